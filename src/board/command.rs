@@ -1,0 +1,78 @@
+//! What front-ends ask of a board.
+
+use std::{fmt, sync::Arc};
+
+use shakmaty::{Role, uci::UciMove};
+
+use crate::game::Game;
+
+/// A client of one of the front-ends, unique while the daemon runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u64);
+
+impl fmt::Display for ClientId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a front-end asks of a board.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// This is the game the client follows. Later words about it give the same number.
+    Target {
+        /// Who says so.
+        client: ClientId,
+        /// What to call the client in messages to others, for instance its address.
+        label: Arc<str>,
+        /// Counts the client's targets.
+        number: u64,
+        /// The game.
+        game: Box<Game>,
+    },
+    /// The client awaits the hand's move in its target, or does so no longer.
+    Await {
+        /// Who.
+        client: ClientId,
+        /// Whether.
+        on: bool,
+    },
+    /// The client has been told this move as the hand's answer to its target.
+    Answered {
+        /// Who.
+        client: ClientId,
+        /// Which target.
+        number: u64,
+        /// The move.
+        answer: UciMove,
+    },
+    /// The hand's answer is not one the client can take (`searchmoves`).
+    Refuse {
+        /// Who.
+        client: ClientId,
+        /// Which target.
+        number: u64,
+    },
+    /// A new game begins: what stands on the board is nobody's move.
+    NewGame {
+        /// Who says so.
+        client: ClientId,
+    },
+    /// The player says the board stands as it should.
+    Ready {
+        /// Who says so.
+        client: ClientId,
+    },
+    /// What a pawn becomes where the board cannot tell.
+    Promotion {
+        /// Who says so.
+        client: ClientId,
+        /// The piece.
+        role: Role,
+    },
+    /// The client has no more use for the board.
+    Release {
+        /// Who.
+        client: ClientId,
+    },
+}

@@ -1,0 +1,364 @@
+//! The game a board holds, as far as we know it, and what a reported move means for it.
+
+use shakmaty::{Board, Chess, Color, Move, Position, Role};
+
+use crate::{
+    driver::{Reported, Wording},
+    game::Game,
+};
+
+/// How far the game is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// The board told, or was told, and nothing has happened since that we did not see.
+    Sure,
+    /// The board was away: ask it, if it can be asked.
+    Unsure,
+    /// It was asked, and its answer is no game we can follow: only a new game or a set-up helps.
+    Lost,
+}
+
+/// What a report turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The hand made this legal move.
+    Played(Move),
+    /// The hand executed the move that was shown.
+    Executed(Move),
+    /// The last move once more; nothing new.
+    Repeated,
+    /// The pieces stand right again after something wrong.
+    Mended,
+    /// The hand took these moves back, the last one first.
+    TookBack(Vec<Move>),
+    /// The hand made a move that is not legal here, or not the one that was shown.
+    Wrong,
+    /// No sense can be made of it.
+    Unexplained,
+}
+
+/// The game on one board.
+#[derive(Clone, Debug)]
+pub struct Held {
+    game: Game,
+    certainty: Certainty,
+    /// The moves from here on were made by the hand and no front-end knows them.
+    fresh_from: usize,
+    /// Something was known of this board before: a game found on it now is compared with that.
+    known_before: bool,
+    /// The last move was shown, and nothing has proved yet that the hand executed it.
+    unconfirmed: bool,
+    /// Where the pieces stand while they do not stand as in the game.
+    astray: Option<Box<Board>>,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self {
+            game: Game::standard(),
+            certainty: Certainty::Unsure,
+            fresh_from: 0,
+            known_before: false,
+            unconfirmed: false,
+            astray: None,
+        }
+    }
+}
+
+impl Held {
+    /// The game.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// How far it is known.
+    pub fn certainty(&self) -> Certainty {
+        self.certainty
+    }
+
+    /// The ply from which on the moves are the hand's and unknown to every front-end.
+    pub fn fresh_from(&self) -> usize {
+        self.fresh_from
+    }
+
+    /// The shown move that the hand may not have executed yet.
+    pub fn unconfirmed(&self) -> Option<Move> {
+        self.game.last().filter(|_| self.unconfirmed)
+    }
+
+    /// Whether the pieces stand otherwise than in the game.
+    pub fn is_astray(&self) -> bool {
+        self.astray.is_some()
+    }
+
+    /// The board holds exactly this game: it was told so, or told us.
+    pub fn replace(&mut self, game: Game) {
+        self.fresh_from = game.len();
+        self.game = game;
+        self.certainty = Certainty::Sure;
+        self.known_before = true;
+        self.unconfirmed = false;
+        self.astray = None;
+    }
+
+    /// The game may have changed unseen.
+    pub fn doubt(&mut self) {
+        self.certainty = Certainty::Unsure;
+    }
+
+    /// The board has been told this very game again.
+    pub fn assure(&mut self) {
+        self.certainty = Certainty::Sure;
+        self.astray = None;
+        self.known_before = true;
+    }
+
+    /// The board cannot tell a game that we can follow.
+    pub fn lose(&mut self) {
+        self.certainty = Certainty::Lost;
+    }
+
+    /// Front-ends know the first `plies` moves, or have given up the claim to them.
+    pub fn known_to_front_ends(&mut self, plies: usize) {
+        self.fresh_from = self.fresh_from.max(plies.min(self.game.len()));
+    }
+
+    /// A move was shown and taken over by the board. An illegal one puts the game in doubt.
+    pub fn shown(&mut self, m: Move) {
+        if self.game.push(m) {
+            self.fresh_from = self.game.len();
+            self.unconfirmed = true;
+            self.astray = None;
+        } else {
+            self.doubt();
+        }
+    }
+
+    /// The last move was taken back at our request.
+    pub fn taken_back(&mut self) {
+        self.pop();
+    }
+
+    /// The hand has executed what was shown, and the pieces stand as in the game.
+    pub fn confirm(&mut self) {
+        self.unconfirmed = false;
+        self.astray = None;
+    }
+
+    fn pop(&mut self) -> Option<Move> {
+        let last = self.game.pop();
+        self.fresh_from = self.fresh_from.min(self.game.len());
+        self.unconfirmed = false;
+        self.astray = None;
+        last
+    }
+
+    fn played(&mut self, m: Move) -> Meaning {
+        if !self.game.push(m) {
+            return Meaning::Unexplained;
+        }
+        self.certainty = Certainty::Sure;
+        self.known_before = true;
+        self.confirm();
+        Meaning::Played(m)
+    }
+
+    /// Takes in a move the board reports. `promotion` is the piece a pawn becomes where the board does not
+    /// say.
+    pub fn hand_moved(&mut self, reported: Reported, promotion: Role) -> Meaning {
+        let position = self.game.position();
+        let legal = reported.resolve(position, promotion);
+        if let Some(last) = self.game.last() {
+            if legal.is_none() && reported.names(last, position.turn().other()) {
+                let meaning = match (self.unconfirmed, &self.astray) {
+                    (true, _) => Meaning::Executed(last),
+                    (false, Some(_)) => Meaning::Mended,
+                    (false, None) => Meaning::Repeated,
+                };
+                self.confirm();
+                return meaning;
+            }
+        }
+        match legal {
+            Some(m) if self.astray.is_none() => self.played(m),
+            _ => self.gone_astray(reported, promotion),
+        }
+    }
+
+    /// The pieces do not stand as in the game, or will not after this report: follow them square by square
+    /// until they stand in a position of the game, or one legal move away from it.
+    fn gone_astray(&mut self, reported: Reported, promotion: Role) -> Meaning {
+        let before_shown = self
+            .unconfirmed
+            .then(|| self.game.position_at(self.game.len() - 1));
+        let base = match (&self.astray, &before_shown) {
+            (Some(board), _) => (**board).clone(),
+            (None, Some(before)) if reported.resolve(before, promotion).is_some() => {
+                before.board().clone()
+            }
+            (None, _) => self.game.position().board().clone(),
+        };
+        let Some(board) = carried(base, reported, self.game.turn()) else {
+            return Meaning::Unexplained;
+        };
+        if board == *self.game.position().board() {
+            let executed = self.unconfirmed();
+            self.confirm();
+            return executed.map_or(Meaning::Mended, Meaning::Executed);
+        }
+        if before_shown.is_some_and(|before| board == *before.board()) {
+            // Put back; the shown move is still to be made.
+            self.astray = None;
+            return Meaning::Mended;
+        }
+        if let Some(m) = leads_to(self.game.position(), &board) {
+            return self.played(m);
+        }
+        for plies in (0..self.game.len()).rev() {
+            if board == *self.game.position_at(plies).board() {
+                let mut back = Vec::new();
+                while self.game.len() > plies {
+                    back.extend(self.pop());
+                }
+                return Meaning::TookBack(back);
+            }
+        }
+        self.astray = Some(Box::new(board));
+        Meaning::Wrong
+    }
+
+    /// Takes in a take-back the board reports.
+    pub fn hand_took_back(&mut self, reported: Option<Reported>) -> Meaning {
+        if self.astray.take().is_some() {
+            // It was the wrong move that was taken back. What the board makes of it is not ours to know.
+            self.doubt();
+            return Meaning::Mended;
+        }
+        let mover = self.game.turn().other();
+        match self.game.last() {
+            Some(last) if reported.is_none_or(|r| r.names(last, mover)) => {
+                self.pop();
+                Meaning::TookBack(vec![last])
+            }
+            _ => Meaning::Unexplained,
+        }
+    }
+
+    /// Takes in the board's own list of its game. `false` if it is no game we can follow.
+    ///
+    /// `targets` are games the list may continue, besides the one held.
+    /// A `full` list may lack the last moves of a long game.
+    pub fn learn(
+        &mut self,
+        skipped: usize,
+        listed: &[Reported],
+        full: bool,
+        targets: &[&Game],
+    ) -> bool {
+        let held = self.game.clone();
+        let standard = Game::standard();
+        let known = std::iter::once(&held)
+            .chain(targets.iter().copied())
+            .chain(std::iter::once(&standard));
+        for game in known {
+            // A list that begins later continues the moves before; one that begins at the start begins the
+            // game anew, whatever number the board gives its first move after a set-up.
+            for plies in [skipped, 0] {
+                if plies > game.len() {
+                    continue;
+                }
+                if let Some(found) = replayed(game.truncated(plies), listed) {
+                    if !(full && held.continues(&found)) {
+                        self.adopt(found);
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The game is now `found`: what it has beyond the one held was played by the hand, unseen.
+    pub fn adopt(&mut self, found: Game) {
+        self.fresh_from = match found.common_plies(&self.game) {
+            Some(common) if self.known_before => self.fresh_from.min(common),
+            // Nothing was known: the last move may have been made while we were away, the game was not.
+            _ => found.len().saturating_sub(1),
+        };
+        self.known_before = true;
+        self.unconfirmed &= found == self.game;
+        self.game = found;
+        self.certainty = Certainty::Sure;
+        self.astray = None;
+    }
+
+    /// Takes in the board's own picture of its squares. `false` if no game we know leads to it.
+    pub fn see(&mut self, board: &Board, turn: Option<Color>) -> bool {
+        let fits = |position: &Chess| {
+            position.board() == board && turn.is_none_or(|turn| turn == position.turn())
+        };
+        if fits(self.game.position()) {
+            self.certainty = Certainty::Sure;
+            self.astray = None;
+            return true;
+        }
+        if let Some(m) = leads_to(self.game.position(), board) {
+            self.played(m);
+            return true;
+        }
+        false
+    }
+}
+
+/// The one legal move of `position` after which the pieces stand as on `board`.
+fn leads_to(position: &Chess, board: &Board) -> Option<Move> {
+    let mut found = None;
+    for m in position.legal_moves() {
+        let mut next = position.clone();
+        next.play_unchecked(m);
+        if next.board() == board {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(m);
+        }
+    }
+    found
+}
+
+/// `board` with a piece carried as reported, legal or not. `None` if there was no piece to carry.
+fn carried(mut board: Board, reported: Reported, turn: Color) -> Option<Board> {
+    match reported.wording {
+        Wording::Squares {
+            from,
+            to,
+            promotion,
+        } => {
+            let piece = board.remove_piece_at(from)?;
+            let role = promotion.unwrap_or(piece.role);
+            board.set_piece_at(to, role.of(piece.color));
+        }
+        Wording::Castle(side) => {
+            let rank = reported.color.unwrap_or(turn).backrank();
+            let square = |file| shakmaty::Square::from_coords(file, rank);
+            let king = board.remove_piece_at(square(shakmaty::File::E))?;
+            let corner = if side.is_king_side() {
+                shakmaty::File::H
+            } else {
+                shakmaty::File::A
+            };
+            let rook = board.remove_piece_at(square(corner))?;
+            board.set_piece_at(square(side.king_to_file()), king);
+            board.set_piece_at(square(side.rook_to_file()), rook);
+        }
+    }
+    Some(board)
+}
+
+fn replayed(mut game: Game, listed: &[Reported]) -> Option<Game> {
+    for reported in listed {
+        let m = reported.resolve(game.position(), Role::Queen)?;
+        game.push(m);
+    }
+    Some(game)
+}

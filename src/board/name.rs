@@ -1,0 +1,59 @@
+//! What a board is called in the configuration, in the UCI option `Board` and in the log.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use thiserror::Error;
+
+/// The longest name, in characters: it must fit a GUI's option dialogue.
+pub const MAX_NAME: usize = 32;
+
+/// A board's name: 1 to [`MAX_NAME`] letters, digits, `-` or `_`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoardName(Arc<str>);
+
+/// The text is no name for a board.
+#[derive(Debug, Error)]
+#[error("`{0}` is no name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`")]
+pub struct BoardNameError(String);
+
+impl BoardName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for BoardName {
+    type Err = BoardNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = (1..=MAX_NAME).contains(&text.len());
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if fits && text.chars().all(plain) {
+            Ok(Self(text.into()))
+        } else {
+            Err(BoardNameError(text.chars().take(2 * MAX_NAME).collect()))
+        }
+    }
+}
+
+impl fmt::Display for BoardName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Serialize for BoardName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for BoardName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
+    }
+}

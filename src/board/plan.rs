@@ -1,0 +1,177 @@
+//! The smallest step from the game a board holds to the target.
+//!
+//! GUI take-backs, resumed games, a position that jumps ahead, a daemon restart, a board that was unplugged for
+//! an hour: all are the same question, answered here.
+
+use shakmaty::Position;
+
+use super::held::{Certainty, Held};
+use crate::{
+    driver::{Capabilities, Step},
+    game::Game,
+};
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// The board stands where it should; what the hand has played beyond is the answer awaited.
+    There,
+    /// One step; afterwards ask again.
+    Do(Step),
+    /// This board cannot be led there: the player has to set the position up and say so.
+    ByHand,
+}
+
+/// Circumstances of a plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Circumstances {
+    /// A new game was announced: do not take the old one back move by move.
+    pub new_game: bool,
+    /// The board has refused a set-up before.
+    pub set_up_refused: bool,
+}
+
+/// The next step from `held` toward `target`.
+pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstances) -> Plan {
+    let game = held.game();
+    let known = held.certainty() == Certainty::Sure && !held.is_astray();
+    let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
+    if let Some(common) = game.common_plies(target).filter(|_| known) {
+        let back = game.len() - common;
+        let forward = target.len() - common;
+        if forward == 0 && (back == 0 || held.fresh_from() <= target.len()) {
+            return Plan::There;
+        }
+        if let Some(last) = game.last().filter(|_| back > 0) {
+            if board.take_back && !given.new_game {
+                ways.push((back + forward, Step::TakeBack(last)));
+            }
+        } else if let Some(&next) = target.moves().get(common) {
+            ways.push((forward, Step::Show(next)));
+        }
+    }
+    if target.is_standard() {
+        ways.push((board.new_game_cost + target.len(), Step::NewGame));
+    }
+    if !given.set_up_refused {
+        // A position given piece by piece has no en-passant square: the double step is shown after it.
+        let en_passant = target.position().legal_ep_square().is_some();
+        let plies = target.len().saturating_sub(usize::from(en_passant));
+        let before = Box::new(target.truncated(plies));
+        ways.push((board.set_up_cost, Step::SetUp(before)));
+    }
+    // The first of equals: a move before a new game, a new game before a set-up.
+    match ways.into_iter().min_by_key(|(cost, _)| *cost) {
+        Some((_, step)) => Plan::Do(step),
+        None => Plan::ByHand,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CITRINE: Capabilities = Capabilities {
+        take_back: true,
+        set_up_cost: 12,
+        new_game_cost: 6,
+        tells_game: true,
+    };
+    const UCB: Capabilities = Capabilities {
+        take_back: false,
+        set_up_cost: 4,
+        new_game_cost: 4,
+        tells_game: false,
+    };
+
+    fn game(moves: &str) -> Game {
+        let mut game = Game::standard();
+        game.play_uci(moves.split_whitespace()).unwrap();
+        game
+    }
+
+    fn held(moves: &str) -> Held {
+        let mut held = Held::default();
+        held.replace(game(moves));
+        held
+    }
+
+    fn next(held: &Held, target: &str, board: Capabilities) -> Plan {
+        plan(held, &game(target), board, Circumstances::default())
+    }
+
+    #[test]
+    fn the_opponents_move_is_shown() {
+        let Plan::Do(Step::Show(m)) = next(&held("e2e4"), "e2e4 e7e5", UCB) else {
+            panic!("not shown");
+        };
+        assert_eq!(crate::game::uci(m).to_string(), "e7e5");
+    }
+
+    #[test]
+    fn a_take_back_is_a_take_back_where_the_board_can_and_a_position_where_it_cannot() {
+        let held = held("e2e4 e7e5");
+        assert!(matches!(
+            next(&held, "e2e4", CITRINE),
+            Plan::Do(Step::TakeBack(_))
+        ));
+        assert_eq!(
+            next(&held, "e2e4", UCB),
+            Plan::Do(Step::SetUp(Box::new(game("e2e4"))))
+        );
+        assert_eq!(next(&held, "", UCB), Plan::Do(Step::NewGame));
+    }
+
+    #[test]
+    fn a_far_jump_is_set_up_and_a_near_one_is_shown() {
+        let far = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6";
+        assert!(matches!(
+            next(&held(""), far, UCB),
+            Plan::Do(Step::SetUp(_))
+        ));
+        assert!(matches!(
+            next(&held(""), far, CITRINE),
+            Plan::Do(Step::Show(_))
+        ));
+    }
+
+    #[test]
+    fn a_set_up_leaves_the_en_passant_right_to_a_shown_move() {
+        let target = "e2e4 a7a6 e4e5 a6a5 g1f3 h7h6 f3g1 d7d5";
+        let Plan::Do(Step::SetUp(before)) = next(&held(""), target, UCB) else {
+            panic!("not set up");
+        };
+        assert_eq!(before.len(), 7);
+    }
+
+    #[test]
+    fn what_the_hand_played_beyond_the_target_may_stay_while_nobody_knows_it() {
+        let mut held = held("e2e4");
+        assert!(matches!(
+            next(&held, "", CITRINE),
+            Plan::Do(Step::TakeBack(_))
+        ));
+        held.taken_back();
+        let reported =
+            crate::driver::Reported::squares(shakmaty::Square::E2, shakmaty::Square::E4, None);
+        held.hand_moved(reported, shakmaty::Role::Queen);
+        assert_eq!(next(&held, "", CITRINE), Plan::There);
+        held.known_to_front_ends(1);
+        assert!(matches!(
+            next(&held, "", CITRINE),
+            Plan::Do(Step::TakeBack(_))
+        ));
+    }
+
+    #[test]
+    fn a_new_game_is_not_reached_by_taking_back_the_old_one() {
+        let given = Circumstances {
+            new_game: true,
+            ..Circumstances::default()
+        };
+        assert_eq!(
+            plan(&held("e2e4"), &game(""), CITRINE, given),
+            Plan::Do(Step::NewGame)
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! What a board is doing, whole, as of one moment: what a front-end acts on.
+//!
+//! Events tell what changed, but an event can be missed. A snapshot cannot: every front-end decides by it.
+
+use std::sync::Arc;
+
+use shakmaty::Move;
+
+use super::{advice::Advice, command::ClientId, name::BoardName};
+use crate::{driver::BoardResult, game::Game};
+
+/// How the board is connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// No link, for this reason.
+    Down(String),
+    /// The port is open; the board has not answered yet.
+    Asking,
+    /// The board answers, or is of a kind that cannot be asked.
+    Up,
+    /// The board has stopped answering.
+    Silent,
+}
+
+/// One client's place at the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Who.
+    pub client: ClientId,
+    /// The client's number for its target.
+    pub number: u64,
+    /// Whether it has the board; otherwise it waits for it.
+    pub joined: bool,
+    /// What the hand has played in the client's target position: the answer, and what came after it.
+    pub answer: Vec<Move>,
+}
+
+/// A board at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Which board.
+    pub board: BoardName,
+    /// How it is connected.
+    pub link: LinkState,
+    /// Name and version, if the board told them.
+    pub id: Option<String>,
+    /// The game on the board.
+    pub game: Arc<Game>,
+    /// Whether that game is known for certain.
+    pub sure: bool,
+    /// The game it is led to, while a client has the board.
+    pub target: Option<Arc<Game>>,
+    /// Whether a client awaits the hand's move.
+    pub awaiting: bool,
+    /// What the player is to know or do.
+    pub advice: Advice,
+    /// How the board says the game on it ended.
+    pub result: Option<BoardResult>,
+    /// Every client that has the board or waits for it.
+    pub places: Vec<Place>,
+    /// Who has the board, for messages to those who wait.
+    pub holders: Vec<Arc<str>>,
+}
+
+impl Snapshot {
+    /// A board that has not been connected yet.
+    pub fn new(board: BoardName) -> Self {
+        Self {
+            board,
+            link: LinkState::Down("not connected yet".to_owned()),
+            id: None,
+            game: Arc::new(Game::standard()),
+            sure: false,
+            target: None,
+            awaiting: false,
+            advice: Advice::Nothing,
+            result: None,
+            places: Vec::new(),
+            holders: Vec::new(),
+        }
+    }
+
+    /// A client's place, if the board knows of this target of the client's.
+    pub fn place(&self, client: ClientId, number: u64) -> Option<&Place> {
+        self.places
+            .iter()
+            .find(|place| place.client == client && place.number == number)
+    }
+}

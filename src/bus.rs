@@ -1,0 +1,218 @@
+//! The bus: what happens on every board, told to whoever listens.
+//!
+//! Events go over a `tokio::sync::broadcast`; a consumer that lags loses the oldest ones, never holds up a
+//! board, and reads the [`Snapshot`] to know where things stand.
+
+use std::{fmt, sync::Arc, time::SystemTime};
+
+use serde::{Serialize, Serializer};
+use shakmaty::uci::UciMove;
+use tokio::sync::{broadcast, mpsc, watch};
+
+use crate::{
+    board::{command::Command, name::BoardName, snapshot::Snapshot},
+    driver::BoardResult,
+};
+
+/// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
+/// a hand makes one.
+pub const CAPACITY: usize = 1024;
+/// Commands that may wait for one board. Clients beyond that wait their turn; the board does not.
+pub const COMMANDS: usize = 256;
+
+/// Who made a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The hand, seen as it happened.
+    Hand,
+    /// The hand, while the board was away; learned afterwards.
+    HandUnseen,
+    /// The target: the move was shown on the board.
+    Target,
+}
+
+/// What happened on a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The link is up.
+    Connected,
+    /// The link is gone.
+    Disconnected {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The board answers.
+    Answers {
+        /// Its name and version, if told.
+        id: Option<String>,
+    },
+    /// The board has stopped answering.
+    Silent,
+    /// The board was switched off and on.
+    Restarted,
+    /// A move was made.
+    Moved {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+        /// Counted from 1.
+        ply: usize,
+        /// Who made it.
+        by: By,
+    },
+    /// A move was taken back.
+    TookBack {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+        /// Which ply it was.
+        ply: usize,
+        /// Who took it back.
+        by: By,
+    },
+    /// The board stands at the start of a new game.
+    NewGame {
+        /// Who began it.
+        by: By,
+    },
+    /// A position was given to the board.
+    SetUp {
+        /// The position.
+        fen: String,
+    },
+    /// The hand executed the move that was shown.
+    Executed {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+    },
+    /// The hand did something that is not awaited.
+    Mistake {
+        /// What, and what to do about it.
+        text: String,
+    },
+    /// What was wrong is right again.
+    Mended,
+    /// The board says the game is over.
+    Result {
+        /// How.
+        result: BoardResult,
+    },
+    /// The board is led to another game.
+    Target {
+        /// `startpos moves …`, or nothing where no client has the board.
+        game: Option<String>,
+    },
+    /// The board sent something that is no message of its protocol.
+    Unreadable {
+        /// Printable and bounded.
+        text: String,
+    },
+    /// The player is to know or do something else now.
+    Advice {
+        /// In words; empty for nothing.
+        text: String,
+    },
+}
+
+fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// An event with its board and its time.
+#[derive(Clone, Debug)]
+pub struct BoardEvent {
+    /// Which board.
+    pub board: BoardName,
+    /// When.
+    pub at: SystemTime,
+    /// What.
+    pub event: Event,
+}
+
+/// A front-end's way to one board.
+#[derive(Clone, Debug)]
+pub struct BoardHandle {
+    /// Which board.
+    pub name: BoardName,
+    /// What the front-end asks of it.
+    pub commands: mpsc::Sender<Command>,
+    /// How it stands.
+    pub snapshot: watch::Receiver<Arc<Snapshot>>,
+}
+
+/// The bus and every board on it.
+#[derive(Clone, Debug)]
+pub struct Bus {
+    events: broadcast::Sender<BoardEvent>,
+    boards: Arc<[BoardHandle]>,
+}
+
+impl Bus {
+    /// A bus that carries these boards' events.
+    pub fn new(events: broadcast::Sender<BoardEvent>, boards: Vec<BoardHandle>) -> Self {
+        Self {
+            events,
+            boards: boards.into(),
+        }
+    }
+
+    /// Every board.
+    pub fn boards(&self) -> &[BoardHandle] {
+        &self.boards
+    }
+
+    /// One board.
+    pub fn board(&self, name: &str) -> Option<&BoardHandle> {
+        self.boards.iter().find(|board| board.name.as_str() == name)
+    }
+
+    /// The same bus, with this board alone.
+    pub fn only(&self, name: &BoardName) -> Self {
+        let boards = self.boards.iter().filter(|board| board.name == *name);
+        Self {
+            events: self.events.clone(),
+            boards: boards.cloned().collect(),
+        }
+    }
+
+    /// The events from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<BoardEvent> {
+        self.events.subscribe()
+    }
+}
+
+impl fmt::Display for Event {
+    /// For a person.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected => f.write_str("the port is open"),
+            Self::Disconnected { why } => write!(f, "no link: {why}"),
+            Self::Answers { id: Some(id) } => write!(f, "the board answers: {id}"),
+            Self::Answers { id: None } => f.write_str("the board answers"),
+            Self::Silent => f.write_str("the board does not answer: is it switched on?"),
+            Self::Restarted => f.write_str("the board was switched on"),
+            Self::Moved { uci, ply, by } => match by {
+                By::Hand => write!(f, "ply {ply}: {uci}, by hand"),
+                By::HandUnseen => write!(f, "ply {ply}: {uci}, by hand while the board was away"),
+                By::Target => write!(f, "ply {ply}: {uci}, shown on the board"),
+            },
+            Self::TookBack { uci, ply, by } => match by {
+                By::Hand | By::HandUnseen => write!(f, "ply {ply}: {uci} taken back by hand"),
+                By::Target => write!(f, "ply {ply}: {uci} taken back for the program"),
+            },
+            Self::NewGame { .. } => f.write_str("new game"),
+            Self::SetUp { fen } => write!(f, "position given to the board: {fen}"),
+            Self::Executed { uci } => write!(f, "{uci} executed"),
+            Self::Mistake { text } => f.write_str(text),
+            Self::Mended => f.write_str("the pieces stand right again"),
+            Self::Result { result } => write!(f, "the board says: {result}"),
+            Self::Target { game: Some(game) } => write!(f, "target: {game}"),
+            Self::Target { game: None } => f.write_str("no program has the board"),
+            Self::Unreadable { text } => write!(f, "unreadable: {text}"),
+            Self::Advice { text } => f.write_str(text),
+        }
+    }
+}

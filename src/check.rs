@@ -1,0 +1,54 @@
+//! `boardbridge check`: says what a configuration would run.
+
+use std::{fmt::Write as _, path::Path};
+
+use crate::{config::Config, driver::registry};
+
+/// What the configuration would run, in words.
+pub fn describe(config: &Config, file: &str) -> String {
+    let mut text = format!("{file} is fine. It would run:\n");
+    let _ = writeln!(
+        text,
+        "  uci      every board        at {}",
+        config.uci.listen
+    );
+    let _ = writeln!(
+        text,
+        "  status   event stream       at {}",
+        config.status.listen
+    );
+    for (name, board) in &config.boards {
+        let _ = match registry::transport(board) {
+            Ok(transport) => writeln!(text, "  board    {name:<18} {} on {transport}", board.kind),
+            Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
+        };
+        if let Some(listen) = &board.uci_listen {
+            let _ = writeln!(text, "  uci      {name:<18} at {listen}");
+        }
+        if let Some(directory) = &board.record {
+            let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
+        }
+        if let Some(serial) = &board.serial {
+            if cfg!(unix) && !Path::new(&serial.port).exists() {
+                let _ = writeln!(
+                    text,
+                    "  note     {name:<18} {} is not there now; the daemon waits for it",
+                    serial.port
+                );
+            }
+        }
+    }
+    for entry in &config.whitepawn {
+        let _ = writeln!(
+            text,
+            "  note     [[whitepawn]] for {}: read, but not run by this version",
+            entry.board
+        );
+    }
+    if config.boards.is_empty() {
+        text.push_str(
+            "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
+        );
+    }
+    text
+}

@@ -1,0 +1,300 @@
+//! `[boards.NAME]`: what a board is, how it is reached, and its pacing.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::value::{Address, Listen, Span};
+
+/// A board's make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardKind {
+    /// Novag Citrine and sister boards.
+    NovagCitrine,
+    /// Novag Universal Chess Board.
+    NovagUcb,
+    /// Miko Neo, formerly Square Off Neo.
+    MikoNeo,
+    /// Any board that speaks SWPP.
+    Swpp,
+}
+
+impl fmt::Display for BoardKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NovagCitrine => "novag-citrine",
+            Self::NovagUcb => "novag-ucb",
+            Self::MikoNeo => "miko-neo",
+            Self::Swpp => "swpp",
+        })
+    }
+}
+
+/// Boards that speak the Citrine's dialect; they differ in speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Citrine: 57600 baud.
+    #[default]
+    Citrine,
+    /// Star Diamond: 57600 baud.
+    StarDiamond,
+    /// Star Sapphire: 57600 baud.
+    StarSapphire,
+    /// Sapphire I and II: 9600 baud.
+    Sapphire,
+    /// Diamond I and II: 9600 baud.
+    Diamond,
+    /// Super Forte: 9600 baud (some 1200: set `baud`).
+    SuperForte,
+    /// Super Expert C: 9600 baud (some 1200: set `baud`).
+    ExpertC,
+}
+
+impl Dialect {
+    /// The speed these boards come with, in baud.
+    pub fn baud(self) -> u32 {
+        match self {
+            Self::Citrine | Self::StarDiamond | Self::StarSapphire => 57_600,
+            Self::Sapphire | Self::Diamond | Self::SuperForte | Self::ExpertC => 9_600,
+        }
+    }
+}
+
+/// `serial = { … }`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SerialConfig {
+    /// For instance `/dev/ttyUSB0`.
+    pub port: String,
+    /// Bits per second; the default depends on the kind.
+    pub baud: Option<u32>,
+}
+
+/// `ble = { … }`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BleConfig {
+    /// The name the board advertises.
+    pub name: Option<String>,
+    /// The board's hardware address.
+    pub address: Option<String>,
+}
+
+/// `tcp = { … }`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpConfig {
+    /// Address and port.
+    pub address: Address,
+}
+
+/// `[boards.NAME]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardConfig {
+    /// The make.
+    pub kind: BoardKind,
+    /// Reached over a serial port.
+    pub serial: Option<SerialConfig>,
+    /// Reached over Bluetooth LE.
+    pub ble: Option<BleConfig>,
+    /// Reached over TCP.
+    pub tcp: Option<TcpConfig>,
+    /// A UCI port for this board alone.
+    pub uci_listen: Option<Listen>,
+    /// A directory for recordings.
+    pub record: Option<PathBuf>,
+    /// How long the hand may take to mend what it did before the board is led back.
+    pub correction_wait: Option<Span>,
+    /// How long the hand may take for a shown move before the next is shown.
+    pub move_wait: Option<Span>,
+    /// How long the hand may take to set up a position.
+    pub setup_wait: Option<Span>,
+    /// UCB: the "UCB Version", 1 or 2.
+    pub position_format: Option<u8>,
+    /// UCB: least time between two lines.
+    pub line_gap: Option<Span>,
+    /// Citrine: which of the sister boards.
+    pub dialect: Option<Dialect>,
+    /// Citrine: the level set at every new game.
+    pub level: Option<String>,
+    /// Citrine: least time between two commands.
+    pub command_gap: Option<Span>,
+    /// Citrine: time between the two sends of a move.
+    pub second_send: Option<Span>,
+    /// Citrine: time between the two sends of a capture.
+    pub second_send_capture: Option<Span>,
+}
+
+/// Default of `correction_wait`: time to see the mistake and to put the piece back.
+pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
+/// Speeds a serial line can have, in baud.
+pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
+/// The longest gap between two commands: beyond it a board only seems dead.
+pub const LONGEST_GAP: Duration = Duration::from_secs(10);
+
+impl BoardConfig {
+    /// How long the hand may take to mend what it did.
+    pub fn correction_wait(&self) -> Duration {
+        self.correction_wait.map_or(CORRECTION_WAIT, |span| span.0)
+    }
+
+    /// What the types cannot say: the key, relative to the board, and the problem.
+    pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+        self.check_transport()?;
+        self.check_keys_of_other_kinds()?;
+        if !matches!(self.position_format, None | Some(1 | 2)) {
+            return Err((
+                vec!["position_format"],
+                "is 1 or 2, the \"UCB Version\"".to_owned(),
+            ));
+        }
+        if let Some(level) = &self.level {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ';
+            if level.is_empty() || level.len() > 16 || !level.chars().all(plain) {
+                let problem = format!("`{level}` is no level: for instance \"TR8\" or \"AT1\"");
+                return Err((vec!["level"], problem));
+            }
+        }
+        for (key, gap) in [
+            ("line_gap", self.line_gap),
+            ("command_gap", self.command_gap),
+            ("second_send", self.second_send),
+            ("second_send_capture", self.second_send_capture),
+        ] {
+            if gap.is_some_and(|gap| gap.0 > LONGEST_GAP) {
+                return Err((vec![key], "is too long: at most \"10s\"".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_transport(&self) -> Result<(), (Vec<&'static str>, String)> {
+        let given: Vec<&str> = [
+            ("serial", self.serial.is_some()),
+            ("ble", self.ble.is_some()),
+            ("tcp", self.tcp.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, given)| given.then_some(key))
+        .collect();
+        if given.len() != 1 {
+            let found = match given.len() {
+                0 => "none is given".to_owned(),
+                _ => format!("{} are given", given.join(" and ")),
+            };
+            let problem = format!(
+                "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
+                 \"/dev/ttyUSB0\" }}"
+            );
+            return Err((Vec::new(), problem));
+        }
+        let fits = match self.kind {
+            BoardKind::NovagCitrine | BoardKind::NovagUcb => given == ["serial"],
+            BoardKind::MikoNeo => given == ["ble"],
+            BoardKind::Swpp => true,
+        };
+        if !fits {
+            let right = if self.kind == BoardKind::MikoNeo {
+                "ble"
+            } else {
+                "serial"
+            };
+            let problem = format!("a {} is reached by {right}", self.kind);
+            return Err((
+                vec![match given[0] {
+                    "serial" => "serial",
+                    "ble" => "ble",
+                    _ => "tcp",
+                }],
+                problem,
+            ));
+        }
+        if let Some(serial) = &self.serial {
+            if serial.port.is_empty() {
+                return Err((
+                    vec!["serial", "port"],
+                    "is empty: for instance \"/dev/ttyUSB0\"".to_owned(),
+                ));
+            }
+            if serial.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
+                let problem = format!("is a speed in baud, {} to {}", BAUDS.start(), BAUDS.end());
+                return Err((vec!["serial", "baud"], problem));
+            }
+        }
+        if let Some(ble) = &self.ble {
+            if ble.name.is_some() == ble.address.is_some() {
+                return Err((vec!["ble"], "give either name or address".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_keys_of_other_kinds(&self) -> Result<(), (Vec<&'static str>, String)> {
+        use BoardKind::{NovagCitrine, NovagUcb};
+        const NOVAG: &[BoardKind] = &[NovagCitrine, NovagUcb];
+        let keys: [(&'static str, bool, &[BoardKind]); 9] = [
+            (
+                "position_format",
+                self.position_format.is_some(),
+                &[NovagUcb],
+            ),
+            ("line_gap", self.line_gap.is_some(), &[NovagUcb]),
+            ("dialect", self.dialect.is_some(), &[NovagCitrine]),
+            ("level", self.level.is_some(), &[NovagCitrine]),
+            ("command_gap", self.command_gap.is_some(), &[NovagCitrine]),
+            ("second_send", self.second_send.is_some(), &[NovagCitrine]),
+            (
+                "second_send_capture",
+                self.second_send_capture.is_some(),
+                &[NovagCitrine],
+            ),
+            ("move_wait", self.move_wait.is_some(), NOVAG),
+            ("setup_wait", self.setup_wait.is_some(), NOVAG),
+        ];
+        for (key, given, kinds) in keys {
+            if given && !kinds.contains(&self.kind) {
+                let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+                let problem = format!(
+                    "is a key of {} only: take it out of this {}",
+                    kinds.join(" and "),
+                    self.kind
+                );
+                return Err((vec![key], problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BoardConfig {
+    /// What the board is, without how it is reached, as TOML: the head of a recording.
+    pub fn to_toml(&self) -> String {
+        let mut lines = vec![format!("kind = \"{}\"", self.kind)];
+        if let Some(format) = self.position_format {
+            lines.push(format!("position_format = {format}"));
+        }
+        if let Some(level) = &self.level {
+            lines.push(format!("level = {level:?}"));
+        }
+        for (key, span) in [
+            ("correction_wait", self.correction_wait),
+            ("move_wait", self.move_wait),
+            ("setup_wait", self.setup_wait),
+            ("line_gap", self.line_gap),
+            ("command_gap", self.command_gap),
+            ("second_send", self.second_send),
+            ("second_send_capture", self.second_send_capture),
+        ] {
+            if let Some(span) = span {
+                lines.push(format!(
+                    "{key} = \"{}\"",
+                    humantime::format_duration(span.0)
+                ));
+            }
+        }
+        lines.join("\n")
+    }
+}

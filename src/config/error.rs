@@ -1,0 +1,166 @@
+//! What is wrong with a configuration, and where.
+
+use std::{fmt, io, ops::Range, path::PathBuf};
+
+use figment::error::Kind;
+use thiserror::Error;
+use toml_edit::{ImDocument, Item};
+
+use super::{DEFAULT_FILE, ENV_PREFIX};
+
+/// A mistake in a configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error(
+        "{}: {source}. Copy the commented default there (config/boardbridge.toml), or name another file with \
+         --config",
+        file.display()
+    )]
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{place}: {problem}")]
+    Wrong {
+        /// `FILE:LINE: key`, or the variable in the environment.
+        place: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+/// The text of a configuration, to find a key's line in.
+pub struct Place<'a> {
+    text: &'a str,
+    origin: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// A text and what to call it.
+    pub fn new(text: &'a str, origin: &'a str) -> Self {
+        Self { text, origin }
+    }
+
+    /// Whether the text is TOML at all.
+    pub fn syntax(&self) -> Result<(), ConfigError> {
+        match ImDocument::parse(self.text) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let line = error.span().map_or(1, |span| self.line(&span));
+                Err(ConfigError::Wrong {
+                    place: format!("{}:{line}", self.origin),
+                    problem: format!("this is not TOML: {}", error.message().trim()),
+                })
+            }
+        }
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
+        let end = span.start.min(self.text.len());
+        self.text.as_bytes()[..end]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count()
+            + 1
+    }
+
+    /// A problem with the key at `path`.
+    pub fn at(&self, path: &[String], problem: impl fmt::Display) -> ConfigError {
+        let key = path.join(".");
+        let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
+        let place = if std::env::var_os(&variable).is_some() {
+            format!("environment variable {variable} ({key})")
+        } else {
+            let line = self.find(path);
+            format!("{}:{line}: {key}", self.origin)
+        };
+        ConfigError::Wrong {
+            place,
+            problem: problem.to_string(),
+        }
+    }
+
+    /// The line of the key at `path`, or of its nearest table that is there.
+    fn find(&self, path: &[String]) -> usize {
+        let Ok(document) = ImDocument::parse(self.text) else {
+            return 1;
+        };
+        let mut item: &Item = document.as_item();
+        let mut line = 1;
+        for part in path {
+            let next = match item {
+                Item::ArrayOfTables(tables) => {
+                    let table = part.parse().ok().and_then(|index| tables.get(index));
+                    let Some(table) = table else { break };
+                    if let Some(span) = table.span() {
+                        line = self.line(&span);
+                    }
+                    // An element is a table, not an item: go on inside it.
+                    match path.last().and_then(|last| table.get_key_value(last)) {
+                        Some((key, _)) if key.get() != part => {
+                            if let Some(span) = key.span() {
+                                line = self.line(&span);
+                            }
+                        }
+                        _ => {}
+                    }
+                    break;
+                }
+                _ => item
+                    .as_table_like()
+                    .and_then(|table| table.get_key_value(part)),
+            };
+            let Some((key, value)) = next else { break };
+            let span = match value {
+                // A table's own line is that of its head.
+                Item::Table(table) => table.span().or_else(|| key.span()),
+                _ => key.span(),
+            };
+            if let Some(span) = span {
+                line = self.line(&span);
+            }
+            item = value;
+        }
+        line
+    }
+
+    /// What figment found, in our words and with a line.
+    pub fn extraction(&self, error: figment::Error) -> ConfigError {
+        let Some(first) = error.into_iter().next() else {
+            return self.at(&[], "this is not a configuration");
+        };
+        let mut path = first.path.clone();
+        let problem = match &first.kind {
+            Kind::UnknownField(name, known) => {
+                if path.last() != Some(name) {
+                    path.push(name.clone());
+                }
+                format!("there is no such key; here may stand: {}", known.join(", "))
+            }
+            Kind::UnknownVariant(name, known) => {
+                format!(
+                    "`{name}` is not known; this is one of: {}",
+                    known.join(", ")
+                )
+            }
+            Kind::MissingField(name) => {
+                path.push(name.to_string());
+                "is missing".to_owned()
+            }
+            Kind::InvalidType(found, wanted) => format!("is {wanted}, not {found}"),
+            Kind::InvalidValue(found, wanted) => format!("is {wanted}, not {found}"),
+            Kind::Message(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.at(&path, problem)
+    }
+}
+
+/// What to say where no configuration was named and the default is missing.
+pub fn hint() -> String {
+    format!("without --config the file is {DEFAULT_FILE}; `boardbridge demo` needs none")
+}

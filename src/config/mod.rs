@@ -1,0 +1,198 @@
+//! The configuration: TOML, every key overridable from the environment, every mistake named with its file, line,
+//! key and remedy.
+
+pub mod board;
+pub mod error;
+pub mod value;
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use figment::{
+    Figment,
+    providers::{Env, Format, Toml},
+};
+use serde::Deserialize;
+
+pub use self::{
+    board::{BoardConfig, BoardKind},
+    error::ConfigError,
+    value::Listen,
+};
+use crate::board::name::BoardName;
+
+/// Where the daemon looks for its configuration.
+pub const DEFAULT_FILE: &str = "/etc/boardbridge/boardbridge.toml";
+/// What a variable in the environment begins with: `BOARDBRIDGE_UCI__LISTEN` overrides `uci.listen`.
+pub const ENV_PREFIX: &str = "BOARDBRIDGE_";
+/// The UCI port for every board.
+pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
+/// The event stream.
+pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
+/// Boards in one configuration: what a daemon with its memory bound can hold with room to spare.
+pub const MAX_BOARDS: usize = 64;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The UCI port for every board.
+    #[serde(default)]
+    pub uci: UciConfig,
+    /// The event stream for `boardbridge watch`.
+    #[serde(default)]
+    pub status: StatusConfig,
+    /// Every board, by name.
+    #[serde(default)]
+    pub boards: BTreeMap<BoardName, BoardConfig>,
+    /// Boards played for the WhitePawn app.
+    #[serde(default)]
+    pub whitepawn: Vec<WhitePawnConfig>,
+}
+
+/// `[uci]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UciConfig {
+    /// Address and port, or `off`.
+    pub listen: Listen,
+}
+
+impl Default for UciConfig {
+    fn default() -> Self {
+        Self {
+            listen: Listen::at(DEFAULT_UCI),
+        }
+    }
+}
+
+/// `[status]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StatusConfig {
+    /// Address and port, or `off`.
+    pub listen: Listen,
+}
+
+impl Default for StatusConfig {
+    fn default() -> Self {
+        Self {
+            listen: Listen::at(DEFAULT_STATUS),
+        }
+    }
+}
+
+/// `[[whitepawn]]`: read and checked, not run by this version.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhitePawnConfig {
+    /// The board that is played for the app.
+    pub board: BoardName,
+    /// Over TCP.
+    pub tcp: Option<TcpListen>,
+    /// Over a serial port.
+    pub serial: Option<board::SerialConfig>,
+    /// Over Bluetooth LE.
+    pub ble: Option<BleName>,
+    /// Over Bluetooth Classic.
+    pub rfcomm: Option<Empty>,
+}
+
+/// `{ listen = "…" }`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpListen {
+    /// Address and port.
+    pub listen: Listen,
+}
+
+/// `{ name = "…" }`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BleName {
+    /// The name advertised.
+    pub name: String,
+}
+
+/// `{}`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}
+
+impl Config {
+    /// Reads a file and the environment.
+    ///
+    /// # Errors
+    /// The first mistake found, with its place and what would be right.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
+            file: file.to_owned(),
+            source,
+        })?;
+        Self::from_text(&text, &file.display().to_string())
+    }
+
+    /// Reads a text, named `origin` in messages, and the environment.
+    ///
+    /// # Errors
+    /// The first mistake found, with its place and what would be right.
+    pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
+        let place = error::Place::new(text, origin);
+        place.syntax()?;
+        let config: Self = Figment::from(Toml::string(text))
+            .merge(Env::prefixed(ENV_PREFIX).split("__"))
+            .extract()
+            .map_err(|error| place.extraction(error))?;
+        config
+            .check()
+            .map_err(|(path, problem)| place.at(&path, problem))?;
+        Ok(config)
+    }
+
+    /// What the types cannot say. The key's path comes with the problem.
+    fn check(&self) -> Result<(), (Vec<String>, String)> {
+        let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect();
+        if self.boards.len() > MAX_BOARDS {
+            let problem = format!(
+                "there are {} boards: at most {MAX_BOARDS}",
+                self.boards.len()
+            );
+            return Err((path(&["boards"]), problem));
+        }
+        for (name, board) in &self.boards {
+            board.check().map_err(|(key, problem)| {
+                let mut parts = vec!["boards", name.as_str()];
+                parts.extend(key);
+                (path(&parts), problem)
+            })?;
+        }
+        let mut ports: BTreeMap<String, String> = BTreeMap::new();
+        for (name, board) in &self.boards {
+            let Some(port) = board.serial.as_ref().map(|serial| serial.port.clone()) else {
+                continue;
+            };
+            if let Some(other) = ports.insert(port.clone(), name.to_string()) {
+                let problem =
+                    format!("{port} is already the port of board {other}: one port, one board");
+                return Err((path(&["boards", name.as_str(), "serial", "port"]), problem));
+            }
+        }
+        for (index, entry) in self.whitepawn.iter().enumerate() {
+            let index = index.to_string();
+            if !self.boards.contains_key(&entry.board) {
+                let problem = format!("there is no [boards.{}]", entry.board);
+                return Err((path(&["whitepawn", &index, "board"]), problem));
+            }
+            let ways = [
+                entry.tcp.is_some(),
+                entry.serial.is_some(),
+                entry.ble.is_some(),
+                entry.rfcomm.is_some(),
+            ];
+            if ways.into_iter().filter(|way| *way).count() != 1 {
+                let problem = "give exactly one of tcp, serial, ble, rfcomm".to_owned();
+                return Err((path(&["whitepawn", &index]), problem));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The daemon: one task per board, the bus, the ports.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use thiserror::Error;
+use tokio::{
+    net::TcpListener,
+    sync::{broadcast, watch},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{info, warn};
+
+use crate::{
+    board::{actor::Actor, machine::Machine, name::BoardName},
+    bus::{Bus, CAPACITY},
+    config::{BoardConfig, Config, Listen},
+    driver::registry,
+    status,
+    transcript::Recorder,
+    uci::server,
+};
+
+/// Why the daemon cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// A port cannot be had.
+    #[error(
+        "{what} cannot listen at {address}: {source}. Is another BoardBridge running? Give it another port, or \
+         port 0 for any, in the configuration"
+    )]
+    Listen {
+        /// Which port.
+        what: String,
+        /// Where.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A recording cannot be made.
+    #[error("board {board}: a recording in {} cannot be begun: {source}", directory.display())]
+    Record {
+        /// Which board.
+        board: BoardName,
+        /// Where.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A running daemon.
+#[derive(Debug)]
+pub struct Daemon {
+    bus: Bus,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    ports: Vec<(String, std::net::SocketAddr)>,
+}
+
+impl Daemon {
+    /// Starts everything the configuration asks for.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running then.
+    pub async fn start(config: &Config) -> Result<Self, StartError> {
+        let stop = CancellationToken::new();
+        let guard = stop.clone().drop_guard();
+        let tasks = TaskTracker::new();
+        let (events, _) = broadcast::channel(CAPACITY);
+        let mut handles = Vec::new();
+        for (name, board) in &config.boards {
+            let parts = registry::driver(board).and_then(|d| Ok((d, registry::transport(board)?)));
+            let (driver, transport) = match parts {
+                Ok(parts) => parts,
+                Err(error) => {
+                    warn!(board = %name, "{error}");
+                    continue;
+                }
+            };
+            let recorder = recorder(name, board)?;
+            let machine = Machine::new(name.clone(), driver, board.correction_wait());
+            let (actor, handle) =
+                Actor::new(name.clone(), machine, transport, recorder, events.clone());
+            tasks.spawn(actor.run(stop.clone()));
+            handles.push(handle);
+        }
+        let bus = Bus::new(events, handles);
+        let mut daemon = Self {
+            bus,
+            tasks,
+            stop,
+            ports: Vec::new(),
+        };
+        daemon.listen(config).await?;
+        guard.disarm();
+        Ok(daemon)
+    }
+
+    async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
+        let shared = server::Shared::default();
+        let (bus, stop) = (self.bus.clone(), self.stop.clone());
+        if let Some(listener) = self.bind("uci", &config.uci.listen).await? {
+            let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
+            self.tasks.spawn(serving);
+        }
+        for (name, board) in &config.boards {
+            let Some(listen) = board
+                .uci_listen
+                .as_ref()
+                .filter(|_| bus.board(name.as_str()).is_some())
+            else {
+                continue;
+            };
+            if let Some(listener) = self.bind(&format!("uci for {name}"), listen).await? {
+                let serving = server::serve(listener, bus.only(name), shared.clone(), stop.clone());
+                self.tasks.spawn(serving);
+            }
+        }
+        if let Some(listener) = self.bind("status", &config.status.listen).await? {
+            self.tasks.spawn(status::serve(listener, bus, stop));
+        }
+        Ok(())
+    }
+
+    async fn bind(
+        &mut self,
+        what: &str,
+        listen: &Listen,
+    ) -> Result<Option<TcpListener>, StartError> {
+        let Listen::At(address) = listen else {
+            return Ok(None);
+        };
+        let error = |source| StartError::Listen {
+            what: what.to_owned(),
+            address: address.clone(),
+            source,
+        };
+        let listener = TcpListener::bind(address.as_str()).await.map_err(error)?;
+        let taken = listener.local_addr().map_err(error)?;
+        info!("{what} listens at {taken}");
+        self.ports.push((what.to_owned(), taken));
+        Ok(Some(listener))
+    }
+
+    /// Every port taken, with what it is for: `uci`, `uci for NAME`, `status`.
+    pub fn ports(&self) -> &[(String, std::net::SocketAddr)] {
+        &self.ports
+    }
+
+    /// The bus.
+    pub fn bus(&self) -> &Bus {
+        &self.bus
+    }
+
+    /// Stops everything and waits for it.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+fn recorder(name: &BoardName, board: &BoardConfig) -> Result<Option<Recorder>, StartError> {
+    let Some(directory) = &board.record else {
+        return Ok(None);
+    };
+    let begun = Recorder::begin(directory, name, &board.to_toml());
+    let recorder = begun.map_err(|source| StartError::Record {
+        board: name.clone(),
+        directory: directory.clone(),
+        source,
+    })?;
+    info!(board = %name, path = %recorder.path().display(), "recording");
+    Ok(Some(recorder))
+}
+
+/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere).
+///
+/// # Errors
+/// The signals cannot be watched.
+pub async fn stop_signal() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+/// One board's snapshots, for a demonstration's hand.
+pub(crate) type Snapshots = watch::Receiver<Arc<crate::board::snapshot::Snapshot>>;

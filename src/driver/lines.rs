@@ -1,0 +1,161 @@
+//! Splits a byte stream into lines, with a bound on what one line may hold.
+//!
+//! Line ends are CR, LF or both: boards, GUIs and terminals differ. Empty lines are dropped.
+
+use std::mem;
+
+/// What a byte stream holds next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A whole line without its end.
+    Whole(Vec<u8>),
+    /// A line longer than the bound; all of it was dropped. The length counts what was dropped.
+    Overlong(usize),
+}
+
+/// A bounded line splitter. Push bytes, then take lines.
+#[derive(Debug)]
+pub struct Lines {
+    bound: usize,
+    partial: Vec<u8>,
+    /// Bytes dropped of an overlong line whose end has not come yet.
+    dropped: usize,
+    input: Vec<u8>,
+    at: usize,
+}
+
+impl Lines {
+    /// A splitter for lines of at most `bound` bytes.
+    pub fn new(bound: usize) -> Self {
+        Self {
+            bound,
+            partial: Vec::new(),
+            dropped: 0,
+            input: Vec::new(),
+            at: 0,
+        }
+    }
+
+    /// Adds bytes. Take every line before adding more: what is held is then at most one chunk and one line.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.input.drain(..self.at);
+        self.at = 0;
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// The next whole or overlong line, or `None` until more bytes come.
+    pub fn next_line(&mut self) -> Option<Line> {
+        loop {
+            let rest = &self.input[self.at..];
+            let Some(end) = rest.iter().position(|&b| b == b'\r' || b == b'\n') else {
+                let rest_len = rest.len();
+                if self.dropped > 0 || self.partial.len() + rest_len > self.bound {
+                    self.dropped += self.partial.len() + rest_len;
+                    self.partial.clear();
+                } else {
+                    self.partial.extend_from_slice(rest);
+                }
+                self.at = self.input.len();
+                return None;
+            };
+            let chunk = self.at..self.at + end;
+            self.at += end + 1;
+            if self.dropped > 0 || self.partial.len() + end > self.bound {
+                let length = mem::take(&mut self.dropped) + self.partial.len() + end;
+                self.partial.clear();
+                return Some(Line::Overlong(length));
+            }
+            self.partial.extend_from_slice(&self.input[chunk]);
+            if !self.partial.is_empty() {
+                return Some(Line::Whole(mem::take(&mut self.partial)));
+            }
+        }
+    }
+
+    /// The bytes of a line whose end has not come yet.
+    pub fn partial(&self) -> &[u8] {
+        &self.partial
+    }
+
+    /// Takes the unfinished line as if its end had come.
+    pub fn take_partial(&mut self) -> Vec<u8> {
+        mem::take(&mut self.partial)
+    }
+
+    /// Forgets everything that has not been taken.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.bound);
+    }
+}
+
+/// Bytes as printable text of at most `limit` characters, for logs and messages.
+pub fn printable(bytes: &[u8], limit: usize) -> String {
+    let mut text: String = bytes
+        .iter()
+        .take(limit)
+        .flat_map(|&b| std::ascii::escape_default(b))
+        .map(char::from)
+        .collect();
+    if bytes.len() > limit {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(lines: &mut Lines) -> Vec<Line> {
+        std::iter::from_fn(|| lines.next_line()).collect()
+    }
+
+    #[test]
+    fn every_line_end_in_use_ends_a_line() {
+        let mut lines = Lines::new(8);
+        lines.push(b"a\r\nb\nc\rd");
+        let whole = |s: &str| Line::Whole(s.into());
+        assert_eq!(all(&mut lines), [whole("a"), whole("b"), whole("c")]);
+        assert_eq!(lines.partial(), b"d");
+    }
+
+    #[test]
+    fn an_overlong_line_is_dropped_and_the_next_one_is_read() {
+        let mut lines = Lines::new(4);
+        lines.push(b"12345");
+        assert_eq!(all(&mut lines), []);
+        lines.push(b"6\nok\n");
+        assert_eq!(
+            all(&mut lines),
+            [Line::Overlong(6), Line::Whole(b"ok".to_vec())]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_bytes_were_cut_does_not_matter(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..200),
+            cuts in proptest::collection::vec(1usize..20, 1..40),
+        ) {
+            let mut whole = Lines::new(10);
+            whole.push(&bytes);
+            let expected = all(&mut whole);
+            let mut cut = Lines::new(10);
+            let mut got = Vec::new();
+            let mut rest = &bytes[..];
+            for size in cuts.iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (now, later) = rest.split_at((*size).min(rest.len()));
+                cut.push(now);
+                got.extend(all(&mut cut));
+                prop_assert!(cut.partial().len() <= 10);
+                rest = later;
+            }
+            prop_assert_eq!(got, expected);
+        }
+    }
+}

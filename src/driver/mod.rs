@@ -1,0 +1,256 @@
+//! Drivers: one board's protocol each, *sans I/O*.
+//!
+//! Bytes, steps and time go in; bytes, events and the next deadline come out. A driver owns no socket, never
+//! sleeps and needs no runtime, so a transcript and a fake clock test all of it. A driver does not know the
+//! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; whether a
+//! move is legal, and what is to be shown next, is the business of [`crate::board`].
+
+pub mod citrine;
+pub mod lines;
+pub mod pacer;
+pub mod registry;
+pub mod ucb;
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use shakmaty::{Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
+
+use crate::game::Game;
+
+/// One thing a board is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Show a move that the hand then executes.
+    Show(Move),
+    /// Take the last move back; it is given so that a driver can check the board's answer.
+    TakeBack(Move),
+    /// Start a new game from the standard position.
+    NewGame,
+    /// Set up the last position of this game.
+    SetUp(Box<Game>),
+}
+
+/// A move as a board words it: not yet known to be legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// Who moved, if the board says so.
+    pub color: Option<Color>,
+    /// The move itself.
+    pub wording: Wording,
+}
+
+impl Reported {
+    /// A move between squares, by nobody in particular.
+    pub fn squares(from: Square, to: Square, promotion: Option<Role>) -> Self {
+        Self {
+            color: None,
+            wording: Wording::Squares {
+                from,
+                to,
+                promotion,
+            },
+        }
+    }
+
+    /// Whether these words can mean `m` played by `mover`. A promotion without a piece means any.
+    pub fn names(self, m: Move, mover: Color) -> bool {
+        if self.color.is_some_and(|color| color != mover) {
+            return false;
+        }
+        match self.wording {
+            Wording::Castle(side) => m.castling_side() == Some(side),
+            Wording::Squares {
+                from,
+                to,
+                promotion,
+            } => {
+                let uci = crate::game::uci(m);
+                uci.from() == Some(from)
+                    && uci.to() == Some(to)
+                    && (promotion.is_none() || promotion == m.promotion())
+            }
+        }
+    }
+
+    /// The legal move of `position` these words mean. Where the board did not name the piece a pawn became,
+    /// it is `promotion`.
+    pub fn resolve(self, position: &Chess, promotion: Role) -> Option<Move> {
+        let mover = position.turn();
+        let named = |m: &Move| self.names(*m, mover);
+        let moves = position.legal_moves();
+        let mut candidates = moves.iter().filter(|m| named(m));
+        let first = *candidates.next()?;
+        if first.is_promotion() && first.promotion() != Some(promotion) {
+            let chosen = moves
+                .iter()
+                .find(|m| named(m) && m.promotion() == Some(promotion));
+            return Some(chosen.copied().unwrap_or(first));
+        }
+        Some(first)
+    }
+}
+
+/// The two ways boards word a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wording {
+    /// From one square to another, with a promotion piece if the board named one.
+    Squares {
+        /// The square left.
+        from: Square,
+        /// The square reached.
+        to: Square,
+        /// The piece a pawn became.
+        promotion: Option<Role>,
+    },
+    /// `O-O` or `O-O-O`.
+    Castle(CastlingSide),
+}
+
+/// How a board says a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardResult {
+    /// Draw by repetition.
+    Repetition,
+    /// Draw by the 50-move rule.
+    FiftyMoves,
+    /// Draw by insufficient material.
+    InsufficientMaterial,
+    /// Stalemate.
+    Stalemate,
+    /// Checkmate.
+    Checkmate,
+    /// The board's own engine resigns.
+    BoardResigns,
+}
+
+impl std::fmt::Display for BoardResult {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Repetition => "draw by repetition",
+            Self::FiftyMoves => "draw by the 50-move rule",
+            Self::InsufficientMaterial => "draw by insufficient material",
+            Self::Stalemate => "stalemate",
+            Self::Checkmate => "checkmate",
+            Self::BoardResigns => "the board's own engine resigns",
+        })
+    }
+}
+
+/// What a driver has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DriverEvent {
+    /// The board answers, with its name and version if it told them.
+    Answers {
+        /// For instance `UCBII V1.09`.
+        id: Option<String>,
+    },
+    /// The board has stopped answering; the driver goes on asking.
+    Silent,
+    /// The board was switched on again: what was on the way is void.
+    Restarted,
+    /// The board asks for the current position; answer with [`Driver::tell_position`].
+    AsksPosition,
+    /// The board reports a move.
+    Moved(Reported),
+    /// A move was taken back on the board, named where the board names it.
+    TookBack(Option<Reported>),
+    /// The board stands at the start of a new game.
+    NewGame,
+    /// The step under way is in the board's game now (the hand may still have to move the pieces).
+    Accepted,
+    /// The step under way did not take effect.
+    Failed(StepFailure),
+    /// The board's own record of its game: the number of plies before the first one listed, and the moves.
+    Listed {
+        /// Plies played before the first one in `moves`.
+        skipped: usize,
+        /// The moves, first to last.
+        moves: Vec<Reported>,
+        /// The list is as long as the board can make it: later moves may be missing.
+        full: bool,
+    },
+    /// The board's own picture of its squares.
+    Placed {
+        /// The pieces.
+        board: Box<Board>,
+        /// Whose turn it is, if the board says so.
+        turn: Option<Color>,
+    },
+    /// The board does not show its squares.
+    NoPicture,
+    /// The board says the game is over.
+    Ended(BoardResult),
+    /// Something came that is no message of this protocol. The text is printable and bounded.
+    Unreadable(String),
+}
+
+/// Why a step did not take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepFailure {
+    /// The board did not answer it.
+    NoAnswer,
+    /// The board answered that it holds something else.
+    Refused,
+}
+
+/// What a board can do, and what each thing costs the player, in units of one shown move.
+///
+/// The costs choose the cheapest way to a target: a set-up moves many pieces by hand, a shown move one.
+#[derive(Clone, Copy, Debug)]
+pub struct Capabilities {
+    /// The board can be told to take a move back.
+    pub take_back: bool,
+    /// The board can be given a position.
+    pub set_up_cost: usize,
+    /// What starting a new game costs.
+    pub new_game_cost: usize,
+    /// The board can be asked which game it holds ([`Driver::learn`]).
+    pub tells_game: bool,
+}
+
+/// One board's protocol. See the module's introduction.
+pub trait Driver: Send {
+    /// What this board can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The link is up: begin talking.
+    fn link_up(&mut self, now: Instant);
+
+    /// The link is gone: forget what was on the way.
+    fn link_down(&mut self);
+
+    /// Bytes came from the board.
+    fn received(&mut self, now: Instant, bytes: &[u8]);
+
+    /// The time given by [`Self::deadline`] has come.
+    fn timeout(&mut self, now: Instant);
+
+    /// When [`Self::timeout`] is to be called next.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Whether a new step may be started.
+    fn idle(&self) -> bool;
+
+    /// Starts a step. Call it only while [`Self::idle`]; a step given otherwise is dropped.
+    fn start(&mut self, now: Instant, step: Step);
+
+    /// The hand has finished the step under way: something proved it, or the player said so.
+    fn confirm(&mut self, now: Instant);
+
+    /// Answers [`DriverEvent::AsksPosition`]. `new_to_board` tells that pieces may have to be moved by hand.
+    fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool);
+
+    /// Asks the board which game it holds, where [`Capabilities::tells_game`].
+    fn learn(&mut self, now: Instant);
+
+    /// Asks the board for its squares, where [`Capabilities::tells_game`].
+    fn look(&mut self, now: Instant);
+
+    /// The next bytes to send now.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Bytes>;
+
+    /// The next event.
+    fn poll_event(&mut self) -> Option<DriverEvent>;
+}

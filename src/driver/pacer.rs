@@ -1,0 +1,127 @@
+//! The way out to a board that loses what comes too fast: a queue that keeps its distance.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+
+/// Messages that may wait at once. The longest burst a driver makes is a position of nine lines on top of
+/// the answers to a power-on sequence; what exceeds the bound replaces nothing and is dropped.
+pub const MAX_QUEUED: usize = 64;
+
+/// One message on its way out.
+#[derive(Clone, Debug)]
+struct Outgoing<T> {
+    bytes: Bytes,
+    tag: T,
+    queued: Instant,
+    /// Least time since the message before.
+    gap: Duration,
+    /// Least time since the board last spoke.
+    quiet: Duration,
+}
+
+/// A queue of messages, each kept apart from the one before and from what the board says.
+///
+/// A message carries a tag of the driver's choosing, handed back with it when it goes: a wait for an answer
+/// begins when the question left, not when it was queued.
+#[derive(Debug)]
+pub struct Pacer<T> {
+    queue: VecDeque<Outgoing<T>>,
+    last_sent: Option<Instant>,
+    last_heard: Option<Instant>,
+}
+
+impl<T> Default for Pacer<T> {
+    fn default() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            last_sent: None,
+            last_heard: None,
+        }
+    }
+}
+
+impl<T> Pacer<T> {
+    /// Queues a message to go `gap` after the one before and `quiet` after the board last spoke.
+    pub fn push(
+        &mut self,
+        now: Instant,
+        bytes: impl Into<Bytes>,
+        tag: T,
+        gap: Duration,
+        quiet: Duration,
+    ) {
+        if self.queue.len() < MAX_QUEUED {
+            self.queue.push_back(Outgoing {
+                bytes: bytes.into(),
+                tag,
+                queued: now,
+                gap,
+                quiet,
+            });
+        }
+    }
+
+    /// The board has spoken.
+    pub fn heard(&mut self, now: Instant) {
+        self.last_heard = Some(now);
+    }
+
+    /// When the next message may go.
+    pub fn deadline(&self) -> Option<Instant> {
+        let next = self.queue.front()?;
+        let sent = self.last_sent.map(|at| at + next.gap);
+        let heard = self.last_heard.map(|at| at + next.quiet);
+        Some(sent.max(heard).unwrap_or(next.queued))
+    }
+
+    /// The next message, if its time has come.
+    pub fn poll(&mut self, now: Instant) -> Option<(Bytes, T)> {
+        if self.deadline()? > now {
+            return None;
+        }
+        self.last_sent = Some(now);
+        self.queue
+            .pop_front()
+            .map(|message| (message.bytes, message.tag))
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Drops everything that waits. What was sent still keeps its distance.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+    }
+
+    /// Forgets the link altogether: a new one begins.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_keep_their_distance_from_each_other_and_from_the_board() {
+        let start = Instant::now();
+        let ms = Duration::from_millis;
+        let mut pacer = Pacer::default();
+        pacer.push(start, "a", 1, ms(100), ms(0));
+        pacer.push(start, "b", 2, ms(100), ms(30));
+        assert_eq!(pacer.poll(start), Some(("a".into(), 1)));
+        assert_eq!(pacer.poll(start + ms(99)), None);
+        pacer.heard(start + ms(90));
+        assert_eq!(pacer.poll(start + ms(100)), None);
+        assert_eq!(pacer.deadline(), Some(start + ms(120)));
+        assert_eq!(pacer.poll(start + ms(120)), Some(("b".into(), 2)));
+        assert!(pacer.is_empty());
+    }
+}

@@ -1,0 +1,303 @@
+//! The Novag Universal Chess Board (9600 baud 8N1, lines ended by CR LF).
+//!
+//! Source: "Novag UCB Communications", see `docs/protocols.md`. What shaped this driver:
+//!
+//! - The board has no input buffer and acknowledges nothing. Lines keep their distance, and a shown move is
+//!   followed by nothing until it was made, confirmed, or [`Timing::move_wait`] ran out.
+//! - The board asks: who are you, which mode, where are the pieces. It does so when it is switched on, and may
+//!   do so at any time.
+//! - It cannot be asked anything, and it cannot be told to take back: it is given the position instead.
+
+pub mod codec;
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use shakmaty::Chess;
+
+use self::codec::{Message, PositionFormat};
+use super::{
+    Capabilities, Driver, DriverEvent, Step,
+    lines::{Line, Lines, printable},
+    pacer::Pacer,
+};
+
+/// The longest line read, bytes. The longest the document shows has 7 (`Ma7a8/Q`).
+pub const MAX_LINE: usize = 64;
+/// A command of one letter whose line end has not come within this time is taken without it.
+pub const LETTER_WAIT: Duration = Duration::from_millis(500);
+
+/// The distances this board needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Between two lines to the board. The document gives no number; a line of 12 bytes takes 12.5 ms on the
+    /// wire and the board serves its 64 lamps and sensors meanwhile.
+    pub line_gap: Duration,
+    /// How long the hand may take for a shown move (document: 15 seconds).
+    pub move_wait: Duration,
+    /// How long the hand may take to set up a position (document: one minute).
+    pub setup_wait: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            line_gap: Duration::from_millis(200),
+            move_wait: Duration::from_secs(15),
+            setup_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What went out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    /// A line that nothing waits for.
+    Plain,
+    /// The last line of a step: the hand is awaited from now on.
+    StepEnd,
+    /// The last line of an answer to `P` that the hand has to follow.
+    PositionEnd,
+}
+
+/// The step under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// On its way to the board; the hand will be given this long.
+    Sending(Duration),
+    /// With the hand until then.
+    Hand(Instant),
+}
+
+/// The driver. See the module's introduction.
+#[derive(Debug)]
+pub struct Ucb {
+    timing: Timing,
+    format: PositionFormat,
+    up: bool,
+    lines: Lines,
+    pacer: Pacer<Sent>,
+    events: VecDeque<DriverEvent>,
+    doing: Option<Doing>,
+    /// An answer to `P` is wanted and not yet given.
+    asked: bool,
+    /// When an unfinished line that is a lone letter counts as finished.
+    letter_ends: Option<Instant>,
+}
+
+impl Ucb {
+    /// A driver that gives positions in this format.
+    pub fn new(timing: Timing, format: PositionFormat) -> Self {
+        Self {
+            timing,
+            format,
+            up: false,
+            lines: Lines::new(MAX_LINE),
+            pacer: Pacer::default(),
+            events: VecDeque::new(),
+            doing: None,
+            asked: false,
+            letter_ends: None,
+        }
+    }
+
+    /// Sends a line of our own accord: the board must be quiet for a while before it.
+    fn say(&mut self, now: Instant, line: &str, sent: Sent) {
+        let gap = self.timing.line_gap;
+        self.pacer.push(now, format!("{line}\r\n"), sent, gap, gap);
+    }
+
+    /// Answers the board: it waits for this.
+    fn answer(&mut self, now: Instant, line: &str, sent: Sent) {
+        let gap = self.timing.line_gap;
+        self.pacer
+            .push(now, format!("{line}\r\n"), sent, gap, Duration::ZERO);
+    }
+
+    fn line(&mut self, now: Instant, line: &[u8]) {
+        let Some(message) = codec::parse(line) else {
+            self.events
+                .push_back(DriverEvent::Unreadable(printable(line, MAX_LINE)));
+            return;
+        };
+        match message {
+            Message::Hello | Message::AsksIdentity => {
+                // Both begin the power-on sequence, one after the other: the second finds nothing to drop.
+                if self.doing.is_some() || !self.pacer.is_empty() || message == Message::Hello {
+                    self.restarted();
+                }
+                if message == Message::AsksIdentity {
+                    self.answer(now, codec::IDENTITY, Sent::Plain);
+                }
+            }
+            Message::EchoOff => {}
+            Message::AsksVideo => self.answer(now, "Video Mode", Sent::Plain),
+            Message::AsksAutoclockOff => self.answer(now, "Autoclock off", Sent::Plain),
+            Message::AsksXmit => self.answer(now, "Xmit on", Sent::Plain),
+            Message::AsksPosition => {
+                // A second question before the answer went out is the same question.
+                if !self.asked {
+                    self.asked = true;
+                    self.events.push_back(DriverEvent::AsksPosition);
+                }
+            }
+            Message::Moved(reported) => self.events.push_back(DriverEvent::Moved(reported)),
+            Message::NewGame => self.events.push_back(DriverEvent::NewGame),
+            Message::TakesBack => self.events.push_back(DriverEvent::TookBack(None)),
+            // The computer this board was built for would think now. A hand plays here: nothing to do.
+            Message::Go => {}
+        }
+    }
+
+    fn restarted(&mut self) {
+        self.pacer.clear();
+        self.doing = None;
+        self.asked = false;
+        self.events.push_back(DriverEvent::Restarted);
+    }
+
+    fn position_lines(&mut self, now: Instant, position: &Chess, last: Sent, answer: bool) {
+        let lines = codec::position(position, self.format);
+        let count = lines.len();
+        for (index, line) in lines.into_iter().enumerate() {
+            let sent = if index + 1 == count {
+                last
+            } else {
+                Sent::Plain
+            };
+            if answer {
+                self.answer(now, &line, sent);
+            } else {
+                self.say(now, &line, sent);
+            }
+        }
+    }
+}
+
+impl Driver for Ucb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            take_back: false,
+            set_up_cost: 4,
+            new_game_cost: 4,
+            tells_game: false,
+        }
+    }
+
+    fn link_up(&mut self, _now: Instant) {
+        self.link_down();
+        self.up = true;
+        // Nothing can be asked of this board: an open port is all there is to know.
+        self.events.push_back(DriverEvent::Answers { id: None });
+    }
+
+    fn link_down(&mut self) {
+        *self = Self::new(self.timing, self.format);
+    }
+
+    fn received(&mut self, now: Instant, bytes: &[u8]) {
+        self.pacer.heard(now);
+        self.lines.push(bytes);
+        while let Some(line) = self.lines.next_line() {
+            match line {
+                Line::Whole(line) => self.line(now, &line),
+                Line::Overlong(length) => self.events.push_back(DriverEvent::Unreadable(format!(
+                    "a line of {length} bytes, dropped"
+                ))),
+            }
+        }
+        let lone = codec::is_lone_letter(self.lines.partial());
+        self.letter_ends = lone.then(|| now + LETTER_WAIT);
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if self.letter_ends.is_some_and(|at| at <= now) {
+            self.letter_ends = None;
+            let letter = self.lines.take_partial();
+            self.line(now, &letter);
+        }
+        if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
+            self.doing = None;
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let hand = match self.doing {
+            Some(Doing::Hand(until)) => Some(until),
+            _ => None,
+        };
+        [self.pacer.deadline(), hand, self.letter_ends]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn idle(&self) -> bool {
+        self.up && self.doing.is_none() && !self.asked && self.pacer.is_empty()
+    }
+
+    fn start(&mut self, now: Instant, step: Step) {
+        if !self.idle() {
+            return;
+        }
+        let wait = match step {
+            Step::Show(m) => {
+                self.say(now, &codec::show(m), Sent::StepEnd);
+                self.timing.move_wait
+            }
+            Step::NewGame => {
+                self.say(now, "New Game", Sent::StepEnd);
+                self.timing.setup_wait
+            }
+            Step::SetUp(game) => {
+                self.position_lines(now, game.position(), Sent::StepEnd, false);
+                self.timing.setup_wait
+            }
+            // Not among this board's capabilities.
+            Step::TakeBack(_) => return,
+        };
+        self.doing = Some(Doing::Sending(wait));
+    }
+
+    fn confirm(&mut self, _now: Instant) {
+        if matches!(self.doing, Some(Doing::Hand(_))) {
+            self.doing = None;
+        }
+    }
+
+    fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool) {
+        self.asked = false;
+        let last = if new_to_board {
+            Sent::PositionEnd
+        } else {
+            Sent::Plain
+        };
+        self.position_lines(now, position, last, true);
+    }
+
+    fn learn(&mut self, _now: Instant) {}
+
+    fn look(&mut self, _now: Instant) {}
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
+        let (bytes, sent) = self.pacer.poll(now)?;
+        match (sent, self.doing) {
+            (Sent::StepEnd, Some(Doing::Sending(wait))) => {
+                self.doing = Some(Doing::Hand(now + wait));
+                self.events.push_back(DriverEvent::Accepted);
+            }
+            (Sent::PositionEnd, None) => {
+                self.doing = Some(Doing::Hand(now + self.timing.setup_wait));
+            }
+            _ => {}
+        }
+        Some(bytes)
+    }
+
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.events.pop_front()
+    }
+}

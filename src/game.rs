@@ -1,0 +1,384 @@
+//! A game of chess as BoardBridge keeps it: a start position and the moves played from it.
+//!
+//! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
+//! simulated hand plays. Text (FEN, UCI moves) is turned into it at the edges and nowhere else.
+
+use std::fmt;
+
+use shakmaty::{
+    CastlingMode, Chess, Color, EnPassantMode, Move, Position, PositionError, fen::Fen,
+    uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
+};
+use thiserror::Error;
+
+/// The longest game accepted, in plies. The longest game the rules allow (75-move rule) is shorter.
+pub const MAX_PLIES: usize = 12_000;
+
+/// A start position, the moves played from it, and the position they lead to.
+#[derive(Clone, Debug)]
+pub struct Game {
+    start: Chess,
+    moves: Vec<Move>,
+    position: Chess,
+}
+
+/// Why a text is not a game.
+#[derive(Debug, Error)]
+pub enum GameError {
+    /// The FEN does not parse.
+    #[error("the FEN `{fen}` does not parse: {source}")]
+    Fen {
+        /// The text given.
+        fen: String,
+        /// What shakmaty says of it.
+        source: shakmaty::fen::ParseFenError,
+    },
+    /// The FEN parses but no legal game has this position.
+    #[error("the FEN `{fen}` is not a legal position: {source}")]
+    Position {
+        /// The text given.
+        fen: String,
+        /// What shakmaty says of it.
+        source: Box<PositionError<Chess>>,
+    },
+    /// A move is not written in UCI notation.
+    #[error("move {ply} (`{text}`) is not a move in UCI notation, such as e2e4 or e7e8q: {source}")]
+    Notation {
+        /// Counted from 1.
+        ply: usize,
+        /// The text given.
+        text: String,
+        /// What shakmaty says of it.
+        source: ParseUciMoveError,
+    },
+    /// A move is illegal where it is played.
+    #[error("move {ply} (`{uci}`) is illegal in the position it is played in")]
+    Illegal {
+        /// Counted from 1.
+        ply: usize,
+        /// The move given.
+        uci: UciMove,
+        /// What shakmaty says of it.
+        source: IllegalUciMoveError,
+    },
+    /// More than [`MAX_PLIES`] moves.
+    #[error("a game has at most {MAX_PLIES} moves here")]
+    TooLong,
+}
+
+impl Default for Game {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl PartialEq for Game {
+    /// Same start (move counters aside) and same moves.
+    fn eq(&self, other: &Self) -> bool {
+        self.moves == other.moves && self.start == other.start
+    }
+}
+
+impl Eq for Game {}
+
+impl Game {
+    /// The standard start position, nothing played.
+    pub fn standard() -> Self {
+        Self::from_start(Chess::new())
+    }
+
+    /// A game that starts from `start`.
+    pub fn from_start(start: Chess) -> Self {
+        Self {
+            position: start.clone(),
+            start,
+            moves: Vec::new(),
+        }
+    }
+
+    /// A game that starts from a FEN.
+    ///
+    /// Castling rights and en-passant squares that the pieces contradict are dropped, as chess GUIs do.
+    ///
+    /// # Errors
+    /// [`GameError::Fen`] or [`GameError::Position`], with the text given.
+    pub fn from_fen(fen: &str) -> Result<Self, GameError> {
+        let parsed: Fen = fen.parse().map_err(|source| GameError::Fen {
+            fen: fen.to_owned(),
+            source,
+        })?;
+        let start = parsed
+            .into_position::<Chess>(CastlingMode::Standard)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
+            .map_err(|source| GameError::Position {
+                fen: fen.to_owned(),
+                source: Box::new(source),
+            })?;
+        Ok(Self::from_start(start))
+    }
+
+    /// Plays moves given as text in UCI notation.
+    ///
+    /// # Errors
+    /// The first text that is no legal move, with its number; the game is then unchanged up to it.
+    pub fn play_uci<'a>(
+        &mut self,
+        moves: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), GameError> {
+        for text in moves {
+            let ply = self.moves.len() + 1;
+            let uci: UciMove = text.parse().map_err(|source| GameError::Notation {
+                ply,
+                text: text.chars().take(16).collect(),
+                source,
+            })?;
+            let m = uci
+                .to_move(&self.position)
+                .map_err(|source| GameError::Illegal { ply, uci, source })?;
+            if ply > MAX_PLIES {
+                return Err(GameError::TooLong);
+            }
+            self.push(m);
+        }
+        Ok(())
+    }
+
+    /// Plays a move that is legal in [`Self::position`]. An illegal move is not played; `false` says so.
+    pub fn push(&mut self, m: Move) -> bool {
+        match self.position.clone().play(m) {
+            Ok(next) => {
+                self.position = next;
+                self.moves.push(m);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Takes the last move back and returns it.
+    pub fn pop(&mut self) -> Option<Move> {
+        let last = self.moves.pop()?;
+        self.position = self.position_at(self.moves.len());
+        Some(last)
+    }
+
+    /// Keeps the first `plies` moves.
+    pub fn truncated(&self, plies: usize) -> Self {
+        let plies = plies.min(self.moves.len());
+        Self {
+            start: self.start.clone(),
+            moves: self.moves[..plies].to_vec(),
+            position: self.position_at(plies),
+        }
+    }
+
+    /// The position before the first move.
+    pub fn start(&self) -> &Chess {
+        &self.start
+    }
+
+    /// Whether the game began from the standard start position.
+    pub fn is_standard(&self) -> bool {
+        self.start == Chess::new()
+    }
+
+    /// The moves played, first to last.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The last move played.
+    pub fn last(&self) -> Option<Move> {
+        self.moves.last().copied()
+    }
+
+    /// Moves played.
+    pub fn len(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Whether nothing has been played.
+    pub fn is_empty(&self) -> bool {
+        self.moves.is_empty()
+    }
+
+    /// The position after the last move.
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self) -> Color {
+        self.position.turn()
+    }
+
+    /// The position after the first `plies` moves (after all of them, if there are fewer).
+    pub fn position_at(&self, plies: usize) -> Chess {
+        let mut position = self.start.clone();
+        for &m in self.moves.iter().take(plies) {
+            position.play_unchecked(m);
+        }
+        position
+    }
+
+    /// How many moves the two games have in common, or `None` if they start differently.
+    pub fn common_plies(&self, other: &Self) -> Option<usize> {
+        (self.start == other.start).then(|| {
+            self.moves
+                .iter()
+                .zip(&other.moves)
+                .take_while(|(a, b)| a == b)
+                .count()
+        })
+    }
+
+    /// Whether `self` is `other` played on (or equal to it).
+    pub fn continues(&self, other: &Self) -> bool {
+        self.common_plies(other) == Some(other.len())
+    }
+
+    /// `self` told as a continuation of `known`, where that is what it is.
+    ///
+    /// GUIs differ: some send the whole game, some the position after the last capture and the moves since,
+    /// some only the position on the board now. All of them mean one game. This finds `self`'s start among
+    /// the positions of `known`, or one or two plies beyond its end.
+    pub fn rebased(self, known: &Self) -> Self {
+        if self.start == known.start {
+            return self;
+        }
+        let mut at = known.start.clone();
+        let mut found = (at == self.start).then_some(0);
+        for (ply, &m) in known.moves.iter().enumerate() {
+            at.play_unchecked(m);
+            if at == self.start {
+                found = Some(ply + 1);
+            }
+        }
+        let mut game = match found {
+            Some(plies) => known.truncated(plies),
+            None => match explain(&known.position, &self.start) {
+                Some(bridge) => {
+                    let mut game = known.clone();
+                    for m in bridge {
+                        game.push(m);
+                    }
+                    game
+                }
+                None => return self,
+            },
+        };
+        for &m in &self.moves {
+            game.push(m);
+        }
+        game
+    }
+
+    /// The position after the last move as FEN.
+    pub fn fen(&self) -> Fen {
+        fen(&self.position)
+    }
+
+    /// The moves in UCI notation.
+    pub fn uci_moves(&self) -> impl Iterator<Item = UciMove> + '_ {
+        self.moves.iter().copied().map(uci)
+    }
+}
+
+impl fmt::Display for Game {
+    /// `startpos moves …` or `fen … moves …`, as the UCI command `position` writes a game.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_standard() {
+            f.write_str("startpos")?;
+        } else {
+            write!(f, "fen {}", fen(&self.start))?;
+        }
+        if !self.moves.is_empty() {
+            f.write_str(" moves")?;
+            for m in self.uci_moves() {
+                write!(f, " {m}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A move in UCI notation (castling as the king's two squares).
+pub fn uci(m: Move) -> UciMove {
+    m.to_uci(CastlingMode::Standard)
+}
+
+/// A position as FEN, with an en-passant square only where the capture is legal.
+pub fn fen(position: &Chess) -> Fen {
+    Fen::from_position(position, EnPassantMode::Legal)
+}
+
+/// One or two legal moves that lead from `from` to `to`, where they exist.
+pub fn explain(from: &Chess, to: &Chess) -> Option<Vec<Move>> {
+    // The side to move tells the parity: one ply or two.
+    let one = from.turn() != to.turn();
+    for m in from.legal_moves() {
+        let mut next = from.clone();
+        next.play_unchecked(m);
+        if one {
+            if next == *to {
+                return Some(vec![m]);
+            }
+            continue;
+        }
+        // The first mover's pieces stand in the end where its move left them, captures aside.
+        if !(to.board().by_color(from.turn())).is_subset(next.board().by_color(from.turn())) {
+            continue;
+        }
+        for reply in next.legal_moves() {
+            let mut after = next.clone();
+            after.play_unchecked(reply);
+            if after == *to {
+                return Some(vec![m, reply]);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(text: &str) -> Game {
+        let mut game = Game::standard();
+        game.play_uci(text.split_whitespace()).unwrap();
+        game
+    }
+
+    #[test]
+    fn a_position_in_the_middle_of_a_known_game_is_that_game() {
+        let known = game("e2e4 e7e5 g1f3");
+        let later = Game::from_fen(&known.truncated(2).fen().to_string()).unwrap();
+        assert_eq!(later.rebased(&known), game("e2e4 e7e5"));
+    }
+
+    #[test]
+    fn a_position_two_plies_on_is_the_known_game_played_on() {
+        let known = game("e2e4 e7e5 g1f3");
+        let next = game("e2e4 e7e5 g1f3 b8c6 f1b5");
+        let bare = Game::from_fen(&next.fen().to_string()).unwrap();
+        assert_eq!(bare.rebased(&known), next);
+    }
+
+    #[test]
+    fn an_unrelated_position_stays_itself() {
+        let known = game("e2e4");
+        let other = Game::from_fen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1").unwrap();
+        assert_eq!(other.clone().rebased(&known), other);
+    }
+
+    #[test]
+    fn an_illegal_move_names_its_number() {
+        let mut game = Game::standard();
+        let error = game.play_uci(["e2e4", "e7e4"]).unwrap_err();
+        assert!(error.to_string().contains("move 2 (`e7e4`)"), "{error}");
+        assert_eq!(game.len(), 1);
+    }
+}

@@ -1,0 +1,40 @@
+//! BoardBridge links electronic chess boards to chess programs.
+//!
+//! The map of the house, along the way of a move from the wire to the GUI:
+//!
+//! 1. [`transport`] moves bytes and knows nothing of chess.
+//! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
+//! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
+//!    a transport and a clock.
+//! 4. [`bus`] tells everybody what happened.
+//! 5. [`uci`] is a board as a UCI engine, for GUIs.
+//!
+//! Around it: [`game`] is a game of chess, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
+//! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
+//! are boards without hardware.
+//!
+//! `docs/architecture.md` tells why it is so.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod board;
+pub mod bus;
+pub mod check;
+pub mod cli;
+pub mod config;
+pub mod daemon;
+#[cfg(target_os = "linux")]
+pub mod demo;
+pub mod driver;
+pub mod game;
+pub mod log;
+pub mod replay;
+pub mod scan;
+#[cfg(target_os = "linux")]
+pub mod simulate;
+pub mod status;
+pub mod transcript;
+pub mod transport;
+pub mod uci;
+pub mod watch;

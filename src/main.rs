@@ -1,0 +1,203 @@
+//! The program: from the command line to the library.
+
+use std::{fmt::Display, fs, path::Path, process::ExitCode};
+
+use boardbridge::{
+    check,
+    cli::{Cli, Command},
+    config::{self, Config},
+    daemon::{Daemon, stop_signal},
+    log, replay, scan,
+    transcript::{Item, Transcript},
+    uci::relay,
+    watch,
+};
+use clap::Parser;
+
+/// Wrong usage or configuration.
+const WRONG_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Run { config } => run(&config),
+        #[cfg(target_os = "linux")]
+        Command::Demo { seed } => demo(seed),
+        Command::Uci { connect, board } => done(relay::run(&connect, board.as_deref())),
+        Command::Check { config } => check_config(&config),
+        Command::Scan => {
+            scan::run();
+            ExitCode::SUCCESS
+        }
+        Command::Watch {
+            connect,
+            board,
+            json,
+        } => done(
+            watch::run(&connect, board.as_deref(), json).map_err(|error| {
+                format!("{connect}: {error}. Is `boardbridge run` running there?")
+            }),
+        ),
+        #[cfg(target_os = "linux")]
+        Command::Simulate(simulate) => simulation(simulate),
+        Command::Replay {
+            file,
+            json,
+            transcript,
+        } => replayed(&file, json, transcript),
+    }
+}
+
+fn done<T, E: Display>(result: Result<T, E>) -> ExitCode {
+    match result {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("boardbridge: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn wrong(error: impl Display) -> ExitCode {
+    eprintln!("boardbridge: {error}");
+    ExitCode::from(WRONG_USAGE)
+}
+
+/// One thread serves every board: they make a few hundred bytes a second, and nothing waits for another core.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+fn load(file: &Path) -> Result<Config, ExitCode> {
+    Config::load(file).map_err(|error| {
+        if file == Path::new(config::DEFAULT_FILE) {
+            return wrong(format!("{error} ({})", config::error::hint()));
+        }
+        wrong(error)
+    })
+}
+
+fn run(file: &Path) -> ExitCode {
+    log::init();
+    let config = match load(file) {
+        Ok(config) => config,
+        Err(code) => return code,
+    };
+    let serve = async {
+        let daemon = Daemon::start(&config)
+            .await
+            .map_err(|error| error.to_string())?;
+        stop_signal().await.map_err(|error| error.to_string())?;
+        tracing::info!("stopping");
+        daemon.stop().await;
+        Ok::<(), String>(())
+    };
+    match runtime() {
+        Ok(runtime) => done(runtime.block_on(serve)),
+        Err(error) => done::<(), _>(Err(error)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn demo(seed: u64) -> ExitCode {
+    log::init();
+    match runtime() {
+        Ok(runtime) => match runtime.block_on(boardbridge::demo::run(seed)) {
+            Err(error @ boardbridge::demo::DemoError::Config(_)) => wrong(error),
+            other => done(other),
+        },
+        Err(error) => done::<(), _>(Err(error)),
+    }
+}
+
+fn check_config(file: &Path) -> ExitCode {
+    match load(file) {
+        Ok(config) => {
+            print!("{}", check::describe(&config, &file.display().to_string()));
+            ExitCode::SUCCESS
+        }
+        Err(code) => code,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
+    use boardbridge::simulate::{
+        hand::Player,
+        run::{Outcome, Settings, run},
+    };
+    let player = match (&simulate.game, simulate.seed) {
+        (Some(file), _) => {
+            let text = match fs::read_to_string(file) {
+                Ok(text) => text,
+                Err(error) => return wrong(format!("{}: {error}", file.display())),
+            };
+            match Player::of_game(&text, simulate.line, simulate.plays) {
+                Ok(player) => Some(player),
+                Err(error) => {
+                    return wrong(format!("{}:{}: {error}", file.display(), simulate.line));
+                }
+            }
+        }
+        (None, Some(_)) => Some(Player::Random {
+            plays: simulate.plays,
+        }),
+        (None, None) => None,
+    };
+    let settings = Settings {
+        kind: simulate.kind,
+        link: simulate.link,
+        speed: simulate.speed,
+        position_format: simulate.position_format,
+        hand_delay: simulate.hand_delay.0,
+        seed: simulate.seed.unwrap_or(1),
+        player,
+    };
+    let outcome = runtime().and_then(|runtime| {
+        let outcome = runtime.block_on(run(settings));
+        // A read from standard input may still be under way; it has nothing to say any more.
+        runtime.shutdown_background();
+        outcome
+    });
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Astray) => {
+            eprintln!("boardbridge: the board left the game in the file");
+            ExitCode::FAILURE
+        }
+        Err(error) => done::<(), _>(Err(error)),
+    }
+}
+
+fn replayed(file: &Path, json: bool, whole: bool) -> ExitCode {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => return wrong(format!("{}: {error}", file.display())),
+    };
+    let transcript: Transcript = match text.parse() {
+        Ok(transcript) => transcript,
+        Err(error) => return wrong(format!("{}: {error}", file.display())),
+    };
+    let made = match replay::replay(&transcript) {
+        Ok(made) => made,
+        Err(error) => return wrong(format!("{}: {error}", file.display())),
+    };
+    if whole {
+        print!("{made}");
+        return ExitCode::SUCCESS;
+    }
+    for entry in made.entries {
+        if let Item::Event(event) = &entry.item {
+            let seconds = entry.at.as_secs_f64();
+            if json {
+                let mut line = serde_json::to_value(event).unwrap_or_default();
+                line["seconds"] = seconds.into();
+                println!("{line}");
+            } else {
+                println!("{seconds:9.3} {event}");
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,128 @@
+//! `boardbridge replay`: feeds a transcript's input to a board without I/O, on the transcript's own clock.
+
+use std::time::{Duration, Instant};
+
+use figment::{
+    Figment,
+    providers::{Format, Toml},
+};
+use thiserror::Error;
+
+use crate::{
+    board::machine::Machine,
+    config::BoardConfig,
+    driver::registry::{self, NotYet},
+    transcript::{Entry, Item, Transcript},
+};
+
+/// Deadlines served between two inputs at most: a day of waiting makes some ten thousand.
+const MAX_DEADLINES: usize = 1_000_000;
+
+/// A transcript cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// Its head does not say what the board is.
+    #[error("the lines that begin with ! do not say what the board is: {0}")]
+    Board(Box<figment::Error>),
+    /// This version has no driver for it.
+    #[error(transparent)]
+    NotYet(#[from] NotYet),
+}
+
+/// Plays a transcript's input and returns it with the output it makes now.
+///
+/// # Errors
+/// The transcript does not say what the board is, or this version cannot drive it.
+pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
+    let board: BoardConfig = Figment::from(Toml::string(&transcript.board))
+        .extract()
+        .map_err(|error| ReplayError::Board(Box::new(error)))?;
+    let driver = registry::driver(&board)?;
+    // Names matter to nobody here; this one is valid.
+    let name = match "replay".parse() {
+        Ok(name) => name,
+        Err(_) => unreachable!("a constant name"),
+    };
+    let mut run = Run {
+        machine: Machine::new(name, driver, board.correction_wait()),
+        begin: Instant::now(),
+        entries: Vec::new(),
+    };
+    for entry in &transcript.entries {
+        let at = run.begin + entry.at;
+        run.advance(at);
+        let echo = |run: &mut Run| run.entries.push(entry.clone());
+        match &entry.item {
+            Item::LinkUp => {
+                echo(&mut run);
+                run.machine.link_up(at);
+            }
+            Item::LinkDown(why) => {
+                echo(&mut run);
+                run.machine.link_down(at, why.clone());
+            }
+            Item::Received(bytes) => {
+                echo(&mut run);
+                run.machine.received(at, bytes);
+            }
+            Item::Command(command) => {
+                echo(&mut run);
+                run.machine.command(at, command.clone());
+            }
+            Item::End => echo(&mut run),
+            // Output is made anew.
+            Item::Sent(_) | Item::Event(_) | Item::Expected(_) => {}
+        }
+        run.collect(at);
+    }
+    Ok(Transcript {
+        board: transcript.board.clone(),
+        entries: run.entries,
+    })
+}
+
+struct Run {
+    machine: Machine,
+    begin: Instant,
+    entries: Vec<Entry>,
+}
+
+impl Run {
+    /// Serves the deadlines before `until`.
+    fn advance(&mut self, until: Instant) {
+        let mut now = self.begin;
+        for _ in 0..MAX_DEADLINES {
+            let Some(deadline) = self.machine.deadline().filter(|at| *at <= until) else {
+                return;
+            };
+            now = deadline.max(now);
+            self.machine.timeout(now);
+            self.collect(now);
+        }
+    }
+
+    fn collect(&mut self, now: Instant) {
+        let at = now.saturating_duration_since(self.begin);
+        // Whole milliseconds, as a transcript writes them.
+        let at = Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
+        loop {
+            let mut entries = Vec::new();
+            while let Some(event) = self.machine.poll_event() {
+                entries.push(Entry {
+                    at,
+                    item: Item::Event(event),
+                });
+            }
+            if let Some(bytes) = self.machine.poll_transmit(now) {
+                entries.push(Entry {
+                    at,
+                    item: Item::Sent(bytes.to_vec()),
+                });
+            }
+            if entries.is_empty() {
+                return;
+            }
+            self.entries.append(&mut entries);
+        }
+    }
+}

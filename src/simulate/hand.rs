@@ -1,0 +1,149 @@
+//! Hands for simulated boards: one that is told what to do line by line, one that plays a game from a file, one
+//! that plays at random.
+
+use std::str::FromStr;
+
+use shakmaty::{Color, Position};
+use thiserror::Error;
+
+use super::{HandAction, SimulatedBoard};
+use crate::game::{Game, GameError, uci};
+
+/// Garbage at most, bytes: enough to flood any driver.
+pub const MAX_GARBAGE: usize = 16 * 1024 * 1024;
+
+/// Which colours a hand plays by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Plays {
+    /// White.
+    White,
+    /// Black.
+    Black,
+    /// Both.
+    Both,
+}
+
+impl Plays {
+    fn has(self, color: Color) -> bool {
+        match self {
+            Self::White => color.is_white(),
+            Self::Black => color.is_black(),
+            Self::Both => true,
+        }
+    }
+}
+
+/// A line that tells a hand nothing.
+#[derive(Debug, Error)]
+#[error(
+    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
+     off, on, on forgetful, unplug, plug, garbage BYTES"
+)]
+pub struct NoOrder(String);
+
+impl FromStr for HandAction {
+    type Err = NoOrder;
+
+    fn from_str(line: &str) -> Result<Self, Self::Err> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let none = || NoOrder(line.chars().take(80).collect());
+        Ok(match words.as_slice() {
+            ["execute"] => Self::Execute,
+            ["random"] => Self::Random,
+            ["take-back"] => Self::TakeBack,
+            ["new-game"] => Self::NewGame,
+            ["off"] => Self::Off,
+            ["on"] => Self::On { forgetful: false },
+            ["on", "forgetful"] => Self::On { forgetful: true },
+            ["unplug"] => Self::Unplug,
+            ["plug"] => Self::Plug,
+            ["garbage", bytes] => {
+                let bytes: usize = bytes.parse().map_err(|_| none())?;
+                Self::Garbage(bytes.min(MAX_GARBAGE))
+            }
+            ["wrong", m] => Self::Wrong(m.parse().map_err(|_| none())?),
+            [m] => Self::Move(m.parse().map_err(|_| none())?),
+            _ => return Err(none()),
+        })
+    }
+}
+
+/// What a hand that plays by itself does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This.
+    Do(HandAction),
+    /// Nothing, until something happens on the board.
+    Wait,
+    /// The game is over.
+    Done,
+    /// The board left the game in the file.
+    Astray,
+}
+
+/// A hand that plays by itself.
+#[derive(Debug)]
+pub enum Player {
+    /// The moves of a game.
+    Game {
+        /// The game.
+        game: Game,
+        /// Whose moves.
+        plays: Plays,
+    },
+    /// Random legal moves.
+    Random {
+        /// Whose moves.
+        plays: Plays,
+    },
+}
+
+impl Player {
+    /// A hand that plays line `number` (from 1) of a file of games, one a line, in UCI moves.
+    ///
+    /// # Errors
+    /// There is no such line, or it is no game.
+    pub fn of_game(file: &str, number: usize, plays: Plays) -> Result<Self, GameError> {
+        let mut game = Game::standard();
+        let line = file.lines().nth(number.saturating_sub(1)).unwrap_or("");
+        game.play_uci(line.split_whitespace())?;
+        Ok(Self::Game { game, plays })
+    }
+
+    /// What to do next on this board.
+    pub fn next(&self, board: &dyn SimulatedBoard) -> Next {
+        if board.shown().is_some() {
+            return Next::Wait;
+        }
+        let position = board.game().position();
+        match self {
+            Self::Random { plays } => {
+                if position.legal_moves().is_empty() {
+                    Next::Done
+                } else if plays.has(position.turn()) {
+                    Next::Do(HandAction::Random)
+                } else {
+                    Next::Wait
+                }
+            }
+            Self::Game { game, plays } => {
+                // Nearest to where the board is: positions repeat.
+                let here = |plies: &usize| game.position_at(*plies) == *position;
+                let from = board.game().len();
+                let found = (from..=game.len())
+                    .chain((0..from.min(game.len())).rev())
+                    .find(here);
+                match found {
+                    None => Next::Astray,
+                    Some(plies) => match game.moves().get(plies) {
+                        None => Next::Done,
+                        Some(&m) if plays.has(position.turn()) => {
+                            Next::Do(HandAction::Move(uci(m)))
+                        }
+                        Some(_) => Next::Wait,
+                    },
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals.
+//!
+//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a pseudo-terminal, [`hand`]
+//! a hand. They are written from the protocol documents and share no code with the drivers but the types of
+//! chess, so that a misreading on one side shows on the other.
+
+pub mod citrine;
+pub mod hand;
+pub mod port;
+pub mod pty;
+pub mod run;
+pub mod ucb;
+
+use std::{fmt, time::Instant};
+
+use shakmaty::{Move, uci::UciMove};
+
+use crate::game::{Game, uci};
+
+/// What a hand can do to a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HandAction {
+    /// Make a move.
+    Move(UciMove),
+    /// Make a random legal move.
+    Random,
+    /// Execute the move that is shown.
+    Execute,
+    /// Make a move that is not the one shown.
+    Wrong(UciMove),
+    /// Take the last move back.
+    TakeBack,
+    /// Put the pieces on their starting squares.
+    NewGame,
+    /// Switch the board off.
+    Off,
+    /// Switch the board on; whether it lost its memory.
+    On {
+        /// It lost its memory.
+        forgetful: bool,
+    },
+    /// Pull the cable.
+    Unplug,
+    /// Put the cable back.
+    Plug,
+    /// Let the board send this many bytes of garbage.
+    Garbage(usize),
+}
+
+/// What is to be seen on a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The lamps show a move.
+    Shown(Move),
+    /// The hand executed the shown move.
+    Executed(Move),
+    /// The hand made a move.
+    Made(Move),
+    /// The lamps ask to take a move back.
+    TakeBack(Move),
+    /// The board began a new game.
+    NewGame,
+    /// The board was given a position.
+    SetUp(String),
+    /// Something sent to the board was lost, as it would be on a real one.
+    Lost(String),
+    /// Something sent to the board is not right.
+    Fault(String),
+    /// The hand could not do what it was asked.
+    Refused(String),
+    /// The board is to be found there.
+    Plugged(String),
+    /// The cable was pulled.
+    Unplugged,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shown(m) => write!(f, "shown {}", uci(*m)),
+            Self::Executed(m) => write!(f, "executed {}", uci(*m)),
+            Self::Made(m) => write!(f, "made {}", uci(*m)),
+            Self::TakeBack(m) => write!(f, "take-back {}", uci(*m)),
+            Self::NewGame => f.write_str("new-game"),
+            Self::SetUp(fen) => write!(f, "set-up {fen}"),
+            Self::Lost(what) => write!(f, "lost {what}"),
+            Self::Fault(what) => write!(f, "fault {what}"),
+            Self::Refused(what) => write!(f, "refused {what}"),
+            Self::Plugged(port) => write!(f, "plugged {port}"),
+            Self::Unplugged => f.write_str("unplugged"),
+        }
+    }
+}
+
+/// A board in software, without I/O.
+pub trait SimulatedBoard: Send {
+    /// The line was opened: whatever a board says by itself at that time.
+    fn plugged(&mut self, now: Instant);
+    /// Bytes came from the computer.
+    fn received(&mut self, now: Instant, bytes: &[u8]);
+    /// The hand does something.
+    fn hand(&mut self, now: Instant, action: HandAction);
+    /// The time given by [`Self::deadline`] has come.
+    fn timeout(&mut self, now: Instant);
+    /// When [`Self::timeout`] is to be called next.
+    fn deadline(&self) -> Option<Instant>;
+    /// The next bytes for the computer.
+    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
+    /// The next thing to be seen.
+    fn poll_report(&mut self) -> Option<Report>;
+    /// The game on the board.
+    fn game(&self) -> &Game;
+    /// The move that is shown and not executed yet.
+    fn shown(&self) -> Option<Move>;
+}
+
+/// A random legal move.
+fn random_move(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
+    use shakmaty::Position;
+    let moves = game.position().legal_moves();
+    (!moves.is_empty()).then(|| moves[random.usize(..moves.len())])
+}
+
+/// Printable bytes that are no message of any board, the same ones for the same length.
+fn garbage(length: usize) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(length as u64);
+    (0..length).map(|_| random.u8(..)).collect()
+}

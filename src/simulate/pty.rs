@@ -1,0 +1,81 @@
+//! A pseudo-terminal: a serial line without the wire.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use tokio::io::AsyncReadExt;
+use tokio_serial::{SerialPort, SerialStream};
+
+/// The board's end of a pseudo-terminal, with a name for the other end.
+#[derive(Debug)]
+pub struct Pty {
+    board: SerialStream,
+    /// Held so that the board's end stays open while nobody has opened the computer's.
+    _computer: SerialStream,
+    name: PathBuf,
+    link: Option<PathBuf>,
+}
+
+impl Pty {
+    /// Opens a pseudo-terminal; `link` becomes a symbolic link to the computer's end, replacing one that is
+    /// there.
+    ///
+    /// # Errors
+    /// No pseudo-terminal is to be had, or `link` is something else than a symbolic link.
+    pub fn open(link: Option<&Path>) -> io::Result<Self> {
+        let (board, computer) = SerialStream::pair()?;
+        let name = computer
+            .name()
+            .map(PathBuf::from)
+            .ok_or(io::ErrorKind::NotFound)?;
+        if let Some(link) = link {
+            if link.is_symlink() {
+                std::fs::remove_file(link)?;
+            }
+            std::os::unix::fs::symlink(&name, link)?;
+        }
+        Ok(Self {
+            board,
+            _computer: computer,
+            name,
+            link: link.map(Path::to_owned),
+        })
+    }
+
+    /// What to open at the other end.
+    pub fn name(&self) -> &Path {
+        self.link.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Reads what came from the computer.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.board.read(buffer).await
+    }
+
+    /// Writes as much as the line takes at once; a serial line without a reader loses the rest.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.board.try_write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            other => other,
+        }
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        if let Some(link) = &self.link {
+            // Another simulator may have taken the name over; only our own link goes.
+            if std::fs::read_link(link).is_ok_and(|target| target == self.name) {
+                let _ = std::fs::remove_file(link);
+            }
+        }
+    }
+}

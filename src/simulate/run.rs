@@ -1,0 +1,132 @@
+//! `boardbridge simulate`: a simulated board on a pseudo-terminal, its hand led from standard input, a game file,
+//! or by chance.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    HandAction, Report, SimulatedBoard,
+    citrine::Citrine,
+    hand::{Next, Player},
+    port::{Happened, Port},
+    ucb::Ucb,
+};
+
+/// Orders that may wait for a hand.
+const MAX_ORDERS: usize = 64;
+
+/// The kinds of boards that can be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Novag Citrine.
+    NovagCitrine,
+    /// Novag Universal Chess Board.
+    NovagUcb,
+}
+
+/// What to simulate.
+#[derive(Debug)]
+pub struct Settings {
+    /// Which board.
+    pub kind: Kind,
+    /// A name for the pseudo-terminal.
+    pub link: Option<PathBuf>,
+    /// How many times shorter the board's limits are than a real one's.
+    pub speed: f64,
+    /// UCB: the "UCB Version".
+    pub position_format: u8,
+    /// How long the hand takes for a move; absent, it executes shown moves only when told to.
+    pub hand_delay: Option<Duration>,
+    /// For random moves.
+    pub seed: u64,
+    /// A hand that plays by itself.
+    pub player: Option<Player>,
+}
+
+/// How a simulation ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The input ended, or the game in the file was played to its end.
+    Done,
+    /// The board left the game in the file.
+    Astray,
+}
+
+/// A board in software.
+pub fn board(settings: &Settings) -> Box<dyn SimulatedBoard> {
+    let Settings {
+        speed,
+        position_format,
+        hand_delay,
+        seed,
+        ..
+    } = *settings;
+    match settings.kind {
+        Kind::NovagCitrine => Box::new(Citrine::new(speed, hand_delay, seed)),
+        Kind::NovagUcb => Box::new(Ucb::new(speed, position_format, hand_delay, seed)),
+    }
+}
+
+/// Runs a simulation until its input ends.
+///
+/// # Errors
+/// No pseudo-terminal is to be had.
+pub async fn run(settings: Settings) -> io::Result<Outcome> {
+    let mut port = Port::new(board(&settings), settings.link.clone())?;
+    println!("{}", Report::Plugged(port.name().unwrap_or_default()));
+    let (orders, mut hand) = mpsc::channel(MAX_ORDERS);
+    let mut input = BufReader::new(tokio::io::stdin()).lines();
+    let mut input_open = true;
+    let delay = settings.hand_delay.unwrap_or_default();
+    let mut plays_at = settings.player.is_some().then(|| Instant::now() + delay);
+    loop {
+        let due = async {
+            match plays_at {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            happened = port.next(&mut hand) => match happened? {
+                Happened::Seen(report) => {
+                    println!("{report}");
+                    if settings.player.is_some() {
+                        plays_at = Some(Instant::now() + delay);
+                    }
+                }
+                Happened::HandGone => return Ok(Outcome::Done),
+            },
+            line = input.next_line(), if input_open => match line? {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => match line.parse::<HandAction>() {
+                    // The queue is longer than a person types; an order too many waits here.
+                    Ok(order) => { let _ = orders.send(order).await; }
+                    Err(error) => println!("{}", Report::Refused(error.to_string())),
+                },
+                // A hand that plays by itself needs no orders.
+                None if settings.player.is_some() => input_open = false,
+                None => return Ok(Outcome::Done),
+            },
+            () = due => {
+                plays_at = None;
+                match settings.player.as_ref().map(|player| player.next(port.board())) {
+                    None | Some(Next::Wait) => {}
+                    Some(Next::Do(action)) => { let _ = orders.send(action).await; }
+                    Some(Next::Done) => {
+                        println!("done");
+                        return Ok(Outcome::Done);
+                    }
+                    Some(Next::Astray) => {
+                        println!("astray");
+                        return Ok(Outcome::Astray);
+                    }
+                }
+            }
+        }
+    }
+}

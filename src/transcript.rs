@@ -1,0 +1,387 @@
+//! Transcripts: one text format for golden tests of drivers, recordings of real sessions, and
+//! `boardbridge replay`.
+//!
+//! ```text
+//! # anything
+//! ! kind = "novag-ucb"              what the board is, as in the configuration; before all else
+//! 0.000 @ up                        the link is up
+//! 0.000 > serial "New Game\r\n"     sent to the board
+//! 1.250 < serial "Me2e4\r\n"        came from the board
+//! 1.300 * target 1 1 startpos       a front-end's command: client, number, game
+//! 1.300 * await 1 on
+//! 1.300 = {"event":"moved",…}       what happened, as `boardbridge watch --json` tells it
+//! 9.000 @ end                       nothing more; time goes on to here
+//! ```
+//!
+//! Seconds since the beginning; payloads in quotes, with Rust's byte escapes.
+
+use std::{
+    fmt::{self, Write as _},
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::mpsc::{SyncSender, TrySendError, sync_channel},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use shakmaty::{Role, uci::UciMove};
+use thiserror::Error;
+use tracing::warn;
+
+use crate::{
+    board::{
+        command::{ClientId, Command},
+        name::BoardName,
+    },
+    bus::Event,
+};
+
+/// A recording stops at this size: a session of a whole day has some 2 MB, a flood has no end.
+pub const MAX_RECORDING: u64 = 64 * 1024 * 1024;
+/// Items that may wait for the disk. Items beyond are dropped, and the recording says so.
+pub const MAX_WAITING: usize = 1024;
+/// The longest line read from a transcript, bytes.
+pub const MAX_LINE: usize = 256 * 1024;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// The link came up.
+    LinkUp,
+    /// The link went down, for this reason.
+    LinkDown(String),
+    /// The transcript ends.
+    End,
+    /// Bytes came from the board.
+    Received(Vec<u8>),
+    /// Bytes went to the board.
+    Sent(Vec<u8>),
+    /// A front-end asked something.
+    Command(Command),
+    /// Something happened.
+    Event(Event),
+    /// An event as a file gives it: to be compared, not to be acted on.
+    Expected(String),
+}
+
+/// One line of a transcript.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Since the beginning.
+    pub at: Duration,
+    /// What happened.
+    pub item: Item,
+}
+
+/// A whole transcript.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    /// The board's configuration, as TOML.
+    pub board: String,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// A text is no transcript.
+#[derive(Debug, Error)]
+#[error("line {line}: {problem}")]
+pub struct TranscriptError {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl FromStr for Transcript {
+    type Err = TranscriptError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut transcript = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let error = |problem: String| TranscriptError {
+                line: index + 1,
+                problem,
+            };
+            if line.len() > MAX_LINE {
+                return Err(error(format!("longer than {MAX_LINE} bytes")));
+            }
+            let line = line.trim_end();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(board) = line.strip_prefix('!') {
+                transcript.board.push_str(board.trim());
+                transcript.board.push('\n');
+                continue;
+            }
+            let entry = parse_entry(line).map_err(error)?;
+            if transcript.entries.last().is_some_and(|e| e.at > entry.at) {
+                return Err(error(
+                    "its time is before that of the line before".to_owned(),
+                ));
+            }
+            transcript.entries.push(entry);
+        }
+        Ok(transcript)
+    }
+}
+
+impl fmt::Display for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.board.lines() {
+            writeln!(f, "! {line}")?;
+        }
+        self.entries
+            .iter()
+            .try_for_each(|entry| writeln!(f, "{entry}"))
+    }
+}
+
+fn parse_entry(line: &str) -> Result<Entry, String> {
+    let mut words = line.splitn(3, ' ');
+    let (time, kind, rest) = match (words.next(), words.next(), words.next()) {
+        (Some(time), Some(kind), Some(rest)) => (time, kind, rest),
+        _ => {
+            return Err(
+                "expected `SECONDS KIND …`, for instance `1.250 < serial \"Me2e4\\r\\n\"`".into(),
+            );
+        }
+    };
+    let seconds: f64 = time
+        .parse()
+        .map_err(|_| format!("`{time}` is no number of seconds"))?;
+    let at = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| format!("`{time}` is no time a session can have"))?;
+    let item = match kind {
+        "@" => match rest.split_once(' ').unwrap_or((rest, "")) {
+            ("up", _) => Item::LinkUp,
+            ("down", why) => Item::LinkDown(why.to_owned()),
+            ("end", _) => Item::End,
+            _ => return Err(format!("`{rest}` is not `up`, `down REASON` or `end`")),
+        },
+        ">" => Item::Sent(payload(rest)?),
+        "<" => Item::Received(payload(rest)?),
+        "*" => Item::Command(parse_command(rest)?),
+        "=" => Item::Expected(rest.to_owned()),
+        _ => return Err(format!("`{kind}` is none of @ > < * =")),
+    };
+    Ok(Entry { at, item })
+}
+
+/// `serial "…"`.
+fn payload(text: &str) -> Result<Vec<u8>, String> {
+    let quoted = text
+        .split_once(' ')
+        .map(|(_, payload)| payload.trim())
+        .and_then(|payload| payload.strip_prefix('"')?.strip_suffix('"'))
+        .ok_or("expected a channel and a payload in quotes: serial \"Me2e4\\r\\n\"")?;
+    unescape(quoted).ok_or_else(|| format!("`{quoted}` has an escape that is none"))
+}
+
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        bytes.push(match rest.next()? {
+            b'r' => b'\r',
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'0' => 0,
+            b'x' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let high = digit(rest.next()?)?;
+                let low = digit(rest.next()?)?;
+                u8::try_from(high * 16 + low).ok()?
+            }
+            byte @ (b'\\' | b'"' | b'\'') => byte,
+            _ => return None,
+        });
+    }
+    Some(bytes)
+}
+
+fn parse_command(text: &str) -> Result<Command, String> {
+    let mut words = text.split_whitespace();
+    let mut word = |what: &str| words.next().ok_or(format!("`{text}` lacks {what}"));
+    let verb = word("a command")?;
+    let id = word("a client")?;
+    let client = ClientId(
+        id.parse()
+            .map_err(|_| format!("`{id}` is no client's number"))?,
+    );
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    Ok(match verb {
+        "target" => {
+            let number = number(word("a number")?)?;
+            let rest: Vec<&str> = words.collect();
+            let game = crate::uci::command::parse_game(&rest).map_err(|error| error.to_string())?;
+            Command::Target {
+                client,
+                label: format!("client {client}").into(),
+                number,
+                game: Box::new(game),
+            }
+        }
+        "await" => Command::Await {
+            client,
+            on: match word("on or off")? {
+                "on" => true,
+                "off" => false,
+                other => return Err(format!("`{other}` is neither on nor off")),
+            },
+        },
+        "answered" => Command::Answered {
+            client,
+            number: number(word("a number")?)?,
+            answer: {
+                let text = word("a move")?;
+                text.parse::<UciMove>()
+                    .map_err(|error| format!("`{text}`: {error}"))?
+            },
+        },
+        "refuse" => Command::Refuse {
+            client,
+            number: number(word("a number")?)?,
+        },
+        "new-game" => Command::NewGame { client },
+        "ready" => Command::Ready { client },
+        "promotion" => Command::Promotion {
+            client,
+            role: {
+                let text = word("a piece")?;
+                let role = text.chars().next().and_then(Role::from_char);
+                role.ok_or(format!("`{text}` is no piece's letter"))?
+            },
+        },
+        "release" => Command::Release { client },
+        _ => return Err(format!("`{verb}` is no command of a front-end")),
+    })
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} ", self.at.as_secs_f64())?;
+        match &self.item {
+            Item::LinkUp => f.write_str("@ up"),
+            Item::LinkDown(why) => write!(f, "@ down {}", why.replace(['\r', '\n'], " ")),
+            Item::End => f.write_str("@ end"),
+            Item::Received(bytes) => write!(f, "< serial \"{}\"", bytes.escape_ascii()),
+            Item::Sent(bytes) => write!(f, "> serial \"{}\"", bytes.escape_ascii()),
+            Item::Command(command) => write_command(f, command),
+            Item::Event(event) => {
+                let json = serde_json::to_string(event).map_err(|_| fmt::Error)?;
+                write!(f, "= {json}")
+            }
+            Item::Expected(json) => write!(f, "= {json}"),
+        }
+    }
+}
+
+fn write_command(f: &mut fmt::Formatter<'_>, command: &Command) -> fmt::Result {
+    match command {
+        Command::Target {
+            client,
+            number,
+            game,
+            ..
+        } => write!(f, "* target {client} {number} {game}"),
+        Command::Await { client, on } => {
+            write!(f, "* await {client} {}", if *on { "on" } else { "off" })
+        }
+        Command::Answered {
+            client,
+            number,
+            answer,
+        } => write!(f, "* answered {client} {number} {answer}"),
+        Command::Refuse { client, number } => write!(f, "* refuse {client} {number}"),
+        Command::NewGame { client } => write!(f, "* new-game {client}"),
+        Command::Ready { client } => write!(f, "* ready {client}"),
+        Command::Promotion { client, role } => write!(f, "* promotion {client} {}", role.char()),
+        Command::Release { client } => write!(f, "* release {client}"),
+    }
+}
+
+/// Writes a recording on a thread of its own: a slow disk never holds up a board.
+#[derive(Debug)]
+pub struct Recorder {
+    lines: SyncSender<String>,
+    began: Instant,
+    dropped: u64,
+    path: PathBuf,
+}
+
+impl Recorder {
+    /// Begins a recording in `directory`, which is made if it is not there. `board_toml` says what the board
+    /// is.
+    ///
+    /// # Errors
+    /// The directory or the file cannot be made.
+    pub fn begin(directory: &Path, board: &BoardName, board_toml: &str) -> io::Result<Self> {
+        fs::create_dir_all(directory)?;
+        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let path = directory.join(format!("{board}-{}.transcript", time.replace(':', "")));
+        let mut file = io::BufWriter::new(fs::File::create_new(&path)?);
+        let mut head = format!("# boardbridge {} {time}\n", env!("CARGO_PKG_VERSION"));
+        for line in board_toml.lines() {
+            let _ = writeln!(head, "! {line}");
+        }
+        file.write_all(head.as_bytes())?;
+        file.flush()?;
+        let (lines, incoming) = sync_channel::<String>(MAX_WAITING);
+        let shown = path.clone();
+        thread::Builder::new().name("recorder".to_owned()).spawn(move || {
+            let mut size = 0;
+            while let Ok(line) = incoming.recv() {
+                size += line.len() as u64;
+                let written = if size > MAX_RECORDING {
+                    warn!(path = %shown.display(), "the recording is full and ends here");
+                    return;
+                } else {
+                    // Written out at once: what happened just before a crash is what one wants to read.
+                    file.write_all(line.as_bytes()).and_then(|()| file.flush())
+                };
+                if let Err(error) = written {
+                    warn!(path = %shown.display(), %error, "the recording cannot be written and ends here");
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            lines,
+            began: Instant::now(),
+            dropped: 0,
+            path,
+        })
+    }
+
+    /// Where the recording is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Records one thing, now.
+    pub fn record(&mut self, item: Item) {
+        let at = self.began.elapsed();
+        let mut line = String::new();
+        if self.dropped > 0 {
+            let _ = writeln!(
+                line,
+                "# {} lines are missing here: the disk was too slow",
+                self.dropped
+            );
+        }
+        let _ = writeln!(line, "{}", Entry { at, item });
+        match self.lines.try_send(line) {
+            Ok(()) => self.dropped = 0,
+            Err(TrySendError::Full(_)) => self.dropped += 1,
+            // The recording ended, and said why.
+            Err(TrySendError::Disconnected(_)) => {}
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Transports: they move bytes, and know nothing of chess.
+//!
+//! A transport opens to a [`Stream`]; what was opened ends with an error or the end of input, and the actor
+//! opens it again, with [`Backoff`] between.
+
+pub mod backoff;
+pub mod serial;
+
+use std::{fmt, io};
+
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use backoff::Backoff;
+
+/// An open link to a board.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// Why a link could not be opened, and what to do.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// There is no such port.
+    #[error(
+        "there is no {port}: is the cable plugged in, and does `boardbridge scan` show another name?"
+    )]
+    Missing {
+        /// The port.
+        port: String,
+    },
+    /// The port may not be used.
+    #[error(
+        "{port} may not be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
+         USER`) and log in again"
+    )]
+    Denied {
+        /// The port.
+        port: String,
+    },
+    /// Another program uses the port.
+    #[error("{port} is in use by another program: close that first")]
+    Busy {
+        /// The port.
+        port: String,
+    },
+    /// Anything else.
+    #[error("{port} cannot be opened: {source}")]
+    Other {
+        /// The port.
+        port: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// How a board is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A serial port.
+    Serial(serial::SerialPort),
+}
+
+impl Transport {
+    /// Opens the link.
+    ///
+    /// # Errors
+    /// [`OpenError`], worded for the player.
+    pub fn open(&self) -> Result<Box<dyn Stream>, OpenError> {
+        match self {
+            Self::Serial(port) => Ok(Box::new(port.open()?)),
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Serial(port) => port.fmt(f),
+        }
+    }
+}

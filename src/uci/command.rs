@@ -1,0 +1,186 @@
+//! What a GUI says, as types. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+
+use shakmaty::uci::UciMove;
+
+use crate::game::{Game, GameError};
+
+/// One line from a GUI.
+#[derive(Debug)]
+pub enum UciCommand {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `debug on`, `debug off`
+    Debug(bool),
+    /// `setoption name … [value …]`
+    SetOption {
+        /// The option's name.
+        name: String,
+        /// Its value; none for a button.
+        value: Option<String>,
+    },
+    /// `position …`, with what was wrong with it if it is none.
+    Position(Result<Box<Game>, GameError>),
+    /// `go …`
+    Go(Go),
+    /// `stop`
+    Stop,
+    /// `ponderhit`
+    PonderHit,
+    /// `quit`
+    Quit,
+    /// Anything else: ignored, as the specification asks.
+    Unknown,
+}
+
+/// How a search ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// With the hand's move.
+    #[default]
+    Move,
+    /// With `stop`.
+    Infinite,
+    /// With `ponderhit` or `stop`.
+    Ponder,
+}
+
+/// `go` with what matters to a hand. Clocks, depth, nodes and movetime do not hurry it.
+#[derive(Clone, Debug, Default)]
+pub struct Go {
+    /// How the search ends.
+    pub mode: Mode,
+    /// The only moves wanted; empty for any.
+    pub search_moves: Vec<UciMove>,
+}
+
+/// Reads one line (without its end). Words before the first known one are skipped, as the specification asks.
+pub fn parse(line: &str) -> UciCommand {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    for (index, word) in words.iter().enumerate() {
+        let rest = &words[index + 1..];
+        return match *word {
+            "uci" => UciCommand::Uci,
+            "isready" => UciCommand::IsReady,
+            "ucinewgame" => UciCommand::NewGame,
+            "debug" => match rest.first() {
+                Some(&"on") => UciCommand::Debug(true),
+                Some(&"off") => UciCommand::Debug(false),
+                _ => UciCommand::Unknown,
+            },
+            "setoption" => set_option(rest),
+            "position" => UciCommand::Position(parse_game(rest).map(Box::new)),
+            "go" => UciCommand::Go(parse_go(rest)),
+            "stop" => UciCommand::Stop,
+            "ponderhit" => UciCommand::PonderHit,
+            "quit" => UciCommand::Quit,
+            _ => continue,
+        };
+    }
+    UciCommand::Unknown
+}
+
+fn set_option(words: &[&str]) -> UciCommand {
+    let Some((&"name", words)) = words.split_first() else {
+        return UciCommand::Unknown;
+    };
+    let value = words.iter().position(|word| *word == "value");
+    let name = words[..value.unwrap_or(words.len())].join(" ");
+    UciCommand::SetOption {
+        name,
+        value: value.map(|at| words[at + 1..].join(" ")),
+    }
+}
+
+/// `startpos [moves …]` or `fen … [moves …]`.
+///
+/// # Errors
+/// What is wrong with the FEN or with which move.
+pub fn parse_game(words: &[&str]) -> Result<Game, GameError> {
+    let moves_at = words.iter().position(|word| *word == "moves");
+    let (start, moves) = match moves_at {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None => (words, &words[..0]),
+    };
+    let mut game = match start {
+        ["startpos"] => Game::standard(),
+        ["fen", fen @ ..] => Game::from_fen(&fen.join(" "))?,
+        other => Game::from_fen(&other.join(" "))?,
+    };
+    game.play_uci(moves.iter().copied())?;
+    Ok(game)
+}
+
+fn parse_go(words: &[&str]) -> Go {
+    let mut go = Go::default();
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        match *word {
+            "infinite" => go.mode = Mode::Infinite,
+            "ponder" => go.mode = Mode::Ponder,
+            "searchmoves" => {
+                while let Some(m) = words.peek().and_then(|word| word.parse().ok()) {
+                    go.search_moves.push(m);
+                    words.next();
+                }
+            }
+            _ => {}
+        }
+    }
+    go
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_before_a_known_one_are_skipped() {
+        assert!(matches!(parse("joho debug on"), UciCommand::Debug(true)));
+        assert!(matches!(parse("hello world"), UciCommand::Unknown));
+    }
+
+    #[test]
+    fn an_options_name_and_value_may_have_blanks() {
+        let UciCommand::SetOption { name, value } = parse("setoption name Board ready") else {
+            panic!("no option");
+        };
+        assert_eq!((name.as_str(), value), ("Board ready", None));
+        let UciCommand::SetOption { name, value } = parse("setoption name Board value my board")
+        else {
+            panic!("no option");
+        };
+        assert_eq!(
+            (name.as_str(), value.as_deref()),
+            ("Board", Some("my board"))
+        );
+    }
+
+    #[test]
+    fn searchmoves_end_where_another_word_begins() {
+        let UciCommand::Go(go) = parse("go searchmoves e2e4 d2d4 infinite wtime 1000") else {
+            panic!("no go");
+        };
+        assert_eq!(go.search_moves.len(), 2);
+        assert_eq!(go.mode, Mode::Infinite);
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_read_without_fault(line in "\\PC{0,120}") {
+            let _ = parse(&line);
+        }
+
+        #[test]
+        fn nearly_right_positions_are_read_without_fault(
+            line in "position (startpos|fen [pnbrqkPNBRQK1-8/]{0,40} [wb] (-|[KQkq]{1,4}) (-|[a-h][36]) [0-9]{1,3} [0-9]{1,3})( moves( [a-h][1-8][a-h][1-8]q?){0,5})?"
+        ) {
+            let _ = parse(&line);
+        }
+    }
+}

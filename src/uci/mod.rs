@@ -1,0 +1,9 @@
+//! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
+//!
+//! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] is what
+//! a GUI says, and [`relay`] is the program a GUI starts when it can only talk to programs.
+
+pub mod command;
+pub mod relay;
+pub mod server;
+pub mod session;

@@ -1,0 +1,318 @@
+//! Accepts GUIs over TCP and gives each a task of its own.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch},
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{Instrument, debug, info, info_span, warn};
+
+use super::session::{Action, Session};
+use crate::{
+    board::{command::ClientId, snapshot::Snapshot},
+    bus::{BoardEvent, BoardHandle, Bus},
+    driver::lines::{Line, Lines, printable},
+};
+
+/// GUIs at once, over all ports. A household has a few; the rest are told to come back later.
+pub const MAX_CLIENTS: usize = 256;
+/// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
+/// longest the rules allow 60 kB.
+pub const MAX_LINE: usize = 64 * 1024;
+/// What may wait for a GUI that does not read, bytes. A whole game makes some 10 kB.
+pub const MAX_OUTPUT: usize = 256 * 1024;
+/// A GUI that takes no bytes for this long while some wait is dead.
+pub const WRITE_WAIT: Duration = Duration::from_secs(30);
+/// A silent connection is probed after this long, and
+pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+/// then this often,
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// and is dead after so many probes without an answer.
+pub const KEEPALIVE_PROBES: u32 = 3;
+/// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
+pub const USER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a leaving GUI may take for its last lines.
+pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
+/// Bytes read at once.
+const READ_CHUNK: usize = 4096;
+/// Wait after a connection could not be accepted (file descriptors exhausted).
+const ACCEPT_WAIT: Duration = Duration::from_millis(200);
+
+/// What all UCI ports share.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    ids: Arc<AtomicU64>,
+    places: Arc<Semaphore>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            ids: Arc::new(AtomicU64::new(1)),
+            places: Arc::new(Semaphore::new(MAX_CLIENTS)),
+        }
+    }
+}
+
+/// Serves one port until `stop` is cancelled.
+pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: CancellationToken) {
+    let clients = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let id = ClientId(shared.ids.fetch_add(1, Ordering::Relaxed));
+                let span = info_span!("client", %id, %peer);
+                let Ok(place) = shared.places.clone().try_acquire_owned() else {
+                    span.in_scope(|| {
+                        warn!("turned away: {MAX_CLIENTS} GUIs are connected already")
+                    });
+                    turn_away(stream);
+                    continue;
+                };
+                let client = client(stream, peer, id, bus.clone(), stop.clone(), place);
+                clients.spawn(client.instrument(span));
+            }
+            Err(error) => {
+                warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_WAIT).await;
+            }
+        }
+    }
+    clients.close();
+    clients.wait().await;
+}
+
+/// Says why, without waiting for anybody to read it.
+fn turn_away(stream: TcpStream) {
+    let text =
+        format!("info string {MAX_CLIENTS} programs are connected already: try again later\n");
+    // A client that does not read this has lost nothing.
+    let _ = stream.try_write(text.as_bytes());
+}
+
+/// Tells the kernel how to find out that the other end is dead.
+fn watch_over(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_IDLE)
+        .with_interval(KEEPALIVE_INTERVAL);
+    #[cfg(not(windows))]
+    let keepalive = keepalive.with_retries(KEEPALIVE_PROBES);
+    socket.set_tcp_keepalive(&keepalive)?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
+    Ok(())
+}
+
+/// One GUI's connection.
+struct Connection {
+    stream: TcpStream,
+    session: Session,
+    bus: Bus,
+    board: Option<BoardHandle>,
+    output: Vec<u8>,
+    closing: bool,
+}
+
+async fn client(
+    stream: TcpStream,
+    peer: SocketAddr,
+    id: ClientId,
+    bus: Bus,
+    stop: CancellationToken,
+    _place: OwnedSemaphorePermit,
+) {
+    info!("a GUI connected");
+    if let Err(error) = watch_over(&stream) {
+        warn!(%error, "a dead connection will be noticed late");
+    }
+    let names = bus
+        .boards()
+        .iter()
+        .map(|board| board.name.clone())
+        .collect();
+    let session = Session::new(id, peer.to_string().into(), names);
+    let mut connection = Connection {
+        board: session
+            .board()
+            .and_then(|name| bus.board(name.as_str()))
+            .cloned(),
+        stream,
+        session,
+        bus,
+        output: Vec::new(),
+        closing: false,
+    };
+    let why = connection.run(stop).await;
+    connection.session.closed();
+    connection.act().await;
+    info!("a GUI left: {why}");
+}
+
+impl Connection {
+    /// Serves the connection until it ends; says why it did.
+    async fn run(&mut self, stop: CancellationToken) -> String {
+        let mut lines = Lines::new(MAX_LINE);
+        let mut buffer = vec![0; READ_CHUNK];
+        let mut events = self.bus.subscribe();
+        let mut write_deadline: Option<Instant> = None;
+        loop {
+            self.act().await;
+            if self.closing {
+                return self.finish("it quit").await;
+            }
+            if self.output.len() > MAX_OUTPUT {
+                return format!("it left {MAX_OUTPUT} bytes unread");
+            }
+            write_deadline = match self.output.is_empty() {
+                true => None,
+                false => write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT)),
+            };
+            let debug_on = self.session.debug();
+            let (mut reader, mut writer) = self.stream.split();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    self.session.info("BoardBridge is being stopped");
+                    self.session.line("quit");
+                    self.act().await;
+                    return self.finish("BoardBridge stops").await;
+                }
+                written = writer.write(&self.output), if !self.output.is_empty() => match written {
+                    Ok(0) => return "it takes no more bytes".to_owned(),
+                    Ok(count) => {
+                        self.output.drain(..count);
+                        write_deadline = None;
+                    }
+                    Err(error) => return format!("the connection broke: {error}"),
+                },
+                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot),
+                read = reader.read(&mut buffer) => match read {
+                    Ok(0) => return "it closed the connection".to_owned(),
+                    Ok(count) => {
+                        lines.push(&buffer[..count]);
+                        while let Some(line) = lines.next_line() {
+                            self.line(line);
+                            self.act().await;
+                            if self.closing {
+                                break;
+                            }
+                        }
+                    }
+                    Err(error) => return format!("the connection broke: {error}"),
+                },
+                event = next_event(&mut events, debug_on) => {
+                    if self.session.board() == Some(&event.board) {
+                        let text = format!("debug {}: {}", event.board, event.event);
+                        self.session.info(&text);
+                    }
+                }
+                () = sleep_until_some(write_deadline) => {
+                    return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, line: Line) {
+        match line {
+            Line::Whole(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(text) => {
+                    debug!(line = text.trim_end(), "<");
+                    self.session.line(text);
+                }
+                Err(_) => {
+                    debug!(bytes = %printable(&bytes, 80), "<");
+                    self.session.info("a line that is not text was ignored");
+                }
+            },
+            Line::Overlong(length) => {
+                warn!(length, "a line longer than {MAX_LINE} bytes was ignored");
+                self.session.info(&format!(
+                    "a line of {length} bytes was ignored: {MAX_LINE} is the limit"
+                ));
+            }
+        }
+    }
+
+    /// Does what the session wants done.
+    async fn act(&mut self) {
+        while let Some(action) = self.session.poll_action() {
+            match action {
+                Action::Say(line) => {
+                    debug!(line = %line, ">");
+                    self.output.extend_from_slice(line.as_bytes());
+                    self.output.push(b'\n');
+                }
+                Action::Ask(command) => {
+                    if let Some(board) = &self.board {
+                        // The board's task ends only with the daemon.
+                        let _ = board.commands.send(command).await;
+                    }
+                }
+                Action::Choose(name) => {
+                    info!(board = %name, "the GUI turned to a board");
+                    self.board = self.bus.board(name.as_str()).cloned();
+                    if let Some(board) = &mut self.board {
+                        board.snapshot.mark_changed();
+                    }
+                }
+                Action::Close => self.closing = true,
+            }
+        }
+    }
+
+    /// Sends what is left, for a bounded time.
+    async fn finish(&mut self, why: &str) -> String {
+        let last = async {
+            self.stream.write_all(&self.output).await?;
+            self.stream.shutdown().await
+        };
+        // Whether it was read makes no difference to anybody now.
+        let _ = timeout(CLOSE_WAIT, last).await;
+        why.to_owned()
+    }
+}
+
+async fn changed(board: &mut Option<BoardHandle>) -> Option<Arc<Snapshot>> {
+    let receiver: &mut watch::Receiver<_> = &mut board.as_mut()?.snapshot;
+    receiver.changed().await.ok()?;
+    Some(receiver.borrow_and_update().clone())
+}
+
+/// The next event, if the GUI wants to hear of events at all.
+async fn next_event(events: &mut broadcast::Receiver<BoardEvent>, wanted: bool) -> BoardEvent {
+    loop {
+        match events.recv().await {
+            Ok(event) if wanted => return event,
+            // What was missed is in the snapshot.
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+async fn sleep_until_some(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,452 @@
+//! One GUI's conversation, without I/O: lines and snapshots go in, lines and commands come out.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use shakmaty::{Move, Position, Role, uci::UciMove};
+
+use super::command::{self, Go, Mode, UciCommand};
+use crate::{
+    board::{
+        advice::Advice,
+        command::{ClientId, Command},
+        name::BoardName,
+        snapshot::Snapshot,
+    },
+    driver::BoardResult,
+    game::{Game, uci},
+};
+
+/// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
+const MAX_PV: usize = 64;
+
+/// What a session wants done.
+#[derive(Debug)]
+pub enum Action {
+    /// Send this line to the GUI.
+    Say(String),
+    /// Give this command to the board, the one chosen at that moment.
+    Ask(Command),
+    /// Turn to this board.
+    Choose(BoardName),
+    /// Say nothing more and close.
+    Close,
+}
+
+/// A `go` that has not been answered.
+#[derive(Debug)]
+struct Search {
+    mode: Mode,
+    search_moves: Vec<UciMove>,
+    /// What the GUI has been shown of the hand's moves.
+    shown: Vec<Move>,
+}
+
+/// One GUI's conversation. See the module's introduction.
+#[derive(Debug)]
+pub struct Session {
+    client: ClientId,
+    label: Arc<str>,
+    boards: Vec<BoardName>,
+    board: Option<BoardName>,
+    game: Result<Game, String>,
+    /// Counts the targets given to boards.
+    number: u64,
+    /// The board knows of `game` by `number`.
+    stated: bool,
+    search: Option<Search>,
+    promotion: Role,
+    debug: bool,
+    /// The last things said, so as to say them once.
+    advice: Advice,
+    told_to_wait: bool,
+    result: Option<BoardResult>,
+    actions: VecDeque<Action>,
+}
+
+impl Session {
+    /// A conversation with a GUI that can choose among these boards; it begins with the first.
+    pub fn new(client: ClientId, label: Arc<str>, boards: Vec<BoardName>) -> Self {
+        Self {
+            client,
+            label,
+            board: boards.first().cloned(),
+            boards,
+            game: Ok(Game::standard()),
+            number: 0,
+            stated: false,
+            search: None,
+            promotion: Role::Queen,
+            debug: false,
+            advice: Advice::Nothing,
+            told_to_wait: false,
+            result: None,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// The board chosen.
+    pub fn board(&self) -> Option<&BoardName> {
+        self.board.as_ref()
+    }
+
+    /// Whether the GUI wants to be told everything (`debug on`).
+    pub fn debug(&self) -> bool {
+        self.debug
+    }
+
+    /// Tells the GUI something in words.
+    pub fn info(&mut self, text: &str) {
+        self.say(format!("info string {text}"));
+    }
+
+    fn say(&mut self, line: impl Into<String>) {
+        self.actions.push_back(Action::Say(line.into()));
+    }
+
+    fn ask(&mut self, command: Command) {
+        self.actions.push_back(Action::Ask(command));
+    }
+
+    /// A line came from the GUI.
+    pub fn line(&mut self, line: &str) {
+        match command::parse(line) {
+            UciCommand::Uci => self.introduce(),
+            UciCommand::IsReady => self.say("readyok"),
+            UciCommand::Debug(on) => self.debug = on,
+            UciCommand::SetOption { name, value } => self.set_option(&name, value.as_deref()),
+            UciCommand::NewGame => {
+                self.end_search();
+                self.ask(Command::NewGame {
+                    client: self.client,
+                });
+            }
+            UciCommand::Position(game) => {
+                self.end_search();
+                self.position(game);
+            }
+            UciCommand::Go(go) => {
+                self.end_search();
+                self.go(go);
+            }
+            UciCommand::Stop => self.end_search(),
+            UciCommand::PonderHit => {
+                if let Some(search) = &mut self.search {
+                    search.mode = Mode::Move;
+                    self.answer_if_shown();
+                }
+            }
+            UciCommand::Quit => {
+                self.end_search();
+                self.actions.push_back(Action::Close);
+            }
+            UciCommand::Unknown => {}
+        }
+    }
+
+    fn introduce(&mut self) {
+        let version = env!("CARGO_PKG_VERSION");
+        let name = self.board.as_ref().map_or("no board", BoardName::as_str);
+        self.say(format!("id name BoardBridge {version} ({name})"));
+        self.say("id author the BoardBridge founders");
+        if let Some(board) = &self.board {
+            let names = self.boards.iter().map(|name| format!(" var {name}"));
+            let line = format!(
+                "option name Board type combo default {board}{}",
+                names.collect::<String>()
+            );
+            self.say(line);
+        }
+        self.say("option name Board ready type button");
+        self.say(
+            "option name Promotion type combo default queen var queen var rook var bishop var knight",
+        );
+        self.say("uciok");
+    }
+
+    fn set_option(&mut self, name: &str, value: Option<&str>) {
+        match (name.to_ascii_lowercase().as_str(), value) {
+            ("board", Some(value)) => self.choose(value),
+            ("board ready", _) => self.ask(Command::Ready {
+                client: self.client,
+            }),
+            ("promotion", Some(value)) => match promotion(value) {
+                Some(role) => {
+                    self.promotion = role;
+                    self.ask(Command::Promotion {
+                        client: self.client,
+                        role,
+                    });
+                }
+                None => self.info("Promotion is one of queen, rook, bishop, knight"),
+            },
+            ("board" | "promotion", None) => self.info(&format!("option {name} needs a value")),
+            // Options of other engines, such as Hash: the specification lets a GUI try them.
+            _ => {}
+        }
+    }
+
+    fn choose(&mut self, value: &str) {
+        let found = self
+            .boards
+            .iter()
+            .find(|name| name.as_str() == value)
+            .or_else(|| {
+                let same = |name: &&BoardName| name.as_str().eq_ignore_ascii_case(value);
+                self.boards.iter().find(same)
+            })
+            .cloned();
+        if found.is_some() && found == self.board {
+            return;
+        }
+        self.end_search();
+        self.ask(Command::Release {
+            client: self.client,
+        });
+        self.stated = false;
+        self.advice = Advice::Nothing;
+        self.board.clone_from(&found);
+        match found {
+            Some(name) => {
+                self.actions.push_back(Action::Choose(name));
+                if self.promotion != Role::Queen {
+                    self.ask(Command::Promotion {
+                        client: self.client,
+                        role: self.promotion,
+                    });
+                }
+            }
+            None => {
+                let names: Vec<_> = self.boards.iter().map(BoardName::as_str).collect();
+                let names = names.join(", ");
+                self.info(&format!(
+                    "there is no board named {value}; there is: {names}"
+                ));
+            }
+        }
+    }
+
+    fn position(&mut self, game: Result<Box<Game>, crate::game::GameError>) {
+        match game {
+            Ok(game) => {
+                self.game = Ok(*game);
+                self.state();
+            }
+            Err(error) => {
+                let why = format!("position refused: {error}");
+                self.info(&why);
+                self.game = Err(why);
+            }
+        }
+    }
+
+    /// Gives the board the game.
+    fn state(&mut self) {
+        let Ok(game) = &self.game else { return };
+        self.number += 1;
+        self.stated = true;
+        self.told_to_wait = false;
+        let command = Command::Target {
+            client: self.client,
+            label: self.label.clone(),
+            number: self.number,
+            game: Box::new(game.clone()),
+        };
+        self.ask(command);
+    }
+
+    fn go(&mut self, go: Go) {
+        let game = match &self.game {
+            Ok(game) => game,
+            Err(why) => {
+                let why = why.clone();
+                self.info(&why);
+                self.say("bestmove 0000");
+                return;
+            }
+        };
+        if self.board.is_none() {
+            self.info("no board is chosen: set the option Board");
+            self.say("bestmove 0000");
+            return;
+        }
+        let position = game.position();
+        let legal = |m: &UciMove| m.to_move(position).is_ok();
+        let asked = go.search_moves.len();
+        let search_moves: Vec<_> = go.search_moves.into_iter().filter(legal).collect();
+        let over = position.legal_moves().is_empty();
+        if search_moves.len() < asked {
+            self.info("searchmoves has moves that are illegal here: they are left out");
+        }
+        if !self.stated {
+            self.state();
+        }
+        self.search = Some(Search {
+            mode: go.mode,
+            search_moves,
+            shown: Vec::new(),
+        });
+        if over {
+            if go.mode == Mode::Move {
+                self.search = None;
+                self.say("bestmove (none)");
+            }
+            return;
+        }
+        self.ask(Command::Await {
+            client: self.client,
+            on: true,
+        });
+        self.tell_advice();
+    }
+
+    /// Ends a search that a command from the GUI ends: with the hand's move if there is one.
+    fn end_search(&mut self) {
+        if self.search.is_some() && !self.answer_if_shown() {
+            self.search = None;
+            let over = matches!(&self.game, Ok(game) if game.position().legal_moves().is_empty());
+            self.say(if over {
+                "bestmove (none)"
+            } else {
+                "bestmove 0000"
+            });
+            self.ask(Command::Await {
+                client: self.client,
+                on: false,
+            });
+        }
+    }
+
+    /// Answers with the move already shown, if there is one.
+    fn answer_if_shown(&mut self) -> bool {
+        let shown = self.search.as_ref().and_then(|s| s.shown.first()).copied();
+        if let Some(m) = shown {
+            self.answer(m);
+        }
+        shown.is_some()
+    }
+
+    fn answer(&mut self, m: Move) {
+        self.search = None;
+        let answer = uci(m);
+        self.say(format!("bestmove {answer}"));
+        self.ask(Command::Answered {
+            client: self.client,
+            number: self.number,
+            answer,
+        });
+    }
+
+    /// The chosen board has a new snapshot.
+    pub fn snapshot(&mut self, snapshot: &Snapshot) {
+        if self.board.as_ref() != Some(&snapshot.board) {
+            return;
+        }
+        if self.stated {
+            if let Some(place) = snapshot.place(self.client, self.number) {
+                if place.joined {
+                    self.told_to_wait = false;
+                    self.played(&place.answer);
+                } else if !self.told_to_wait {
+                    self.told_to_wait = true;
+                    let holders: Vec<&str> = snapshot.holders.iter().map(AsRef::as_ref).collect();
+                    self.info(&format!(
+                        "the board {} is in another game, with {}: yours begins when it is free",
+                        snapshot.board,
+                        holders.join(" and ")
+                    ));
+                }
+            }
+        }
+        if snapshot.result != self.result {
+            self.result = snapshot.result;
+            if let Some(result) = self.result.filter(|_| self.stated) {
+                self.info(&format!("the board says: {result}"));
+            }
+        }
+        if snapshot.advice != self.advice {
+            self.advice = snapshot.advice.clone();
+            if self.stated {
+                self.tell_advice();
+            }
+        }
+    }
+
+    fn tell_advice(&mut self) {
+        if self.advice != Advice::Nothing && !self.told_to_wait {
+            let name = self.board.as_ref().map_or("", BoardName::as_str);
+            let text = format!("{name}: {}", self.advice);
+            self.info(&text);
+        }
+    }
+
+    /// The hand has played `answer` in the GUI's position.
+    fn played(&mut self, answer: &[Move]) {
+        let Some(search) = &mut self.search else {
+            return;
+        };
+        let first = answer.first().copied();
+        if let Some(m) = first {
+            if !search.search_moves.is_empty() && !search.search_moves.contains(&uci(m)) {
+                let wanted: Vec<_> = search
+                    .search_moves
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                let text = format!(
+                    "{} is not among the moves the program asked for: please take it back and make one of {}",
+                    uci(m),
+                    wanted.join(" ")
+                );
+                self.info(&text);
+                self.ask(Command::Refuse {
+                    client: self.client,
+                    number: self.number,
+                });
+                return;
+            }
+        }
+        match (search.mode, first) {
+            (Mode::Move, Some(m)) => self.answer(m),
+            (Mode::Move, None) => {}
+            (Mode::Infinite | Mode::Ponder, _) => {
+                if search.shown.starts_with(answer) && search.shown.len() > answer.len() {
+                    let back = uci(search.shown[answer.len()]);
+                    search.shown = answer.to_vec();
+                    self.info(&format!("{back} was taken back on the board"));
+                } else if search.shown != answer {
+                    search.shown = answer.to_vec();
+                    let moves: Vec<_> = answer
+                        .iter()
+                        .take(MAX_PV)
+                        .map(|&m| uci(m).to_string())
+                        .collect();
+                    let line = format!("info depth {} pv {}", moves.len(), moves.join(" "));
+                    self.say(line);
+                }
+            }
+        }
+    }
+
+    /// The connection is gone: gives the board back.
+    pub fn closed(&mut self) {
+        self.search = None;
+        self.ask(Command::Release {
+            client: self.client,
+        });
+    }
+}
+
+fn promotion(value: &str) -> Option<Role> {
+    Some(match value.to_ascii_lowercase().as_str() {
+        "queen" => Role::Queen,
+        "rook" => Role::Rook,
+        "bishop" => Role::Bishop,
+        "knight" => Role::Knight,
+        _ => return None,
+    })
+}
