@@ -134,6 +134,11 @@ impl Held {
         }
     }
 
+    /// The last move was shown, and the hand may still have to execute it.
+    pub fn await_execution(&mut self) {
+        self.unconfirmed = !self.game.is_empty();
+    }
+
     /// The last move was taken back at our request.
     pub fn taken_back(&mut self) {
         self.pop();
@@ -180,9 +185,18 @@ impl Held {
             }
         }
         match legal {
-            Some(m) if self.astray.is_none() => self.played(m),
+            Some(m) if self.astray.is_none() || self.refuted_by(m) => self.played(m),
             _ => self.gone_astray(reported, promotion),
         }
+    }
+
+    /// Whether a legal move leaves a square where, by what was reported before, its piece does not stand: then
+    /// what was reported before is not so any more.
+    fn refuted_by(&self, m: Move) -> bool {
+        let from = m.from();
+        self.astray.as_ref().zip(from).is_some_and(|(astray, from)| {
+            astray.piece_at(from) != self.game.position().board().piece_at(from)
+        })
     }
 
     /// The pieces do not stand as in the game, or will not after this report: follow them square by square

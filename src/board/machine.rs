@@ -471,12 +471,18 @@ impl Machine {
         self.changed = true;
         self.front_ends_know();
         let game = self.held.game();
+        // What the target has was shown: its echo was lost. The rest is the hand's.
+        let shown = self.claims.target().and_then(|target| target.common_plies(game)).unwrap_or(0);
         let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
+        if shown == game.len() && !news.is_empty() {
+            self.held.await_execution();
+        }
         for (index, uci) in news {
+            let by = if index < shown { By::Target } else { By::HandUnseen };
             self.event(Event::Moved {
                 uci,
                 ply: index + 1,
-                by: By::HandUnseen,
+                by,
             });
         }
         let game = self.held.game().clone();
@@ -541,15 +547,17 @@ impl Machine {
                     ply -= 1;
                 }
             }
+            Meaning::Wrong | Meaning::Unexplained if self.driver.capabilities().tells_game => {
+                // The board judges moves itself: something was missed, and it can be asked.
+                self.held.doubt();
+                self.step = None;
+                self.driver.learn(now);
+            }
             Meaning::Wrong | Meaning::Unexplained => {
                 self.mistake = reported;
                 let text = self.advice().to_string();
                 self.event(Event::Mistake { text });
-                if self.driver.capabilities().tells_game {
-                    self.held.doubt();
-                    self.driver.learn(now);
-                    self.step = None;
-                } else if meaning == Meaning::Unexplained {
+                if meaning == Meaning::Unexplained {
                     self.held.doubt();
                 }
             }

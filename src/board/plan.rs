@@ -50,7 +50,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             ways.push((forward, Step::Show(next)));
         }
     }
-    if target.is_standard() {
+    // A game that was interrupted is not begun anew, even where it is not certain what the board holds of it.
+    let interrupted = !given.new_game && game.common_plies(target).is_some_and(|common| common > 0);
+    if target.is_standard() && (target.is_empty() || !interrupted) {
         ways.push((board.new_game_cost + target.len(), Step::NewGame));
     }
     if !given.set_up_refused {
@@ -79,8 +81,8 @@ mod tests {
     };
     const UCB: Capabilities = Capabilities {
         take_back: false,
-        set_up_cost: 4,
-        new_game_cost: 4,
+        set_up_cost: 5,
+        new_game_cost: 3,
         tells_game: false,
     };
 
@@ -133,6 +135,18 @@ mod tests {
             next(&held(""), far, CITRINE),
             Plan::Do(Step::Show(_))
         ));
+    }
+
+    #[test]
+    fn a_new_game_is_begun_and_an_interrupted_one_is_set_up() {
+        let unknown = Held::default();
+        assert_eq!(next(&unknown, "e2e4", UCB), Plan::Do(Step::NewGame));
+        let mut interrupted = held("e2e4");
+        interrupted.doubt();
+        assert_eq!(
+            next(&interrupted, "e2e4", UCB),
+            Plan::Do(Step::SetUp(Box::new(game("e2e4"))))
+        );
     }
 
     #[test]

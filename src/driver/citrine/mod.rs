@@ -238,9 +238,13 @@ impl Citrine {
                 self.settings(now);
             }
         }
-        match &message {
-            Message::GameHead | Message::GameRow { .. } | Message::GridRow(..) => {}
-            _ => self.finish_list(now),
+        // A list ends with a pause, or where the board goes on with something else. The heads of its columns and
+        // the answer to a command sent before the question do not end it.
+        if matches!(
+            message,
+            Message::Moved(_) | Message::TookBack(_) | Message::NewGame | Message::Ended(_)
+        ) {
+            self.finish_list(now);
         }
         match message {
             Message::Moved(reported) => self.moved(now, reported),

@@ -125,8 +125,9 @@ impl Ucb {
         };
         match message {
             Message::Hello | Message::AsksIdentity => {
-                // Both begin the power-on sequence, one after the other: the second finds nothing to drop.
-                if self.doing.is_some() || !self.pacer.is_empty() || message == Message::Hello {
+                // Both begin the power-on sequence; the blank may come without a line end, before the letter.
+                let hello = line.first() == Some(&b' ');
+                if hello || self.doing.is_some() || !self.pacer.is_empty() {
                     self.restarted();
                 }
                 if message == Message::AsksIdentity {
@@ -181,8 +182,8 @@ impl Driver for Ucb {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             take_back: false,
-            set_up_cost: 4,
-            new_game_cost: 4,
+            set_up_cost: 5,
+            new_game_cost: 3,
             tells_game: false,
         }
     }
