@@ -6,8 +6,8 @@
 use std::fmt;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, Move, Position, PositionError, fen::Fen,
-    uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
+    CastlingMode, Chess, Color, EnPassantMode, Move, Position, PositionError, Rank, Role, Square,
+    fen::Fen, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
 };
 use thiserror::Error;
 
@@ -275,6 +275,41 @@ impl Game {
         game
     }
 
+    /// The same game told from before a double step of a pawn, if its start has an en-passant right.
+    ///
+    /// A board that is given a position square by square knows of no such right; one that is shown the step does.
+    pub fn before_double_step(self) -> Self {
+        let Some(to) = self.start.legal_ep_square() else {
+            return self;
+        };
+        let mover = !self.start.turn();
+        let square = |rank| Square::from_coords(to.file(), mover.relative_rank(rank));
+        let (from, stepped) = (square(Rank::Second), square(Rank::Fourth));
+        let mut setup = self.start.to_setup(EnPassantMode::Legal);
+        setup.ep_square = None;
+        setup.board.discard_piece_at(stepped);
+        setup.board.set_piece_at(from, mover.pawn());
+        setup.swap_turn();
+        let Ok(before) = setup.position::<Chess>(CastlingMode::Standard) else {
+            return self;
+        };
+        let mut game = Self::from_start(before);
+        let step = Move::Normal {
+            role: Role::Pawn,
+            from,
+            capture: None,
+            to: stepped,
+            promotion: None,
+        };
+        if !game.push(step) || game.position != self.start {
+            return self;
+        }
+        for &m in &self.moves {
+            game.push(m);
+        }
+        game
+    }
+
     /// The position after the last move as FEN.
     pub fn fen(&self) -> Fen {
         fen(&self.position)
@@ -372,6 +407,16 @@ mod tests {
         let known = game("e2e4");
         let other = Game::from_fen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1").unwrap();
         assert_eq!(other.clone().rebased(&known), other);
+    }
+
+    #[test]
+    fn an_en_passant_right_is_a_double_step_just_made() {
+        let known = game("e2e4 a7a6 e4e5 d7d5");
+        let told = Game::from_fen(&known.fen().to_string()).unwrap();
+        let told = told.before_double_step();
+        assert_eq!(told.moves(), &known.moves()[3..]);
+        assert_eq!(told.position(), known.position());
+        assert_eq!(known.clone().before_double_step(), known);
     }
 
     #[test]

@@ -273,37 +273,13 @@ impl fmt::Display for Entry {
             Item::End => f.write_str("@ end"),
             Item::Received(bytes) => write!(f, "< serial \"{}\"", bytes.escape_ascii()),
             Item::Sent(bytes) => write!(f, "> serial \"{}\"", bytes.escape_ascii()),
-            Item::Command(command) => write_command(f, command),
+            Item::Command(command) => write!(f, "* {command}"),
             Item::Event(event) => {
                 let json = serde_json::to_string(event).map_err(|_| fmt::Error)?;
                 write!(f, "= {json}")
             }
             Item::Expected(json) => write!(f, "= {json}"),
         }
-    }
-}
-
-fn write_command(f: &mut fmt::Formatter<'_>, command: &Command) -> fmt::Result {
-    match command {
-        Command::Target {
-            client,
-            number,
-            game,
-            ..
-        } => write!(f, "* target {client} {number} {game}"),
-        Command::Await { client, on } => {
-            write!(f, "* await {client} {}", if *on { "on" } else { "off" })
-        }
-        Command::Answered {
-            client,
-            number,
-            answer,
-        } => write!(f, "* answered {client} {number} {answer}"),
-        Command::Refuse { client, number } => write!(f, "* refuse {client} {number}"),
-        Command::NewGame { client } => write!(f, "* new-game {client}"),
-        Command::Ready { client } => write!(f, "* ready {client}"),
-        Command::Promotion { client, role } => write!(f, "* promotion {client} {}", role.char()),
-        Command::Release { client } => write!(f, "* release {client}"),
     }
 }
 

@@ -18,7 +18,10 @@ fn every_transcript_is_reproduced_to_the_letter() {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "transcript") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "transcript")
+        {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();

@@ -202,7 +202,7 @@ impl Actor {
     }
 
     fn command(&mut self, command: Command) {
-        debug!(?command, "asked");
+        debug!(%command, "asked");
         self.record(Item::Command(command.clone()));
         self.machine.command(now(), command);
     }

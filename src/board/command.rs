@@ -76,3 +76,30 @@ pub enum Command {
         client: ClientId,
     },
 }
+
+impl fmt::Display for Command {
+    /// As a transcript has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target {
+                client,
+                number,
+                game,
+                ..
+            } => write!(f, "target {client} {number} {game}"),
+            Self::Await { client, on } => {
+                write!(f, "await {client} {}", if *on { "on" } else { "off" })
+            }
+            Self::Answered {
+                client,
+                number,
+                answer,
+            } => write!(f, "answered {client} {number} {answer}"),
+            Self::Refuse { client, number } => write!(f, "refuse {client} {number}"),
+            Self::NewGame { client } => write!(f, "new-game {client}"),
+            Self::Ready { client } => write!(f, "ready {client}"),
+            Self::Promotion { client, role } => write!(f, "promotion {client} {}", role.char()),
+            Self::Release { client } => write!(f, "release {client}"),
+        }
+    }
+}

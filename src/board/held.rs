@@ -194,9 +194,12 @@ impl Held {
     /// what was reported before is not so any more.
     fn refuted_by(&self, m: Move) -> bool {
         let from = m.from();
-        self.astray.as_ref().zip(from).is_some_and(|(astray, from)| {
-            astray.piece_at(from) != self.game.position().board().piece_at(from)
-        })
+        self.astray
+            .as_ref()
+            .zip(from)
+            .is_some_and(|(astray, from)| {
+                astray.piece_at(from) != self.game.position().board().piece_at(from)
+            })
     }
 
     /// The pieces do not stand as in the game, or will not after this report: follow them square by square

@@ -209,6 +209,7 @@ impl Machine {
                     Some(target) => game.rebased(target),
                     None => game,
                 };
+                let game = game.before_double_step();
                 let changed = self.claims.state(client, label, number, game);
                 self.target_stated(changed);
             }
@@ -472,13 +473,21 @@ impl Machine {
         self.front_ends_know();
         let game = self.held.game();
         // What the target has was shown: its echo was lost. The rest is the hand's.
-        let shown = self.claims.target().and_then(|target| target.common_plies(game)).unwrap_or(0);
+        let shown = self
+            .claims
+            .target()
+            .and_then(|target| target.common_plies(game))
+            .unwrap_or(0);
         let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
         if shown == game.len() && !news.is_empty() {
             self.held.await_execution();
         }
         for (index, uci) in news {
-            let by = if index < shown { By::Target } else { By::HandUnseen };
+            let by = if index < shown {
+                By::Target
+            } else {
+                By::HandUnseen
+            };
             self.event(Event::Moved {
                 uci,
                 ply: index + 1,
@@ -671,6 +680,7 @@ impl Machine {
         match next.filter(|_| self.leading && target.continues(held)) {
             Some(m) if self.hand_took_back => Advice::PutBack(m),
             Some(m) => Advice::Make(m),
+            None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
             None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
             None => Advice::Nothing,
         }

@@ -154,7 +154,7 @@ impl BoardConfig {
         if let Some(level) = &self.level {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ';
             if level.is_empty() || level.len() > 16 || !level.chars().all(plain) {
-                let problem = format!("`{level}` is no level: for instance \"TR8\" or \"AT1\"");
+                let problem = format!("{level:?} is no level: for instance \"TR8\" or \"AT1\"");
                 return Err((vec!["level"], problem));
             }
         }

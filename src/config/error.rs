@@ -53,7 +53,10 @@ impl<'a> Place<'a> {
                 let line = error.span().map_or(1, |span| self.line(&span));
                 Err(ConfigError::Wrong {
                     place: format!("{}:{line}", self.origin),
-                    problem: format!("this is not TOML: {}", error.message().trim()),
+                    problem: format!(
+                        "this is not TOML: {}",
+                        error.message().trim().replace('\n', ", ")
+                    ),
                 })
             }
         }

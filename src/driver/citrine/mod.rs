@@ -461,7 +461,7 @@ impl Citrine {
                 self.event(DriverEvent::NoPicture);
                 return;
             }
-            if self.answering {
+            if asking.attempts == ATTEMPTS {
                 self.answering = false;
                 self.event(DriverEvent::Silent);
             }
@@ -662,7 +662,7 @@ impl Driver for Citrine {
                     *deadline = Some(now + ANSWER_WAIT)
                 }
                 (_, Some(asking)) => {
-                    let wait = if asking.attempts >= ATTEMPTS {
+                    let wait = if asking.attempts > ATTEMPTS {
                         SILENT_RETRY
                     } else {
                         ANSWER_WAIT

@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn the_documents_moves_are_written() {
-        let mut game = Game::from_fen("8/P6k/8/8/8/8/4P3/4K2R w K - 0 1").unwrap();
+        let mut game = Game::from_fen("8/P5k1/8/8/8/8/4P3/4K2R w K - 0 1").unwrap();
         for (uci, line) in [
             ("e1g1", "Me1-g1"),
-            ("h7g7", "Mh7-g7"),
+            ("g7g6", "Mg7-g6"),
             ("a7a8q", "Ma7-a8/q"),
         ] {
             game.play_uci([uci]).unwrap();

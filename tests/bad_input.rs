@@ -1,0 +1,199 @@
+//! Bad input from either side. Each kind has a stated outcome, and nothing is lost for anyone else.
+
+mod support;
+
+use std::time::Duration;
+
+use boardbridge::{simulate::run::Kind, uci::server};
+use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
+use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
+
+/// A game between a well-behaved GUI and a hand goes on.
+async fn a_move_goes_through(gui: &mut Gui, hand: &Hand) {
+    gui.says("ucinewgame").await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+}
+
+#[tokio::test]
+async fn an_overlong_line_is_ignored_in_words_and_the_conversation_goes_on() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.bytes(&vec![b'x'; 1024 * 1024]).await;
+    gui.bytes(b"\nisready\n").await;
+    gui.hears_of("a line of 1048576 bytes was ignored").await;
+    gui.hears("readyok").await;
+    a_move_goes_through(&mut gui, &hand).await;
+}
+
+#[tokio::test]
+async fn junk_is_ignored_and_the_conversation_goes_on() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    let junk: Vec<u8> = (0..=255u8).cycle().take(64 * 1024).collect();
+    gui.bytes(&junk).await;
+    gui.bytes(
+        b"\n\xff\xfe\nposition\ngo searchmoves\nsetoption\nsetoption name\nstop stop\nisready\n",
+    )
+    .await;
+    gui.hears("readyok").await;
+    a_move_goes_through(&mut gui, &hand).await;
+}
+
+#[tokio::test]
+async fn a_half_line_waits_and_hurts_nobody() {
+    let (house, hand) = House::with_citrine().await;
+    let mut half = house.gui().await;
+    half.bytes(b"isrea").await;
+    let mut gui = house.gui().await;
+    a_move_goes_through(&mut gui, &hand).await;
+    half.bytes(b"dy\n").await;
+    half.hears("readyok").await;
+    half.bytes(b"position startpos moves e2").await;
+    drop(half);
+    gui.asks("e2e4 e7e5").await;
+    hand.does("g1f3").await;
+}
+
+#[tokio::test]
+async fn two_hundred_connections_are_served_and_the_game_goes_on() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    let mut crowd = Vec::new();
+    for _ in 0..200 {
+        crowd.push(house.gui().await);
+    }
+    for other in &mut crowd {
+        other.says("uci\nposition startpos moves d2d4\ngo").await;
+    }
+    for other in &mut crowd {
+        other.hears_of("is in another game").await;
+    }
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+}
+
+#[tokio::test]
+async fn a_client_too_many_is_told_and_turned_away() {
+    let (house, hand) = House::with_citrine().await;
+    let mut crowd = Vec::new();
+    for _ in 0..server::MAX_CLIENTS {
+        crowd.push(house.gui().await);
+    }
+    for other in &mut crowd {
+        other.says("isready").await;
+        other.hears("readyok").await;
+    }
+    let mut one_more = house.gui().await;
+    one_more.hears_of("try again later").await;
+    assert_eq!(one_more.line().await, None);
+    let mut gui = crowd.swap_remove(0);
+    a_move_goes_through(&mut gui, &hand).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
+    let (house, hand) = House::with_citrine().await;
+    let mut deaf = TcpStream::connect(house.address("uci")).await.unwrap();
+    let flood = "isready\n".repeat(8192);
+    let flooding = async {
+        // Until the daemon closes: its buffer for this client is full, and nobody reads.
+        while tokio::io::AsyncWriteExt::write_all(&mut deaf, flood.as_bytes())
+            .await
+            .is_ok()
+        {}
+    };
+    let playing = async {
+        let mut gui = house.gui().await;
+        a_move_goes_through(&mut gui, &hand).await;
+    };
+    timeout(PATIENCE, async { tokio::join!(flooding, playing) })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_board_that_sends_garbage_is_still_played_on() {
+    for citrine in [true, false] {
+        let (house, hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+        hand.does("garbage 2000").await;
+        gui.has_not_heard("bestmove").await;
+        // The end of a line ends the garbage, as the next message of a real board would.
+        hand.does("e2e4").await;
+        hand.does("take-back").await;
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_floods_does_not_hold_up_another() {
+    let folder = House::folder();
+    let citrine = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let flooding = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
+    let house = House::start(folder, &[("citrine", FAST_CITRINE), ("ucb", FAST_UCB)]).await;
+    for _ in 0..32 {
+        flooding.does("garbage 1000000").await;
+    }
+    let mut gui = house.gui().await;
+    gui.says("setoption name Board value citrine").await;
+    a_move_goes_through(&mut gui, &citrine).await;
+    let mut other = house.gui().await;
+    other.says("setoption name Board value ucb\nisready").await;
+    other.hears("readyok").await;
+}
+
+#[tokio::test]
+async fn a_silent_board_is_named_and_is_played_on_when_it_answers() {
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    hand.does("off").await;
+    let house = House::start(folder, &[("citrine", FAST_CITRINE)]).await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("the board does not answer").await;
+    hand.does("on").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+}
+
+#[tokio::test]
+async fn a_port_that_is_no_serial_port_is_tried_again_and_hurts_nobody() {
+    let folder = House::folder();
+    std::fs::write(folder.path().join("ucb"), "not a port").unwrap();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let house = House::start(folder, &[("citrine", FAST_CITRINE), ("ucb", FAST_UCB)]).await;
+    let mut other = house.gui().await;
+    other.says("setoption name Board value ucb").await;
+    other.asks("").await;
+    other.hears_of("no link to the board").await;
+    let mut gui = house.gui().await;
+    a_move_goes_through(&mut gui, &hand).await;
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_read_holds_nobody_up() {
+    let (house, hand) = House::with_citrine().await;
+    let mut deaf = TcpStream::connect(house.address("status")).await.unwrap();
+    let mut first = [0; 1];
+    timeout(Duration::from_secs(5), deaf.read_exact(&mut first))
+        .await
+        .unwrap()
+        .unwrap();
+    let mut gui = house.gui().await;
+    for _ in 0..20 {
+        a_move_goes_through(&mut gui, &hand).await;
+    }
+}

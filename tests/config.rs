@@ -1,0 +1,310 @@
+//! The configuration: what is accepted, and that every mistake is named with its file, line, key and remedy.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use boardbridge::config::Config;
+use proptest::prelude::*;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn check_with(text: &str, environment: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, text).unwrap();
+    check_file(&file, environment)
+}
+
+fn check_file(file: &Path, environment: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+        .args(["check", "--config"])
+        .arg(file)
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
+}
+
+/// Asserts exit status 2 and that the message has every one of these words.
+fn refused(text: &str, words: &[&str]) {
+    let output = check_with(text, &[]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}\n{message}");
+    for word in words {
+        assert!(message.contains(word), "`{word}` is not in: {message}");
+    }
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+const CITRINE: &str =
+    "[boards.citrine]\nkind = \"novag-citrine\"\nserial = { port = \"/dev/ttyUSB0\" }\n";
+
+#[test]
+fn a_small_configuration_says_what_it_would_run() {
+    let output = check_with(CITRINE, &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    for words in [
+        "127.0.0.1:9670",
+        "127.0.0.1:9680",
+        "novag-citrine on /dev/ttyUSB0 at 57600 baud",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
+    refused(
+        "[uci]\nlisten = \"here\"",
+        &["bb.toml:2:", "uci.listen", "HOST:PORT"],
+    );
+    refused(
+        "[uci]\nlissen = \"off\"",
+        &["bb.toml:2:", "uci.lissen", "listen"],
+    );
+    refused(
+        "[uci]\nlisten = 9670",
+        &["bb.toml:2:", "uci.listen", "string"],
+    );
+    refused("\n\n[usi]\n", &["bb.toml:3:", "usi", "boards"]);
+    refused("[uci\n", &["bb.toml:1", "TOML"]);
+    refused("a = 1\na = 2\n", &["bb.toml:2", "TOML"]);
+    refused(
+        "[boards.b]\nserial = { port = \"x\" }",
+        &["bb.toml:1:", "boards.b.kind", "missing"],
+    );
+    refused(
+        "[boards.b]\nkind = \"dgt\"\nserial = { port = \"x\" }",
+        &["bb.toml:2:", "boards.b.kind", "novag-citrine"],
+    );
+    refused(
+        "[boards.\"my board\"]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }",
+        &["bb.toml:1:", "my board", "letters"],
+    );
+}
+
+#[test]
+fn a_board_has_exactly_one_transport_of_its_kind() {
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"",
+        &["bb.toml:1:", "boards.b", "exactly one", "/dev/ttyUSB0"],
+    );
+    refused(
+        "[boards.b]\nkind = \"swpp\"\nserial = { port = \"x\" }\ntcp = { address = \"h:1\" }",
+        &["bb.toml:1:", "serial and tcp"],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nble = { name = \"x\" }",
+        &["bb.toml:3:", "boards.b.ble", "serial"],
+    );
+    refused(
+        "[boards.b]\nkind = \"miko-neo\"\nble = {}",
+        &["bb.toml:3:", "boards.b.ble", "name or address"],
+    );
+    let twice = "[boards.a]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }\n\
+                 [boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }";
+    refused(twice, &["bb.toml:6:", "boards.b.serial.port", "board a"]);
+}
+
+#[test]
+fn impossible_values_are_refused() {
+    let with = |line: &str| format!("{CITRINE}{line}\n");
+    refused(
+        &with("move_wait = 15"),
+        &["bb.toml:4:", "move_wait", "unit"],
+    );
+    refused(
+        &with("move_wait = \"15\""),
+        &["bb.toml:4:", "move_wait", "unit"],
+    );
+    refused(
+        &with("move_wait = \"2h\""),
+        &["bb.toml:4:", "move_wait", "1h"],
+    );
+    refused(
+        &with("command_gap = \"1m\""),
+        &["bb.toml:4:", "command_gap", "10s"],
+    );
+    refused(
+        &with("dialect = \"french\""),
+        &["bb.toml:4:", "dialect", "star-diamond"],
+    );
+    refused(
+        &with("level = \"\\r\\nN\""),
+        &["bb.toml:4:", "level", "TR8"],
+    );
+    refused(
+        &with("position_format = 2"),
+        &["bb.toml:4:", "position_format", "novag-ucb"],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }\nposition_format = 3",
+        &["bb.toml:4:", "position_format", "1 or 2"],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\", baud = 0 }",
+        &["bb.toml:3:", "serial.baud", "921600"],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"\" }",
+        &["bb.toml:3:", "serial.port", "/dev/ttyUSB0"],
+    );
+}
+
+#[test]
+fn a_whitepawn_names_a_board_that_is_there() {
+    refused(
+        "[[whitepawn]]\nboard = \"nobody\"\ntcp = { listen = \"127.0.0.1:0\" }",
+        &["bb.toml:2:", "whitepawn", "[boards.nobody]"],
+    );
+    refused(
+        &format!("{CITRINE}\n[[whitepawn]]\nboard = \"citrine\"\n"),
+        &["whitepawn", "exactly one"],
+    );
+}
+
+#[test]
+fn a_missing_file_and_a_file_of_bytes_are_refused_with_a_remedy() {
+    let output = check_file(Path::new("/nowhere/bb.toml"), &[]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        message.contains("/nowhere/bb.toml") && message.contains("--config"),
+        "{message}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, [0xff, 0xfe, 0x00]).unwrap();
+    assert_eq!(check_file(&file, &[]).status.code(), Some(2));
+}
+
+#[test]
+fn the_environment_overrides_every_key_and_its_mistakes_name_the_variable() {
+    let output = check_with(
+        CITRINE,
+        &[
+            ("BOARDBRIDGE_UCI__LISTEN", "127.0.0.1:1234"),
+            ("BOARDBRIDGE_BOARDS__CITRINE__MOVE_WAIT", "7s"),
+        ],
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("127.0.0.1:1234"), "{text}");
+    let output = check_with(CITRINE, &[("BOARDBRIDGE_UCI__LISTEN", "nowhere")]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("BOARDBRIDGE_UCI__LISTEN"), "{message}");
+    let output = check_with(CITRINE, &[("BOARDBRIDGE_UCI__LISSEN", "off")]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("BOARDBRIDGE_UCI__LISSEN"), "{message}");
+}
+
+#[test]
+fn the_daemon_refuses_what_check_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, "[uci]\nlissen = \"off\"").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+        .args(["run", "--config"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for arguments in [
+        &["fly"][..],
+        &["run", "--nonsense"],
+        &["simulate", "dgt"],
+        &[],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+/// The file with everything that is commented out put in.
+fn uncommented(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("# ") {
+        Some(rest) if rest.starts_with('[') || rest.split('=').next().is_some_and(is_key) => {
+            format!("{rest}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+fn is_key(text: &str) -> bool {
+    let key = text.trim_end();
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+#[test]
+fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
+    let text = fs::read_to_string(root().join("config/boardbridge.toml")).unwrap();
+    Config::from_text(&text, "default").unwrap();
+    let whole = uncommented(&text).replace("\"/dev/ttyUSB1\"", "\"/dev/ttyUSB1\"");
+    let config = Config::from_text(&whole, "default, uncommented").unwrap();
+    assert_eq!(config.boards.len(), 4);
+    assert_eq!(config.whitepawn.len(), 1);
+    // Every key there is stands in the file.
+    for key in [
+        "kind",
+        "serial",
+        "ble",
+        "tcp",
+        "uci_listen",
+        "record",
+        "correction_wait",
+        "move_wait",
+        "setup_wait",
+        "position_format",
+        "line_gap",
+        "dialect",
+        "level",
+        "command_gap",
+        "second_send",
+        "second_send_capture",
+        "baud",
+    ] {
+        assert!(text.contains(key), "{key} is not in the default file");
+    }
+}
+
+#[test]
+fn every_configuration_in_the_readme_is_accepted() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let mut count = 0;
+    for block in text.split("```toml\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        if let Err(error) = Config::from_text(block, "README.md") {
+            panic!("{error}\n{block}");
+        }
+        count += 1;
+    }
+    assert!(count >= 2, "the README shows {count} configurations");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_accepted_or_refused_without_fault(text in "\\PC{0,200}") {
+        let _ = Config::from_text(&text, "any");
+    }
+
+    #[test]
+    fn nearly_right_texts_are_accepted_or_refused_without_fault(
+        text in "(\\[(uci|status|boards\\.[a-z]{1,3}|\\[whitepawn\\])\\]\n([a-z_]{1,8} = (\"[a-z0-9:.]{0,9}\"|[0-9]{1,4}|\\{\\})\n){0,3}){1,4}"
+    ) {
+        let _ = Config::from_text(&text, "any");
+    }
+}

@@ -1,0 +1,331 @@
+//! The program as people start it: the daemon, the relay, the simulator, watch, replay, demo.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::{Child, ChildStdin, Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+/// Nothing awaited here takes so long unless it never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn boardbridge() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    command
+        .env("RUST_LOG", "debug")
+        .env_remove("JOURNAL_STREAM");
+    command
+}
+
+/// A program under way, its output line by line.
+struct Program {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: mpsc::Receiver<String>,
+    log: Vec<String>,
+}
+
+impl Program {
+    /// Starts a program; the lines are those of standard output, or of standard error if `errors`.
+    fn start(command: &mut Command, errors: bool) -> Self {
+        command.stdin(Stdio::piped());
+        if errors {
+            command.stdout(Stdio::null()).stderr(Stdio::piped());
+        } else {
+            command.stdout(Stdio::piped()).stderr(Stdio::null());
+        }
+        let mut child = command.spawn().unwrap();
+        let output: Box<dyn Read + Send> = if errors {
+            Box::new(child.stderr.take().unwrap())
+        } else {
+            Box::new(child.stdout.take().unwrap())
+        };
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            input: child.stdin.take(),
+            child,
+            lines,
+            log: Vec::new(),
+        }
+    }
+
+    fn says(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{text}").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Waits for a line with these words, and returns it.
+    fn prints(&mut self, words: &str) -> String {
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    self.log.push(line.clone());
+                    if line.contains(words) {
+                        return line;
+                    }
+                }
+                Err(_) => panic!("`{words}` was not printed, but {:?}", self.log),
+            }
+        }
+    }
+
+    fn ends(mut self) -> Option<i32> {
+        drop(self.input.take());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The last word of a line such as `uci listens at 127.0.0.1:40123`.
+fn address(line: &str) -> String {
+    line.split_whitespace().last().unwrap().to_owned()
+}
+
+/// A daemon with one Citrine, and the Citrine's simulator.
+fn house(folder: &Path, more: &str) -> (Program, Program, String) {
+    let port = folder.join("citrine");
+    let mut board = Program::start(
+        boardbridge()
+            .args(["simulate", "novag-citrine", "--hand-delay", "1ms", "--link"])
+            .arg(&port),
+        false,
+    );
+    board.prints("plugged");
+    let file = folder.join("bb.toml");
+    let text = format!(
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[boards.citrine]\n\
+         kind = \"novag-citrine\"\nserial = {{ port = {port:?} }}\n{more}"
+    );
+    fs::write(&file, text).unwrap();
+    let mut daemon = Program::start(boardbridge().args(["run", "--config"]).arg(&file), true);
+    let uci = address(&daemon.prints("uci listens at"));
+    (daemon, board, uci)
+}
+
+#[test]
+fn a_game_goes_through_the_relay_and_quit_ends_it_with_status_0() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_daemon, mut board, uci) = house(folder.path(), "");
+    let mut relay = Program::start(
+        boardbridge().args(["uci", "--connect", &uci, "--board", "citrine"]),
+        false,
+    );
+    relay.says("uci");
+    relay.prints("id name BoardBridge");
+    relay.prints("uciok");
+    relay.says("position startpos moves e2e4\ngo");
+    board.prints("executed e2e4");
+    board.says("e7e5");
+    relay.prints("bestmove e7e5");
+    relay.says("quit");
+    assert_eq!(relay.ends(), Some(0));
+}
+
+#[test]
+fn the_end_of_the_relays_input_becomes_quit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut daemon, _board, uci) = house(folder.path(), "");
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+    relay.says("uci");
+    relay.prints("uciok");
+    assert_eq!(relay.ends(), Some(0));
+    daemon.prints("a GUI left: it quit");
+}
+
+#[test]
+fn a_lost_daemon_is_an_error_the_gui_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut daemon, _board, uci) = house(folder.path(), "");
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+    relay.says("uci");
+    relay.prints("uciok");
+    daemon.child.kill().unwrap();
+    relay.prints("info string the connection to BoardBridge");
+    assert_eq!(relay.ends(), Some(1));
+}
+
+#[test]
+fn a_relay_without_a_daemon_says_so_and_fails() {
+    let output = boardbridge()
+        .args(["uci", "--connect", "127.0.0.1:1"])
+        .stdin(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.starts_with("info string BoardBridge cannot be reached at 127.0.0.1:1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_way_of_a_move_can_be_followed_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut daemon, mut board, uci) = house(folder.path(), "");
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+    relay.says("position startpos\ngo");
+    relay.prints("White to move");
+    board.says("e2e4");
+    relay.prints("bestmove e2e4");
+    let wire = daemon.prints("M   1   e2-e4");
+    assert!(wire.contains("board{name=citrine}"), "{wire}");
+    daemon.prints("ply 1: e2e4, by hand");
+    let answer = daemon.prints("bestmove e2e4");
+    assert!(answer.contains("client{id=1"), "{answer}");
+}
+
+#[test]
+fn a_recorded_session_replays_to_the_same_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = folder.path().join("records");
+    let (mut daemon, mut board, uci) = house(folder.path(), &format!("record = {records:?}\n"));
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+    relay.says("position startpos moves e2e4\ngo");
+    board.prints("executed e2e4");
+    board.says("e7e5");
+    relay.prints("bestmove e7e5");
+    daemon.prints("bestmove e7e5");
+    let file = fs::read_dir(&records)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let output: Output = boardbridge().arg("replay").arg(&file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    for words in ["e2e4, shown on the board", "e7e5, by hand"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let output = boardbridge()
+        .args(["replay", "--json"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(
+            event["event"].is_string() && event["seconds"].is_number(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn watch_tells_how_things_stand_and_what_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut daemon, mut board, uci) = house(folder.path(), "");
+    let status = address(&daemon.prints("status listens at"));
+    let mut watch = Program::start(boardbridge().args(["watch", "--connect", &status]), false);
+    watch.prints("citrine: link");
+    let mut json = Program::start(
+        boardbridge().args(["watch", "--json", "--connect", &status]),
+        false,
+    );
+    json.prints("snapshot");
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+    relay.says("position startpos\ngo");
+    relay.prints("White to move");
+    board.says("e2e4");
+    watch.prints("ply 1: e2e4, by hand");
+    let line = json.prints("\"moved\"");
+    let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(
+        (&event["board"], &event["uci"]),
+        (&"citrine".into(), &"e2e4".into())
+    );
+}
+
+#[test]
+fn a_taken_port_is_named_with_a_remedy() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(
+        &file,
+        format!("[uci]\nlisten = \"{}\"\n", taken.local_addr().unwrap()),
+    )
+    .unwrap();
+    let output = boardbridge()
+        .args(["run", "--config"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("Is another BoardBridge running?"), "{text}");
+}
+
+#[test]
+fn a_simulated_board_plays_a_game_from_a_file_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = folder.path().join("game.uci");
+    fs::write(&game, "d2d4 d7d5\nf2f3 e7e5 g2g4 d8h4\n").unwrap();
+    let mut board = Program::start(
+        boardbridge()
+            .args([
+                "simulate",
+                "novag-ucb",
+                "--hand-delay",
+                "1ms",
+                "--plays",
+                "both",
+                "--line",
+                "2",
+                "--game",
+            ])
+            .arg(&game),
+        false,
+    );
+    board.prints("made d8h4");
+    board.prints("done");
+    assert_eq!(board.ends(), Some(0));
+}
+
+#[test]
+fn the_demonstration_plays_with_a_gui() {
+    let mut demo = Program::start(
+        boardbridge()
+            .arg("demo")
+            .env("BOARDBRIDGE_UCI__LISTEN", "127.0.0.1:0")
+            .env("BOARDBRIDGE_STATUS__LISTEN", "127.0.0.1:0"),
+        false,
+    );
+    let line = demo.prints("boardbridge uci --connect");
+    let uci = line.split_whitespace().nth(3).unwrap().to_owned();
+    let stream = TcpStream::connect(&uci).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    for board in ["citrine", "ucb"] {
+        let mut relay = Program::start(
+            boardbridge().args(["uci", "--connect", &uci, "--board", board]),
+            false,
+        );
+        relay.says("ucinewgame\nposition startpos\ngo wtime 1000 btime 1000");
+        let first = address(&relay.prints("bestmove "));
+        assert_ne!(first, "0000");
+        // A reply that is legal whatever White's first move was.
+        relay.says(&format!("position startpos moves {first} a7a6\ngo"));
+        assert_ne!(address(&relay.prints("bestmove ")), "0000");
+    }
+}

@@ -1,0 +1,250 @@
+//! What the integration tests share: the daemon in this process, on real sockets and real pseudo-terminals, with
+//! simulated boards whose hands the test leads.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use boardbridge::{
+    config::Config,
+    daemon::Daemon,
+    simulate::{
+        HandAction, Report,
+        port::{Happened, Port},
+        run::{Kind, Settings, board},
+    },
+};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::mpsc,
+    time::timeout,
+};
+
+/// Nothing awaited here takes so long unless it never comes.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+/// How many times faster than real the simulated boards are.
+pub const SPEED: f64 = 20.0;
+
+/// Pacing for a Citrine so fast.
+pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"20ms\"\nsecond_send = \"25ms\"\n\
+     second_send_capture = \"200ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
+/// Pacing for a UCB so fast.
+pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"20ms\"\nmove_wait = \"400ms\"\n\
+     setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
+
+/// A simulated board whose hand the test leads.
+pub struct Hand {
+    orders: mpsc::Sender<HandAction>,
+    reports: mpsc::Receiver<Report>,
+}
+
+impl Hand {
+    /// Plugs a board in under `link`. A hand that executes shown moves by itself does so at once.
+    pub fn new(kind: Kind, link: PathBuf, executes: bool) -> Self {
+        let settings = Settings {
+            kind,
+            link: None,
+            speed: SPEED,
+            position_format: 2,
+            hand_delay: executes.then_some(Duration::ZERO),
+            seed: 1,
+            player: None,
+        };
+        let mut port = Port::new(board(&settings), Some(link)).unwrap();
+        let (orders, mut hand) = mpsc::channel(64);
+        let (seen, reports) = mpsc::channel(4096);
+        tokio::spawn(async move {
+            while let Ok(Happened::Seen(report)) = port.next(&mut hand).await {
+                if seen.send(report).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { orders, reports }
+    }
+
+    /// Leads the hand, in the words of `boardbridge simulate`.
+    pub async fn does(&self, order: &str) {
+        self.orders.send(order.parse().unwrap()).await.unwrap();
+    }
+
+    /// Waits until this is to be seen on the board; returns what was seen before it.
+    pub async fn sees(&mut self, wanted: &str) -> Vec<String> {
+        let mut before = Vec::new();
+        loop {
+            let report = match timeout(PATIENCE, self.reports.recv()).await {
+                Ok(Some(report)) => report.to_string(),
+                _ => panic!("`{wanted}` was not seen on the board, but {before:?}"),
+            };
+            if report.starts_with(wanted) {
+                return before;
+            }
+            before.push(report);
+        }
+    }
+
+    /// What has been seen since, at once.
+    pub fn seen(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.reports.try_recv().ok())
+            .map(|r| r.to_string())
+            .collect()
+    }
+}
+
+/// The daemon in this process.
+pub struct House {
+    pub daemon: Daemon,
+    pub folder: TempDir,
+}
+
+impl House {
+    /// A folder for the boards' ports, before the daemon.
+    pub fn folder() -> TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    /// Starts the daemon on boards given as name, keys; the port of each is a link of its name in the folder.
+    pub async fn start(folder: TempDir, boards: &[(&str, &str)]) -> Self {
+        let mut text =
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n".to_owned();
+        for (name, keys) in boards {
+            let port = folder.path().join(name);
+            text.push_str(&format!(
+                "[boards.{name}]\n{keys}serial = {{ port = {port:?} }}\n"
+            ));
+        }
+        let config = Config::from_text(&text, "the test").unwrap();
+        let daemon = Daemon::start(&config).await.unwrap();
+        Self { daemon, folder }
+    }
+
+    /// One Citrine, its hand executing shown moves by itself.
+    pub async fn with_citrine() -> (Self, Hand) {
+        let folder = Self::folder();
+        let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+        (
+            Self::start(folder, &[("citrine", FAST_CITRINE)]).await,
+            hand,
+        )
+    }
+
+    /// One UCB, its hand executing shown moves by itself if `executes`.
+    pub async fn with_ucb(executes: bool) -> (Self, Hand) {
+        let folder = Self::folder();
+        let hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), executes);
+        (Self::start(folder, &[("ucb", FAST_UCB)]).await, hand)
+    }
+
+    pub fn address(&self, what: &str) -> SocketAddr {
+        let port = self.daemon.ports().iter().find(|(name, _)| name == what);
+        port.unwrap_or_else(|| panic!("no port for {what}")).1
+    }
+
+    /// Waits until the daemon knows of so many plies on a board.
+    pub async fn knows(&self, board: &str, plies: usize) {
+        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
+        let known = snapshots.wait_for(|snapshot| snapshot.game.len() == plies);
+        timeout(PATIENCE, known).await.unwrap().unwrap();
+    }
+
+    pub async fn gui(&self) -> Gui {
+        Gui::connect(self.address("uci")).await
+    }
+}
+
+/// A GUI on a TCP connection.
+pub struct Gui {
+    lines: Lines<BufReader<OwnedReadHalf>>,
+    output: OwnedWriteHalf,
+    /// Everything received, for messages.
+    pub log: Vec<String>,
+}
+
+impl Gui {
+    pub async fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (input, output) = stream.into_split();
+        Self {
+            lines: BufReader::new(input).lines(),
+            output,
+            log: Vec::new(),
+        }
+    }
+
+    pub async fn says(&mut self, text: &str) {
+        self.bytes(format!("{text}\n").as_bytes()).await;
+    }
+
+    pub async fn bytes(&mut self, bytes: &[u8]) {
+        self.output.write_all(bytes).await.unwrap();
+    }
+
+    /// The next line; `None` at the end of the connection.
+    pub async fn line(&mut self) -> Option<String> {
+        let line = timeout(PATIENCE, self.lines.next_line()).await;
+        let line = line.unwrap_or_else(|_| panic!("no line came; before: {:?}", self.log));
+        // A connection that is reset has ended as well.
+        let line = line.unwrap_or(None)?;
+        self.log.push(line.clone());
+        Some(line)
+    }
+
+    /// Waits for a line that begins like this, and returns it.
+    pub async fn hears(&mut self, wanted: &str) -> String {
+        loop {
+            match self.line().await {
+                Some(line) if line.starts_with(wanted) => return line,
+                Some(_) => {}
+                None => panic!(
+                    "`{wanted}` did not come before the end; before: {:?}",
+                    self.log
+                ),
+            }
+        }
+    }
+
+    /// Waits for a line that has these words.
+    pub async fn hears_of(&mut self, words: &str) -> String {
+        loop {
+            match self.line().await {
+                Some(line) if line.contains(words) => return line,
+                Some(_) => {}
+                None => panic!(
+                    "`{words}` did not come before the end; before: {:?}",
+                    self.log
+                ),
+            }
+        }
+    }
+
+    /// Asserts that all lines up to the answer to `isready` begin otherwise than this.
+    pub async fn has_not_heard(&mut self, unwanted: &str) {
+        self.says("isready").await;
+        loop {
+            let line = self.line().await.unwrap();
+            assert!(!line.starts_with(unwanted), "{:?}", self.log);
+            if line == "readyok" {
+                return;
+            }
+        }
+    }
+
+    /// A position, and `go`.
+    pub async fn asks(&mut self, moves: &str) {
+        let moves = if moves.is_empty() {
+            String::new()
+        } else {
+            format!(" moves {moves}")
+        };
+        self.says(&format!(
+            "position startpos{moves}\ngo wtime 60000 btime 60000"
+        ))
+        .await;
+    }
+}

@@ -1,0 +1,410 @@
+//! What a GUI may rely on, over real sockets, with simulated boards on real pseudo-terminals.
+
+mod support;
+
+use boardbridge::simulate::run::Kind;
+use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
+
+#[tokio::test]
+async fn a_gui_is_introduced_to_every_board() {
+    let folder = House::folder();
+    let _citrine = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let _ucb = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
+    let house = House::start(folder, &[("citrine", FAST_CITRINE), ("ucb", FAST_UCB)]).await;
+    let mut gui = house.gui().await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+    for line in [
+        "option name Board type combo default citrine var citrine var ucb",
+        "option name Board ready type button",
+    ] {
+        assert!(gui.log.iter().any(|said| said == line), "{:?}", gui.log);
+    }
+    gui.says("setoption name Board value ucb\nuci").await;
+    gui.hears("option name Board type combo default ucb").await;
+}
+
+#[tokio::test]
+async fn a_hands_move_answers_go_and_the_guis_move_is_shown() {
+    for citrine in [true, false] {
+        let (house, mut hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.says("uci\nisready\nucinewgame").await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+        gui.asks("e2e4 e7e5").await;
+        hand.sees("executed e7e5").await;
+        hand.does("g1f3").await;
+        gui.hears("bestmove g1f3").await;
+        let faults = hand
+            .seen()
+            .into_iter()
+            .filter(|r| r.starts_with("lost") || r.starts_with("fault"));
+        assert_eq!(faults.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn isready_is_answered_whatever_the_board_does() {
+    let (house, _hand) = House::with_ucb(false).await;
+    let mut gui = house.gui().await;
+    gui.asks("e2e4").await;
+    for _ in 0..50 {
+        gui.says("isready").await;
+        gui.hears("readyok").await;
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_is_not_there_is_named_and_go_can_be_stopped() {
+    let house = House::start(House::folder(), &[("citrine", FAST_CITRINE)]).await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("no link to the board").await;
+    gui.says("stop").await;
+    gui.hears("bestmove 0000").await;
+}
+
+#[tokio::test]
+async fn a_hand_that_moved_before_go_is_answered_at_once() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("position startpos").await;
+    hand.does("d2d4").await;
+    house.knows("citrine", 1).await;
+    gui.says("go infinite").await;
+    gui.hears("info depth 1 pv d2d4").await;
+    gui.says("stop").await;
+    gui.hears("bestmove d2d4").await;
+}
+
+#[tokio::test]
+async fn under_go_infinite_and_ponder_the_move_is_shown_and_becomes_bestmove_only_when_asked() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("position startpos\ngo infinite").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("info depth 1 pv e2e4").await;
+    hand.does("take-back").await;
+    gui.hears_of("e2e4 was taken back").await;
+    hand.does("d2d4").await;
+    gui.hears("info depth 1 pv d2d4").await;
+    gui.has_not_heard("bestmove").await;
+    gui.says("stop").await;
+    gui.hears("bestmove d2d4").await;
+    gui.says("position startpos moves d2d4 d7d5\ngo ponder wtime 1 btime 1")
+        .await;
+    hand.sees("executed d7d5").await;
+    hand.does("c2c4").await;
+    gui.hears("info depth 1 pv c2c4").await;
+    gui.has_not_heard("bestmove").await;
+    gui.says("ponderhit").await;
+    gui.hears("bestmove c2c4").await;
+}
+
+#[tokio::test]
+async fn what_stands_on_the_board_from_before_a_take_back_is_not_the_players_move() {
+    for citrine in [true, false] {
+        let (house, mut hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.says("ucinewgame").await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+        gui.asks("").await;
+        gui.has_not_heard("bestmove").await;
+        hand.sees(if citrine {
+            "take-back e2e4"
+        } else {
+            "new-game"
+        })
+        .await;
+        gui.hears_of("White to move").await;
+        hand.does("d2d4").await;
+        gui.hears("bestmove d2d4").await;
+    }
+}
+
+#[tokio::test]
+async fn what_stands_on_the_board_from_before_ucinewgame_is_not_the_players_move() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    gui.says("stop").await;
+    gui.hears("bestmove 0000").await;
+    hand.does("e2e4").await;
+    house.knows("citrine", 1).await;
+    gui.says("ucinewgame").await;
+    gui.asks("").await;
+    hand.sees("new-game").await;
+    gui.has_not_heard("bestmove").await;
+}
+
+#[tokio::test]
+async fn a_hand_that_takes_a_reported_move_back_is_told_and_led_back() {
+    for citrine in [true, false] {
+        let (house, mut hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+        hand.does("take-back").await;
+        gui.hears_of("you took e2e4 back").await;
+        hand.sees("executed e2e4").await;
+        gui.asks("e2e4 e7e5").await;
+        hand.sees("executed e7e5").await;
+        hand.does("g1f3").await;
+        gui.hears("bestmove g1f3").await;
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_execution_is_pointed_out_and_is_not_the_players_move() {
+    let (house, mut hand) = House::with_ucb(false).await;
+    let mut gui = house.gui().await;
+    gui.asks("e2e4").await;
+    hand.sees("shown e2e4").await;
+    hand.does("wrong d2d4").await;
+    gui.hears_of("d2d4 was made, but e2e4 is to be made").await;
+    hand.does("wrong d4d2").await;
+    hand.does("execute").await;
+    hand.sees("executed e2e4").await;
+    hand.does("e7e5").await;
+    gui.hears("bestmove e7e5").await;
+}
+
+#[tokio::test]
+async fn a_position_without_a_legal_move_has_no_move() {
+    let (house, _hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("f2f3 e7e5 g2g4 d8h4").await;
+    gui.hears("bestmove (none)").await;
+    gui.says("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo infinite")
+        .await;
+    gui.has_not_heard("bestmove").await;
+    gui.says("stop").await;
+    gui.hears("bestmove (none)").await;
+}
+
+#[tokio::test]
+async fn illegal_positions_are_refused_in_words_and_go_is_answered() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    for position in [
+        "startpos moves e2e5",
+        "startpos moves e2e4 e7e5 xyzzy",
+        "fen rubbish w - - 0 1",
+        "fen 8/8/8/8/8/8/8/8 w - - 0 1",
+        "fen",
+        "",
+    ] {
+        gui.says(&format!("position {position}\ngo")).await;
+        gui.hears("info string position refused").await;
+        gui.hears("bestmove 0000").await;
+    }
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    assert!(
+        !hand
+            .seen()
+            .iter()
+            .any(|report| report.starts_with("set-up"))
+    );
+}
+
+#[tokio::test]
+async fn only_searchmoves_are_taken() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("position startpos\ngo searchmoves e2e4 d2d4")
+        .await;
+    gui.hears_of("White to move").await;
+    hand.does("g1f3").await;
+    gui.hears_of("g1f3 is not among the moves").await;
+    hand.sees("take-back g1f3").await;
+    hand.does("d2d4").await;
+    gui.hears("bestmove d2d4").await;
+}
+
+#[tokio::test]
+async fn a_game_given_by_its_last_position_is_the_same_game() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\ngo")
+        .await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    gui.says("position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\ngo")
+        .await;
+    hand.sees("executed e7e5").await;
+    hand.does("g1f3").await;
+    gui.hears("bestmove g1f3").await;
+    let seen = hand.seen();
+    assert!(
+        !seen
+            .iter()
+            .any(|r| r.starts_with("set-up") || r.starts_with("new-game")),
+        "{seen:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_resumed_game_goes_on_where_it_was() {
+    let moves = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6 c2c3 e8g8";
+    for citrine in [true, false] {
+        let (house, mut hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.asks(moves).await;
+        hand.sees("set-up r1bq1rk1/2p1bppp/p1np1n2/1p2p3/4P3/1BP2N2/PP1P1PPP/RNBQR1K1 w")
+            .await;
+        gui.hears_of("White to move").await;
+        hand.does("h2h3").await;
+        gui.hears("bestmove h2h3").await;
+    }
+}
+
+#[tokio::test]
+async fn a_move_made_while_the_cable_was_out_answers_go_on_a_citrine() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("e2e4").await;
+    hand.sees("executed e2e4").await;
+    hand.does("unplug").await;
+    gui.hears_of("no link to the board").await;
+    hand.does("e7e5").await;
+    hand.sees("made e7e5").await;
+    hand.does("plug").await;
+    gui.hears("bestmove e7e5").await;
+}
+
+#[tokio::test]
+async fn a_power_cycle_does_not_end_the_game() {
+    for citrine in [true, false] {
+        let (house, mut hand) = if citrine {
+            House::with_citrine().await
+        } else {
+            House::with_ucb(true).await
+        };
+        let mut gui = house.gui().await;
+        gui.asks("e2e4").await;
+        hand.sees("executed e2e4").await;
+        hand.does("off").await;
+        hand.does("on forgetful").await;
+        // The Citrine forgot the game and is shown it again; the UCB asks for the position.
+        hand.sees(if citrine {
+            "executed e2e4"
+        } else {
+            "set-up rnbqkbnr/pppppppp/8/8/4P3"
+        })
+        .await;
+        hand.does("c7c5").await;
+        gui.hears("bestmove c7c5").await;
+    }
+}
+
+#[tokio::test]
+async fn two_clients_of_one_game_share_the_board_and_another_game_is_told_who_has_it() {
+    let (house, hand) = House::with_citrine().await;
+    let mut white = house.gui().await;
+    white.asks("").await;
+    white.hears_of("White to move").await;
+    let mut stranger = house.gui().await;
+    stranger.asks("d2d4").await;
+    stranger
+        .hears_of("is in another game, with 127.0.0.1:")
+        .await;
+    hand.does("e2e4").await;
+    white.hears("bestmove e2e4").await;
+    let mut black = house.gui().await;
+    black.asks("e2e4").await;
+    black.hears_of("Black to move").await;
+    hand.does("e7e5").await;
+    black.hears("bestmove e7e5").await;
+    white.asks("e2e4 e7e5").await;
+    white.hears_of("White to move").await;
+    hand.does("g1f3").await;
+    white.hears("bestmove g1f3").await;
+    stranger.has_not_heard("bestmove").await;
+    // The board is the stranger's as soon as it is free.
+    white.says("quit").await;
+    black.says("quit").await;
+    stranger.hears_of("d2d4").await;
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_loses_the_board() {
+    let (house, hand) = House::with_citrine().await;
+    let mut first = house.gui().await;
+    first.asks("e2e4").await;
+    first.hears("info string").await;
+    drop(first);
+    let mut second = house.gui().await;
+    second.says("ucinewgame").await;
+    second.asks("").await;
+    second.hears_of("White to move").await;
+    hand.does("d2d4").await;
+    second.hears("bestmove d2d4").await;
+}
+
+#[tokio::test]
+async fn the_board_ready_button_shortens_the_wait() {
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
+    // An hour for the hand: only the button can help.
+    let slow =
+        "kind = \"novag-ucb\"\nline_gap = \"20ms\"\nmove_wait = \"1h\"\nsetup_wait = \"1h\"\n";
+    let house = House::start(folder, &[("ucb", slow)]).await;
+    let mut gui = house.gui().await;
+    gui.asks("e2e4 e7e5").await;
+    hand.sees("new-game").await;
+    gui.hears_of("new game").await;
+    gui.says("setoption name Board ready").await;
+    hand.sees("executed e2e4").await;
+    gui.says("setoption name Board ready").await;
+    hand.sees("executed e7e5").await;
+}
+
+#[tokio::test]
+async fn a_gui_with_debug_on_hears_what_happens_on_the_board() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("debug on\nposition startpos\nisready").await;
+    gui.hears("readyok").await;
+    hand.does("e2e4").await;
+    gui.hears_of("debug citrine: ply 1: e2e4, by hand").await;
+}
+
+#[tokio::test]
+async fn quit_ends_the_wait_and_the_connection() {
+    let (house, _hand) = House::with_citrine().await;
+    let mut gui: Gui = house.gui().await;
+    gui.asks("").await;
+    gui.says("quit\nquit").await;
+    gui.hears("bestmove 0000").await;
+    assert_eq!(gui.line().await, None);
+}
