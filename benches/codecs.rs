@@ -1,5 +1,13 @@
 //! What one line costs, beside what merely looking at its bytes costs (the baseline of the same run).
 
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::{hint::black_box, time::Instant};
 
 use boardbridge::{
@@ -34,10 +42,10 @@ fn lines(c: &mut Criterion) {
         });
     });
     group.bench_function("citrine move", |b| {
-        b.iter(|| citrine::codec::parse(black_box(b"M   1,  e7-e5")))
+        b.iter(|| citrine::codec::parse(black_box(b"M   1,  e7-e5")));
     });
     group.bench_function("ucb move", |b| {
-        b.iter(|| ucb::codec::parse(black_box(b"Ma7a8/Q")))
+        b.iter(|| ucb::codec::parse(black_box(b"Ma7a8/Q")));
     });
     let position = Chess::new();
     group.bench_function("ucb position", |b| {
@@ -60,7 +68,7 @@ fn games(c: &mut Criterion) {
     });
     let text = "position startpos moves e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6 c2c3 e8g8";
     group.bench_function("position with 16 moves read", |b| {
-        b.iter(|| command::parse(black_box(text)))
+        b.iter(|| command::parse(black_box(text)));
     });
     group.bench_function("from a board's bytes to the snapshot", |b| {
         let begin = Instant::now();

@@ -1,6 +1,14 @@
 //! From a board's last byte to `bestmove` on the socket, through the whole daemon, beside what the same way costs
 //! without it: the same bytes through a pseudo-terminal into a runtime like the daemon's, and a line over a
-//! socket (the baseline of the same run). The difference is what BoardBridge adds.
+//! socket (the baseline of the same run). The difference is what `BoardBridge` adds.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::{
     io::{BufRead, BufReader, Write},

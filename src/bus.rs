@@ -117,6 +117,7 @@ pub enum Event {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }

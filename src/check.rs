@@ -28,14 +28,15 @@ pub fn describe(config: &Config, file: &str) -> String {
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
         }
-        if let Some(serial) = &board.serial {
-            if cfg!(unix) && !Path::new(&serial.port).exists() {
-                let _ = writeln!(
-                    text,
-                    "  note     {name:<18} {} is not there now; the daemon waits for it",
-                    serial.port
-                );
-            }
+        if let Some(serial) = &board.serial
+            && cfg!(unix)
+            && !Path::new(&serial.port).exists()
+        {
+            let _ = writeln!(
+                text,
+                "  note     {name:<18} {} is not there now; the daemon waits for it",
+                serial.port
+            );
         }
     }
     for entry in &config.whitepawn {

@@ -1,4 +1,4 @@
-//! A game of chess as BoardBridge keeps it: a start position and the moves played from it.
+//! A game of chess as `BoardBridge` keeps it: a start position and the moves played from it.
 //!
 //! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
 //! simulated hand plays. Text (FEN, UCI moves) is turned into it at the edges and nowhere else.

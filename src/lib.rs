@@ -1,4 +1,4 @@
-//! BoardBridge links electronic chess boards to chess programs.
+//! `BoardBridge` links electronic chess boards to chess programs.
 //!
 //! The map of the house, along the way of a move from the wire to the GUI:
 //!

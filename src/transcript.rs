@@ -141,13 +141,10 @@ impl fmt::Display for Transcript {
 
 fn parse_entry(line: &str) -> Result<Entry, String> {
     let mut words = line.splitn(3, ' ');
-    let (time, kind, rest) = match (words.next(), words.next(), words.next()) {
-        (Some(time), Some(kind), Some(rest)) => (time, kind, rest),
-        _ => {
-            return Err(
-                "expected `SECONDS KIND …`, for instance `1.250 < serial \"Me2e4\\r\\n\"`".into(),
-            );
-        }
+    let (Some(time), Some(kind), Some(rest)) = (words.next(), words.next(), words.next()) else {
+        return Err(
+            "expected `SECONDS KIND …`, for instance `1.250 < serial \"Me2e4\\r\\n\"`".into(),
+        );
     };
     let seconds: f64 = time
         .parse()

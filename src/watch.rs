@@ -1,6 +1,7 @@
 //! `boardbridge watch`: the events of a running daemon, for a person or as JSON lines.
 
 use std::{
+    fmt::Write as _,
     io::{self, BufRead, BufReader, Write},
     net::TcpStream,
 };
@@ -39,14 +40,14 @@ fn in_words(event: &Value) -> String {
         "snapshot" => {
             let mut line = format!("{time} {}: link {}", text("board"), text("link"));
             if let Some(why) = event["why"].as_str() {
-                line.push_str(&format!(" ({why})"));
+                let _ = write!(line, " ({why})");
             }
             if let Some(id) = event["id"].as_str() {
-                line.push_str(&format!(", {id}"));
+                let _ = write!(line, ", {id}");
             }
-            line.push_str(&format!("; {}", text("game")));
+            let _ = write!(line, "; {}", text("game"));
             if !text("advice").is_empty() {
-                line.push_str(&format!("; {}", text("advice")));
+                let _ = write!(line, "; {}", text("advice"));
             }
             line
         }

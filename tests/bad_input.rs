@@ -1,5 +1,13 @@
 //! Bad input from either side. Each kind has a stated outcome, and nothing is lost for anyone else.
 
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use std::time::Duration;

@@ -1,5 +1,13 @@
 //! The program as people start it: the daemon, the relay, the simulator, watch, replay, demo.
 
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},

@@ -3,6 +3,14 @@
 //! To take up a change after reading it: `boardbridge replay --transcript FILE`, with the file's own comments
 //! kept at its head.
 
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::{fs, path::Path};
 
 use boardbridge::{replay::replay, transcript::Transcript};

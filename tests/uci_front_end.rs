@@ -1,5 +1,13 @@
 //! What a GUI may rely on, over real sockets, with simulated boards on real pseudo-terminals.
 
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use boardbridge::simulate::run::Kind;

@@ -173,16 +173,17 @@ impl Held {
     pub fn hand_moved(&mut self, reported: Reported, promotion: Role) -> Meaning {
         let position = self.game.position();
         let legal = reported.resolve(position, promotion);
-        if let Some(last) = self.game.last() {
-            if legal.is_none() && reported.names(last, position.turn().other()) {
-                let meaning = match (self.unconfirmed, &self.astray) {
-                    (true, _) => Meaning::Executed(last),
-                    (false, Some(_)) => Meaning::Mended,
-                    (false, None) => Meaning::Repeated,
-                };
-                self.confirm();
-                return meaning;
-            }
+        if let Some(last) = self.game.last()
+            && legal.is_none()
+            && reported.names(last, position.turn().other())
+        {
+            let meaning = match (self.unconfirmed, &self.astray) {
+                (true, _) => Meaning::Executed(last),
+                (false, Some(_)) => Meaning::Mended,
+                (false, None) => Meaning::Repeated,
+            };
+            self.confirm();
+            return meaning;
         }
         match legal {
             Some(m) if self.astray.is_none() || self.refuted_by(m) => self.played(m),

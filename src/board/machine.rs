@@ -225,11 +225,11 @@ impl Machine {
             } => {
                 let claim = self.claims.iter().find(|c| c.client == client);
                 let played = claim.and_then(|c| answer.to_move(c.game.position()).ok());
-                if let Some(m) = played {
-                    if self.claims.answered(client, number, m) {
-                        self.front_ends_know();
-                        self.tell_target();
-                    }
+                if let Some(m) = played
+                    && self.claims.answered(client, number, m)
+                {
+                    self.front_ends_know();
+                    self.tell_target();
                 }
                 self.admit_waiting();
             }
@@ -292,19 +292,19 @@ impl Machine {
 
     /// What the target has of the held game is known to front-ends.
     fn front_ends_know(&mut self) {
-        if let Some(target) = self.claims.target() {
-            if let Some(common) = target.common_plies(self.held.game()) {
-                self.held.known_to_front_ends(common);
-            }
+        if let Some(target) = self.claims.target()
+            && let Some(common) = target.common_plies(self.held.game())
+        {
+            self.held.known_to_front_ends(common);
         }
     }
 
     /// The player says that the board stands as it should.
     fn ready(&mut self, now: Instant) {
-        if self.by_hand {
-            if let Some(target) = self.claims.target().cloned() {
-                self.held.replace(target);
-            }
+        if self.by_hand
+            && let Some(target) = self.claims.target().cloned()
+        {
+            self.held.replace(target);
         }
         self.by_hand = false;
         self.mistake = None;

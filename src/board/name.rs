@@ -24,6 +24,13 @@ impl BoardName {
     }
 }
 
+impl Default for BoardName {
+    /// For a board that nobody named.
+    fn default() -> Self {
+        Self("board".into())
+    }
+}
+
 impl FromStr for BoardName {
     type Err = BoardNameError;
 

@@ -224,10 +224,10 @@ impl BoardConfig {
                 return Err((vec!["serial", "baud"], problem));
             }
         }
-        if let Some(ble) = &self.ble {
-            if ble.name.is_some() == ble.address.is_some() {
-                return Err((vec!["ble"], "give either name or address".to_owned()));
-            }
+        if let Some(ble) = &self.ble
+            && ble.name.is_some() == ble.address.is_some()
+        {
+            return Err((vec!["ble"], "give either name or address".to_owned()));
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ pub struct Config {
     /// Every board, by name.
     #[serde(default)]
     pub boards: BTreeMap<BoardName, BoardConfig>,
-    /// Boards played for the WhitePawn app.
+    /// Boards played for the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,
 }

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Deserializer, de};
 
 /// The longest duration a key takes.
-pub const LONGEST: Duration = Duration::from_secs(3600);
+pub const LONGEST: Duration = Duration::from_hours(1);
 
 /// An address to listen at, or `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -88,7 +88,7 @@ impl Citrine {
     fn numbered(&self, letter: char, m: Move, ply: usize) -> String {
         let black = self.game.start().turn() == Color::Black;
         let ply = ply + usize::from(black);
-        let comma = if ply % 2 == 0 { ' ' } else { ',' };
+        let comma = if ply.is_multiple_of(2) { ' ' } else { ',' };
         format!("{letter}{:4}{comma}  {}", ply / 2 + 1, words(m))
     }
 
@@ -138,7 +138,7 @@ impl Citrine {
             ("U", Some("OFF")) => self.referee = false,
             ("X", Some("ON")) => self.xmit = true,
             ("X", Some("OFF")) => self.xmit = false,
-            ("L", Some(level)) => self.level = level.to_owned(),
+            ("L", Some(level)) => level.clone_into(&mut self.level),
             _ => {}
         }
         match verb {
@@ -170,22 +170,23 @@ impl Citrine {
     }
 
     fn sent_move(&mut self, now: Instant, text: &str) {
-        if let Some((m, first, visible)) = self.shown {
-            if !visible && same(text, m, self.game.turn().other()) {
-                let least = if m.is_capture() {
-                    SECOND_SEND_CAPTURE
-                } else {
-                    SECOND_SEND
-                };
-                if now.duration_since(first) < self.scaled(least) {
-                    self.report(Report::Fault(format!("second send of {text} too early")));
-                    return;
-                }
-                self.shown = Some((m, first, true));
-                self.executes_at = self.hand_delay.map(|delay| now + delay);
-                self.report(Report::Shown(m));
+        if let Some((m, first, visible)) = self.shown
+            && !visible
+            && same(text, m, self.game.turn().other())
+        {
+            let least = if m.is_capture() {
+                SECOND_SEND_CAPTURE
+            } else {
+                SECOND_SEND
+            };
+            if now.duration_since(first) < self.scaled(least) {
+                self.report(Report::Fault(format!("second send of {text} too early")));
                 return;
             }
+            self.shown = Some((m, first, true));
+            self.executes_at = self.hand_delay.map(|delay| now + delay);
+            self.report(Report::Shown(m));
+            return;
         }
         let found = self
             .game
@@ -356,21 +357,20 @@ fn words(m: Move) -> String {
 /// Whether an upper-case text names the move: `E2E4`, `NG1F3`, `O-O`, `E7E8/N`.
 fn same(text: &str, m: Move, _mover: Color) -> bool {
     let castle = text.replace('0', "O");
-    match m {
-        Move::Castle { king, rook } => castle == if rook > king { "O-O" } else { "O-O-O" },
-        _ => {
-            let squares = text.replace('-', "");
-            let from = m.from().map(|s| s.to_string()).unwrap_or_default();
-            let plain = format!("{from}{}", m.to()).to_ascii_uppercase();
-            let whole = match m.promotion() {
-                Some(role) => format!("{plain}/{}", role.upper_char()),
-                None => plain.clone(),
-            };
-            let lettered = format!("{}{whole}", m.role().upper_char());
-            squares == whole
-                || squares == lettered
-                || (m.promotion() == Some(Role::Queen) && squares == plain)
-        }
+    if let Move::Castle { king, rook } = m {
+        castle == if rook > king { "O-O" } else { "O-O-O" }
+    } else {
+        let squares = text.replace('-', "");
+        let from = m.from().map(|s| s.to_string()).unwrap_or_default();
+        let plain = format!("{from}{}", m.to()).to_ascii_uppercase();
+        let whole = match m.promotion() {
+            Some(role) => format!("{plain}/{}", role.upper_char()),
+            None => plain.clone(),
+        };
+        let lettered = format!("{}{whole}", m.role().upper_char());
+        squares == whole
+            || squares == lettered
+            || (m.promotion() == Some(Role::Queen) && squares == plain)
     }
 }
 

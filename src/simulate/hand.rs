@@ -87,7 +87,7 @@ pub enum Player {
     /// The moves of a game.
     Game {
         /// The game.
-        game: Game,
+        game: Box<Game>,
         /// Whose moves.
         plays: Plays,
     },
@@ -107,7 +107,10 @@ impl Player {
         let mut game = Game::standard();
         let line = file.lines().nth(number.saturating_sub(1)).unwrap_or("");
         game.play_uci(line.split_whitespace())?;
-        Ok(Self::Game { game, plays })
+        Ok(Self::Game {
+            game: Box::new(game),
+            plays,
+        })
     }
 
     /// What to do next on this board.

@@ -43,7 +43,7 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// and is dead after so many probes without an answer.
 pub const KEEPALIVE_PROBES: u32 = 3;
 /// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
-pub const USER_TIMEOUT: Duration = Duration::from_secs(60);
+pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// Bytes read at once.
@@ -81,9 +81,9 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
                 let span = info_span!("client", %id, %peer);
                 let Ok(place) = shared.places.clone().try_acquire_owned() else {
                     span.in_scope(|| {
-                        warn!("turned away: {MAX_CLIENTS} GUIs are connected already")
+                        warn!("turned away: {MAX_CLIENTS} GUIs are connected already");
                     });
-                    turn_away(stream);
+                    turn_away(&stream);
                     continue;
                 };
                 let client = client(stream, peer, id, bus.clone(), stop.clone(), place);
@@ -100,7 +100,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
 }
 
 /// Says why, without waiting for anybody to read it.
-fn turn_away(stream: TcpStream) {
+fn turn_away(stream: &TcpStream) {
     let text =
         format!("info string {MAX_CLIENTS} programs are connected already: try again later\n");
     // A client that does not read this has lost nothing.
@@ -182,9 +182,10 @@ impl Connection {
             if self.output.len() > MAX_OUTPUT {
                 return format!("it left {MAX_OUTPUT} bytes unread");
             }
-            write_deadline = match self.output.is_empty() {
-                true => None,
-                false => write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT)),
+            write_deadline = if self.output.is_empty() {
+                None
+            } else {
+                write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
             };
             let debug_on = self.session.debug();
             let (mut reader, mut writer) = self.stream.split();
@@ -234,16 +235,15 @@ impl Connection {
 
     fn line(&mut self, line: Line) {
         match line {
-            Line::Whole(bytes) => match std::str::from_utf8(&bytes) {
-                Ok(text) => {
+            Line::Whole(bytes) => {
+                if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
                     self.session.line(text);
-                }
-                Err(_) => {
+                } else {
                     debug!(bytes = %printable(&bytes, 80), "<");
                     self.session.info("a line that is not text was ignored");
                 }
-            },
+            }
             Line::Overlong(length) => {
                 warn!(length, "a line longer than {MAX_LINE} bytes was ignored");
                 self.session.info(&format!(

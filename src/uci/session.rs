@@ -36,7 +36,7 @@ pub enum Action {
 #[derive(Debug)]
 struct Search {
     mode: Mode,
-    search_moves: Vec<UciMove>,
+    only: Vec<UciMove>,
     /// What the GUI has been shown of the hand's moves.
     shown: Vec<Move>,
 }
@@ -210,23 +210,20 @@ impl Session {
         self.stated = false;
         self.advice = Advice::Nothing;
         self.board.clone_from(&found);
-        match found {
-            Some(name) => {
-                self.actions.push_back(Action::Choose(name));
-                if self.promotion != Role::Queen {
-                    self.ask(Command::Promotion {
-                        client: self.client,
-                        role: self.promotion,
-                    });
-                }
+        if let Some(name) = found {
+            self.actions.push_back(Action::Choose(name));
+            if self.promotion != Role::Queen {
+                self.ask(Command::Promotion {
+                    client: self.client,
+                    role: self.promotion,
+                });
             }
-            None => {
-                let names: Vec<_> = self.boards.iter().map(BoardName::as_str).collect();
-                let names = names.join(", ");
-                self.info(&format!(
-                    "there is no board named {value}; there is: {names}"
-                ));
-            }
+        } else {
+            let names: Vec<_> = self.boards.iter().map(BoardName::as_str).collect();
+            let names = names.join(", ");
+            self.info(&format!(
+                "there is no board named {value}; there is: {names}"
+            ));
         }
     }
 
@@ -287,7 +284,7 @@ impl Session {
         }
         self.search = Some(Search {
             mode: go.mode,
-            search_moves,
+            only: search_moves,
             shown: Vec::new(),
         });
         if over {
@@ -346,20 +343,20 @@ impl Session {
         if self.board.as_ref() != Some(&snapshot.board) {
             return;
         }
-        if self.stated {
-            if let Some(place) = snapshot.place(self.client, self.number) {
-                if place.joined {
-                    self.told_to_wait = false;
-                    self.played(&place.answer);
-                } else if !self.told_to_wait {
-                    self.told_to_wait = true;
-                    let holders: Vec<&str> = snapshot.holders.iter().map(AsRef::as_ref).collect();
-                    self.info(&format!(
-                        "the board {} is in another game, with {}: yours begins when it is free",
-                        snapshot.board,
-                        holders.join(" and ")
-                    ));
-                }
+        if self.stated
+            && let Some(place) = snapshot.place(self.client, self.number)
+        {
+            if place.joined {
+                self.told_to_wait = false;
+                self.played(&place.answer);
+            } else if !self.told_to_wait {
+                self.told_to_wait = true;
+                let holders: Vec<&str> = snapshot.holders.iter().map(AsRef::as_ref).collect();
+                self.info(&format!(
+                    "the board {} is in another game, with {}: yours begins when it is free",
+                    snapshot.board,
+                    holders.join(" and ")
+                ));
             }
         }
         if snapshot.result != self.result {
@@ -390,25 +387,22 @@ impl Session {
             return;
         };
         let first = answer.first().copied();
-        if let Some(m) = first {
-            if !search.search_moves.is_empty() && !search.search_moves.contains(&uci(m)) {
-                let wanted: Vec<_> = search
-                    .search_moves
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect();
-                let text = format!(
-                    "{} is not among the moves the program asked for: please take it back and make one of {}",
-                    uci(m),
-                    wanted.join(" ")
-                );
-                self.info(&text);
-                self.ask(Command::Refuse {
-                    client: self.client,
-                    number: self.number,
-                });
-                return;
-            }
+        if let Some(m) = first
+            && !search.only.is_empty()
+            && !search.only.contains(&uci(m))
+        {
+            let wanted: Vec<_> = search.only.iter().map(ToString::to_string).collect();
+            let text = format!(
+                "{} is not among the moves the program asked for: please take it back and make one of {}",
+                uci(m),
+                wanted.join(" ")
+            );
+            self.info(&text);
+            self.ask(Command::Refuse {
+                client: self.client,
+                number: self.number,
+            });
+            return;
         }
         match (search.mode, first) {
             (Mode::Move, Some(m)) => self.answer(m),

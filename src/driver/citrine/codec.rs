@@ -65,18 +65,18 @@ pub fn parse(line: &[u8]) -> Message {
     if trimmed.eq_ignore_ascii_case("New Game") {
         return Message::NewGame;
     }
-    if let Some(rest) = trimmed.strip_prefix("Game") {
-        if rest.trim().parse::<usize>().is_ok() {
-            return Message::GameHead;
-        }
+    if let Some(rest) = trimmed.strip_prefix("Game")
+        && rest.trim().parse::<usize>().is_ok()
+    {
+        return Message::GameHead;
     }
     if let Some(id) = trimmed.strip_prefix("ID") {
         return Message::Id(id.trim_start_matches(['.', ' ']).to_owned());
     }
-    if trimmed.starts_with(|c: char| c.is_ascii_digit()) {
-        if let Some(row) = game_row(trimmed) {
-            return row;
-        }
+    if trimmed.starts_with(|c: char| c.is_ascii_digit())
+        && let Some(row) = game_row(trimmed)
+    {
+        return row;
     }
     Message::Other(trimmed.to_owned())
 }

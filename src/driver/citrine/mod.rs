@@ -546,17 +546,18 @@ impl Driver for Citrine {
             self.finish_list(now);
         }
         let overdue = |deadline: Option<Instant>| deadline.is_some_and(|at| at <= now);
-        if let Some(asking) = &self.asking {
-            if self.receiving.is_none() && overdue(asking.deadline) {
-                self.ask_again(now);
-            }
+        if let Some(asking) = &self.asking
+            && self.receiving.is_none()
+            && overdue(asking.deadline)
+        {
+            self.ask_again(now);
         }
         match self.doing {
-            Some(Doing::Show { deadline, .. })
-            | Some(Doing::TakeBack { deadline, .. })
-            | Some(Doing::NewGame { deadline })
-                if overdue(deadline) =>
-            {
+            Some(
+                Doing::Show { deadline, .. }
+                | Doing::TakeBack { deadline, .. }
+                | Doing::NewGame { deadline },
+            ) if overdue(deadline) => {
                 self.step_failed(StepFailure::NoAnswer);
             }
             _ => {}
@@ -565,9 +566,11 @@ impl Driver for Citrine {
 
     fn deadline(&self) -> Option<Instant> {
         let doing = match self.doing {
-            Some(Doing::Show { deadline, .. })
-            | Some(Doing::TakeBack { deadline, .. })
-            | Some(Doing::NewGame { deadline }) => deadline,
+            Some(
+                Doing::Show { deadline, .. }
+                | Doing::TakeBack { deadline, .. }
+                | Doing::NewGame { deadline },
+            ) => deadline,
             _ => None,
         };
         let asking = match (&self.receiving, &self.asking) {
@@ -659,7 +662,7 @@ impl Driver for Citrine {
             Sent::Plain | Sent::FirstSend => {}
             Sent::Question => match (&mut self.doing, &mut self.asking) {
                 (Some(Doing::TakeBack { deadline, .. } | Doing::NewGame { deadline }), _) => {
-                    *deadline = Some(now + ANSWER_WAIT)
+                    *deadline = Some(now + ANSWER_WAIT);
                 }
                 (_, Some(asking)) => {
                     let wait = if asking.attempts > ATTEMPTS {

@@ -95,7 +95,7 @@ fn moved(words: &str) -> Option<Message> {
 pub fn is_lone_letter(partial: &[u8]) -> bool {
     matches!(
         partial,
-        [b' '] | [b'N' | b'J' | b'T' | b'I' | b'V' | b'P'] | [b' ', b'I']
+        [b' ' | b'N' | b'J' | b'T' | b'I' | b'V' | b'P'] | [b' ', b'I']
     )
 }
 
@@ -125,7 +125,7 @@ pub fn position(position: &Chess, format: PositionFormat) -> Vec<String> {
         }
         for file in File::ALL {
             let piece = position.board().piece_at(Square::from_coords(file, rank));
-            line.push(piece.map_or(' ', |piece| piece.char()));
+            line.push(piece.map_or(' ', shakmaty::Piece::char));
         }
         if rank == Rank::First {
             line.push(position.turn().fold_wb('+', '-'));

@@ -47,7 +47,7 @@ impl Default for Timing {
         Self {
             line_gap: Duration::from_millis(200),
             move_wait: Duration::from_secs(15),
-            setup_wait: Duration::from_secs(60),
+            setup_wait: Duration::from_mins(1),
         }
     }
 }

@@ -1,0 +1,6 @@
+//! Any line from a GUI is read without fault.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|line: &str| {
+    let _ = boardbridge::uci::command::parse(line);
+});
