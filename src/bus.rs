@@ -16,7 +16,7 @@ use crate::{
 
 /// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
 /// a hand makes one.
-pub const CAPACITY: usize = 1024;
+pub const CAPACITY: usize = 256;
 /// Commands that may wait for one board. Clients beyond that wait their turn; the board does not.
 pub const COMMANDS: usize = 256;
 

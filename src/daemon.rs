@@ -1,12 +1,9 @@
 //! The daemon: one task per board, the bus, the ports.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf};
 
 use thiserror::Error;
-use tokio::{
-    net::TcpListener,
-    sync::{broadcast, watch},
-};
+use tokio::{net::TcpListener, sync::broadcast};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 
@@ -193,6 +190,3 @@ pub async fn stop_signal() -> io::Result<()> {
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await
 }
-
-/// One board's snapshots, for a demonstration's hand.
-pub(crate) type Snapshots = watch::Receiver<Arc<crate::board::snapshot::Snapshot>>;

@@ -1,15 +1,18 @@
 //! `boardbridge demo`: the daemon on simulated boards, whose hands move by themselves when a GUI waits for them.
 
-use std::{fmt::Write as _, io, path::PathBuf, time::Duration};
+use std::{fmt::Write as _, io, path::PathBuf, sync::Arc, time::Duration};
 
 use thiserror::Error;
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::{mpsc, watch},
+    time::sleep,
+};
 use tracing::{debug, warn};
 
 use crate::{
-    board::advice::Advice,
+    board::{advice::Advice, snapshot::Snapshot},
     config::{Config, ConfigError},
-    daemon::{Daemon, Snapshots, StartError, stop_signal},
+    daemon::{Daemon, StartError, stop_signal},
     simulate::{
         HandAction, Report,
         port::{Happened, Port},
@@ -124,7 +127,10 @@ async fn simulate(name: &'static str, mut port: Port, mut hand: mpsc::Receiver<H
 }
 
 /// Makes a move whenever the player is to move, like a person who reads what the board waits for.
-async fn hand_that_waits(mut snapshots: Snapshots, orders: mpsc::Sender<HandAction>) {
+async fn hand_that_waits(
+    mut snapshots: watch::Receiver<Arc<Snapshot>>,
+    orders: mpsc::Sender<HandAction>,
+) {
     loop {
         let mine = matches!(
             snapshots.borrow_and_update().advice,

@@ -11,8 +11,9 @@ use shakmaty::{
 };
 use thiserror::Error;
 
-/// The longest game accepted, in plies. The longest game the rules allow (75-move rule) is shorter.
-pub const MAX_PLIES: usize = 12_000;
+/// The longest game accepted, in plies. The longest tournament game on record has 538; what a program sends is
+/// looked through again and again, and must not take long.
+pub const MAX_PLIES: usize = 2_000;
 
 /// A start position, the moves played from it, and the position they lead to.
 #[derive(Clone, Debug)]
@@ -269,6 +270,9 @@ impl Game {
                 None => return self,
             },
         };
+        if game.len() + self.len() > MAX_PLIES {
+            return self;
+        }
         for &m in &self.moves {
             game.push(m);
         }

@@ -12,7 +12,7 @@ mod support;
 
 use std::time::Duration;
 
-use boardbridge::{simulate::run::Kind, uci::server};
+use boardbridge::{bus::Event, simulate::run::Kind, uci::server};
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
 
@@ -52,7 +52,7 @@ async fn junk_is_ignored_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn a_half_line_waits_and_hurts_nobody() {
-    let (house, hand) = House::with_citrine().await;
+    let (house, mut hand) = House::with_citrine().await;
     let mut half = house.gui().await;
     half.bytes(b"isrea").await;
     let mut gui = house.gui().await;
@@ -62,7 +62,9 @@ async fn a_half_line_waits_and_hurts_nobody() {
     half.bytes(b"position startpos moves e2").await;
     drop(half);
     gui.asks("e2e4 e7e5").await;
+    hand.sees("executed e7e5").await;
     hand.does("g1f3").await;
+    gui.hears("bestmove g1f3").await;
 }
 
 #[tokio::test]
@@ -151,9 +153,19 @@ async fn a_board_that_floods_does_not_hold_up_another() {
     let citrine = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
     let flooding = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
     let house = House::start(folder, &[("citrine", FAST_CITRINE), ("ucb", FAST_UCB)]).await;
+    let mut events = house.daemon.bus().subscribe();
     for _ in 0..32 {
         flooding.does("garbage 1000000").await;
     }
+    // The flood has reached the daemon.
+    let unreadable = |event: &Event| matches!(event, Event::Unreadable { .. });
+    while !unreadable(
+        &timeout(PATIENCE, events.recv())
+            .await
+            .unwrap()
+            .unwrap()
+            .event,
+    ) {}
     let mut gui = house.gui().await;
     gui.says("setoption name Board value citrine").await;
     a_move_goes_through(&mut gui, &citrine).await;
@@ -204,4 +216,34 @@ async fn a_watcher_that_does_not_read_holds_nobody_up() {
     for _ in 0..20 {
         a_move_goes_through(&mut gui, &hand).await;
     }
+}
+
+#[tokio::test]
+async fn clients_that_ask_without_end_do_not_keep_the_hand_waiting() {
+    let (house, hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    let mut floods = Vec::new();
+    for flood in [
+        "ucinewgame\n",
+        "position startpos moves d2d4\n",
+        "setoption name Board ready\n",
+    ] {
+        let mut stream = TcpStream::connect(house.address("uci")).await.unwrap();
+        floods.push(tokio::spawn(async move {
+            let flood = flood.repeat(4096);
+            while tokio::io::AsyncWriteExt::write_all(&mut stream, flood.as_bytes())
+                .await
+                .is_ok()
+            {}
+        }));
+    }
+    for _ in 0..5 {
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+    }
+    floods.iter().for_each(tokio::task::JoinHandle::abort);
 }

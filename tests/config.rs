@@ -165,6 +165,18 @@ fn impossible_values_are_refused() {
 }
 
 #[test]
+fn two_listeners_do_not_share_a_port() {
+    refused(
+        &format!("{CITRINE}uci_listen = \"127.0.0.1:9670\"\n"),
+        &["bb.toml:4:", "uci_listen", "taken by uci"],
+    );
+    refused(
+        "[uci]\nlisten = \"127.0.0.1:9680\"\n[status]\nlisten = \"127.0.0.1:9680\"\n",
+        &["bb.toml:4:", "status.listen", "taken by uci"],
+    );
+}
+
+#[test]
 fn a_whitepawn_names_a_board_that_is_there() {
     refused(
         "[[whitepawn]]\nboard = \"nobody\"\ntcp = { listen = \"127.0.0.1:0\" }",

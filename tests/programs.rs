@@ -11,7 +11,6 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
     path::Path,
     process::{Child, ChildStdin, Command, Output, Stdio},
     sync::mpsc,
@@ -322,8 +321,6 @@ fn the_demonstration_plays_with_a_gui() {
     );
     let line = demo.prints("boardbridge uci --connect");
     let uci = line.split_whitespace().nth(3).unwrap().to_owned();
-    let stream = TcpStream::connect(&uci).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     for board in ["citrine", "ucb"] {
         let mut relay = Program::start(
             boardbridge().args(["uci", "--connect", &uci, "--board", board]),

@@ -175,7 +175,7 @@ async fn a_hand_that_takes_a_reported_move_back_is_told_and_led_back() {
         hand.does("e2e4").await;
         gui.hears("bestmove e2e4").await;
         hand.does("take-back").await;
-        gui.hears_of("you took e2e4 back").await;
+        gui.hears_of("e2e4 was taken back on the board, but").await;
         hand.sees("executed e2e4").await;
         gui.asks("e2e4 e7e5").await;
         hand.sees("executed e7e5").await;
@@ -415,4 +415,93 @@ async fn quit_ends_the_wait_and_the_connection() {
     gui.says("quit\nquit").await;
     gui.hears("bestmove 0000").await;
     assert_eq!(gui.line().await, None);
+}
+
+#[tokio::test]
+async fn a_second_go_for_the_same_position_is_a_take_back() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    hand.does("d2d4").await;
+    gui.hears("bestmove d2d4").await;
+    gui.says("go").await;
+    hand.sees("take-back d2d4").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+}
+
+#[tokio::test]
+async fn a_new_game_announced_before_the_board_is_known_does_not_take_the_old_games_move() {
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    // The old game, from before the daemon.
+    hand.does("e2e4").await;
+    hand.sees("made e2e4").await;
+    let house = House::start(folder, &[("citrine", FAST_CITRINE)]).await;
+    let mut gui = house.gui().await;
+    gui.says("ucinewgame").await;
+    gui.asks("").await;
+    hand.sees("new-game").await;
+    gui.hears_of("White to move").await;
+    gui.has_not_heard("bestmove").await;
+    hand.does("d2d4").await;
+    gui.hears("bestmove d2d4").await;
+}
+
+#[tokio::test]
+async fn a_newcomer_that_plays_the_game_on_does_not_take_the_board() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut first = house.gui().await;
+    first.asks("").await;
+    first.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    first.hears("bestmove e2e4").await;
+    let mut second = house.gui().await;
+    second.asks("e2e4 c7c5").await;
+    second.hears_of("is in another game").await;
+    first.asks("e2e4 e7e5").await;
+    hand.sees("executed e7e5").await;
+    hand.does("g1f3").await;
+    first.hears("bestmove g1f3").await;
+    second.has_not_heard("bestmove").await;
+}
+
+#[tokio::test]
+async fn one_clients_answer_does_not_take_anothers_away() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut watching = house.gui().await;
+    watching.says("position startpos\ngo infinite").await;
+    watching.hears_of("White to move").await;
+    let mut playing = house.gui().await;
+    playing.asks("").await;
+    house.awaits("citrine", 2).await;
+    hand.does("c2c4").await;
+    playing.hears("bestmove c2c4").await;
+    watching.hears("info depth 1 pv c2c4").await;
+    // And the one that plays goes on.
+    playing.asks("c2c4 e7e5").await;
+    hand.sees("executed e7e5").await;
+    watching.says("stop").await;
+    watching.hears("bestmove c2c4").await;
+    assert!(
+        !watching.log.iter().any(|line| line.contains("taken back")),
+        "{:?}",
+        watching.log
+    );
+}
+
+#[tokio::test]
+async fn the_option_promotion_decides_where_the_board_does_not_say() {
+    let (house, mut hand) = House::with_ucb(true).await;
+    let mut gui = house.gui().await;
+    gui.says("setoption name Promotion value rook").await;
+    gui.says("position fen 8/P5k1/8/8/8/8/8/4K3 w - - 0 1\ngo")
+        .await;
+    hand.sees("set-up 8/P5k1").await;
+    gui.hears_of("White to move").await;
+    // In the words of older firmware: without the piece.
+    hand.does("wrong a7a8").await;
+    gui.hears("bestmove a7a8r").await;
 }

@@ -162,7 +162,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
-                Some(command) = self.commands.recv() => self.command(command),
+                () = sleep_until_some(deadline) => self.machine.timeout(now()),
                 written = writer.write_buf(&mut output), if !output.is_empty() => match written {
                     Ok(0) => return Ended::Broken(lost(&io::ErrorKind::WriteZero.into())),
                     Ok(_) => write_deadline = None,
@@ -186,7 +186,8 @@ impl Actor {
                 () = sleep_until_some(write_deadline) => {
                     return Ended::Broken("the port takes no more bytes".to_owned());
                 },
-                () = sleep_until_some(deadline) => self.machine.timeout(now()),
+                // Last: clients that ask without end do not keep the board waiting.
+                Some(command) = self.commands.recv() => self.command(command),
             }
             if budget.renewed.elapsed() >= Duration::from_secs(1) {
                 budget.renewed = tokio::time::Instant::now();

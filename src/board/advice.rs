@@ -23,7 +23,7 @@ pub enum Advice {
     Make(Move),
     /// The last move is to be taken back on the board.
     TakeBack(Move),
-    /// The hand took a move back that the GUI was told already.
+    /// The hand took a move back that stands in the program's game.
     PutBack(Move),
     /// Something else than the awaited was done.
     Mistake {
@@ -59,8 +59,8 @@ impl fmt::Display for Advice {
             Self::TakeBack(m) => write!(f, "take {} back on the board", uci(*m)),
             Self::PutBack(m) => write!(
                 f,
-                "you took {0} back, but the program has been told it: make {0} again, or take it back in the \
-                 program too",
+                "{0} was taken back on the board, but it stands in the program's game: make {0} again, or take it \
+                 back in the program too",
                 uci(*m)
             ),
             Self::Mistake {

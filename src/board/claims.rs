@@ -3,15 +3,17 @@
 //! The rule, in order:
 //!
 //! 1. A free board goes to the first client that states a target.
-//! 2. A client that states the game the board is led through, or one that plays it on, joins: one hand plays
-//!    both colours. Nobody joins by playing on while another client awaits a move elsewhere.
-//! 3. A client that has the board may state any other game (a take-back, a new one) while no other client of
-//!    the board awaits a move.
+//! 2. A client that states the very game the board is led through joins: one hand plays both colours.
+//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
+//!    client of the board awaits a move. Those whose game is left by that wait from then on.
 //! 4. Everybody else waits, is told who has the board, and gets it when it is free, first come first served.
 //!
-//! A client has the board until it leaves, or turns to another board.
+//! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
+//! the game again.
 
 use std::sync::Arc;
+
+use shakmaty::{Move, Role};
 
 use super::command::ClientId;
 use crate::game::Game;
@@ -31,10 +33,16 @@ pub struct Claim {
     pub number: u64,
     /// The game it follows.
     pub game: Game,
+    /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
+    pub fresh_from: usize,
     /// Whether it awaits the hand's move.
     pub awaiting: bool,
+    /// Whether the hand has made it: the client may still await `stop`, but nothing can disturb it any more.
+    pub answered: bool,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
+    /// What a pawn becomes where the board cannot tell.
+    pub promotion: Role,
 }
 
 /// All claims to one board.
@@ -76,18 +84,27 @@ impl Claims {
 
     fn other_awaits(&self, client: ClientId) -> bool {
         self.holders()
-            .any(|claim| claim.client != client && claim.awaiting)
+            .any(|claim| claim.client != client && claim.awaiting && !claim.answered)
     }
 
     fn get(&mut self, client: ClientId) -> Option<&mut Claim> {
         self.claims.iter_mut().find(|claim| claim.client == client)
     }
 
-    /// A client states its target. `true` if the board's target changed.
-    pub fn state(&mut self, client: ClientId, label: Arc<str>, number: u64, game: Game) -> bool {
+    /// A client states its target, while the hand's moves from `fresh_from` on are known to nobody. `true` if the
+    /// board's target changed.
+    pub fn state(
+        &mut self,
+        client: ClientId,
+        label: Arc<str>,
+        number: u64,
+        game: Game,
+        fresh_from: usize,
+    ) -> bool {
         if let Some(claim) = self.get(client) {
             claim.number = number;
             claim.game = game;
+            claim.fresh_from = fresh_from;
             claim.awaiting = false;
         } else if self.claims.len() < MAX_CLAIMS {
             self.claims.push(Claim {
@@ -95,8 +112,11 @@ impl Claims {
                 label,
                 number,
                 game,
+                fresh_from,
                 awaiting: false,
+                answered: false,
                 joined: false,
+                promotion: Role::Queen,
             });
         } else {
             return false;
@@ -107,46 +127,96 @@ impl Claims {
     /// Applies the rule to one client's claim. `true` if the board's target changed.
     fn admit(&mut self, client: ClientId) -> bool {
         let leads = self.may_lead(client);
-        let others_await = self.other_awaits(client);
         let target = self.target.clone();
         let Some(claim) = self.get(client) else {
             return false;
         };
         let same = target.as_ref() == Some(&claim.game);
-        let plays_on = target
-            .as_ref()
-            .is_some_and(|target| !target.is_empty() && claim.game.continues(target));
-        claim.joined = leads || same || (plays_on && !others_await);
-        if claim.joined && !same {
-            self.target = Some(claim.game.clone());
-            return true;
+        claim.joined = leads || same;
+        if !claim.joined || same {
+            return false;
         }
-        false
+        let game = claim.game.clone();
+        for other in &mut self.claims {
+            other.joined &= other.client == client || game.continues(&other.game);
+        }
+        self.target = Some(game);
+        true
     }
 
-    /// A client awaits a move, or no longer does.
-    pub fn set_awaiting(&mut self, client: ClientId, on: bool) {
+    /// A client awaits a move, or no longer does. `true` if the board's target changed.
+    pub fn set_awaiting(&mut self, client: ClientId, on: bool) -> bool {
+        let target = self.target.clone();
+        let Some(claim) = self.get(client) else {
+            return false;
+        };
+        claim.awaiting = on;
+        // The hand may have answered others already: the game is not left for that, unless by the program.
+        let passed = target.is_some_and(|target| target.continues(&claim.game));
+        let answered = passed && claim.fresh_from <= claim.game.len();
+        on && !(claim.joined && answered) && self.admit(client)
+    }
+
+    /// What a pawn becomes where the board cannot tell, by the word of the client that awaits the move.
+    pub fn promotion(&self) -> Role {
+        let awaiting = self.holders().find(|claim| claim.awaiting);
+        let claim = awaiting.or_else(|| self.holders().next());
+        claim.map_or(Role::Queen, |claim| claim.promotion)
+    }
+
+    /// A client says what a pawn becomes where the board cannot tell.
+    pub fn set_promotion(&mut self, client: ClientId, role: Role) {
         if let Some(claim) = self.get(client) {
-            claim.awaiting = on;
+            claim.promotion = role;
         }
     }
 
     /// A client was told the answer to its target: the game goes on by it. `true` if the target changed.
-    pub fn answered(&mut self, client: ClientId, number: u64, answer: shakmaty::Move) -> bool {
+    pub fn answered(&mut self, client: ClientId, number: u64, answer: Move) -> bool {
         let target = self.target.clone();
         let Some(claim) = self.get(client).filter(|claim| claim.number == number) else {
             return false;
         };
         claim.awaiting = false;
-        if !claim.joined || !claim.game.push(answer) {
+        let mut on = claim.game.clone();
+        // What it was told once is not an answer again.
+        claim.fresh_from = usize::MAX;
+        if !claim.joined || !on.push(answer) || target.as_ref() != Some(&claim.game) {
             return false;
         }
-        let on = claim.game.clone();
-        if target.is_some_and(|target| on.continues(&target) && on != target) {
-            self.target = Some(on);
-            return true;
+        self.target = Some(on);
+        true
+    }
+
+    /// The hand's answer is none that this client can take: nobody's answer any more.
+    pub fn refuse(&mut self, client: ClientId, number: u64) -> bool {
+        let refuses = |claim: &Claim| claim.client == client && claim.number == number;
+        let holds = self.holders().any(refuses);
+        if holds {
+            self.forget_answers();
         }
-        false
+        holds
+    }
+
+    /// What stands on the board now is nobody's answer.
+    pub fn forget_answers(&mut self) {
+        for claim in &mut self.claims {
+            claim.fresh_from = usize::MAX;
+        }
+    }
+
+    /// The held game is so long now: what comes after it will be new to everybody.
+    pub fn taken_back_to(&mut self, plies: usize) {
+        for claim in &mut self.claims {
+            claim.fresh_from = claim.fresh_from.min(plies);
+        }
+    }
+
+    /// Notes which clients the hand has answered.
+    pub fn note_answers(&mut self, is_answered: impl Fn(&Claim) -> bool) {
+        for claim in &mut self.claims {
+            claim.answered = is_answered(claim);
+        }
     }
 
     /// A client leaves. `true` if the board's target changed.
@@ -199,7 +269,7 @@ mod tests {
     }
 
     fn state(claims: &mut Claims, client: ClientId, moves: &str) -> bool {
-        claims.state(client, "somebody".into(), 1, game(moves))
+        claims.state(client, "somebody".into(), 1, game(moves), 0)
     }
 
     fn has(claims: &Claims, client: ClientId) -> bool {
@@ -218,6 +288,43 @@ mod tests {
         claims.set_awaiting(BLACK, true);
         assert!(!state(&mut claims, WHITE, "d2d4"));
         assert!(!has(&claims, WHITE), "Black awaits a move in another game");
+    }
+
+    #[test]
+    fn nobody_joins_by_playing_somebody_elses_game_on() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        assert!(!state(&mut claims, BLACK, "e2e4 c7c5"));
+        assert!(!has(&claims, BLACK));
+        assert!(state(&mut claims, WHITE, "e2e4 e7e5"));
+    }
+
+    #[test]
+    fn a_client_whose_game_is_left_waits_and_gets_the_board_back() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        state(&mut claims, BLACK, "e2e4");
+        assert!(state(&mut claims, BLACK, "d2d4"));
+        assert!(!has(&claims, WHITE));
+        assert!(claims.release(BLACK));
+        assert!(has(&claims, WHITE));
+        assert_eq!(claims.target(), Some(&game("e2e4")));
+    }
+
+    #[test]
+    fn awaiting_is_stating_the_game_again() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        state(&mut claims, BLACK, "e2e4");
+        assert!(state(&mut claims, BLACK, "e2e4 e7e5 g1f3"));
+        assert!(has(&claims, WHITE), "the game went on");
+        claims.forget_answers();
+        assert!(
+            claims.set_awaiting(WHITE, true),
+            "the board goes back to it"
+        );
+        assert_eq!(claims.target(), Some(&game("e2e4")));
+        assert!(!has(&claims, BLACK));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub enum Command {
         /// Who says so.
         client: ClientId,
     },
-    /// What a pawn becomes where the board cannot tell.
+    /// What a pawn becomes in the client's target where the board cannot tell.
     Promotion {
         /// Who says so.
         client: ClientId,

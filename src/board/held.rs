@@ -1,6 +1,6 @@
 //! The game a board holds, as far as we know it, and what a reported move means for it.
 
-use shakmaty::{Board, Chess, Color, Move, Position, Role};
+use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
     driver::{Reported, Wording},
@@ -37,15 +37,41 @@ pub enum Meaning {
     Unexplained,
 }
 
+/// A board's own list of its game.
+#[derive(Clone, Copy, Debug)]
+pub struct List<'a> {
+    /// Plies before the first one listed, by the board's numbers.
+    pub skipped: usize,
+    /// The moves, first to last.
+    pub moves: &'a [Reported],
+    /// The list is as long as the board can make it: later moves may be missing.
+    pub full: bool,
+}
+
+/// What became of a board's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// It tells the game.
+    Followed,
+    /// It tells a game, but the squares must tell whether it is the whole of it.
+    Doubtful,
+    /// It is no game we know the beginning of.
+    NotFollowed,
+}
+
 /// The game on one board.
 #[derive(Clone, Debug)]
 pub struct Held {
     game: Game,
     certainty: Certainty,
+    /// The ply the board's own record begins at: it knows nothing of what was before a set-up.
+    base: usize,
     /// The moves from here on were made by the hand and no front-end knows them.
     fresh_from: usize,
     /// Something was known of this board before: a game found on it now is compared with that.
     known_before: bool,
+    /// Not only learned from the board's list: told to the board, or seen as it was played.
+    confirmed: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
     unconfirmed: bool,
     /// Where the pieces stand while they do not stand as in the game.
@@ -57,8 +83,10 @@ impl Default for Held {
         Self {
             game: Game::standard(),
             certainty: Certainty::Unsure,
+            base: 0,
             fresh_from: 0,
             known_before: false,
+            confirmed: false,
             unconfirmed: false,
             astray: None,
         }
@@ -94,9 +122,11 @@ impl Held {
     /// The board holds exactly this game: it was told so, or told us.
     pub fn replace(&mut self, game: Game) {
         self.fresh_from = game.len();
+        self.base = game.len();
         self.game = game;
         self.certainty = Certainty::Sure;
         self.known_before = true;
+        self.confirmed = true;
         self.unconfirmed = false;
         self.astray = None;
     }
@@ -111,6 +141,7 @@ impl Held {
         self.certainty = Certainty::Sure;
         self.astray = None;
         self.known_before = true;
+        self.confirmed = true;
     }
 
     /// The board cannot tell a game that we can follow.
@@ -152,6 +183,7 @@ impl Held {
 
     fn pop(&mut self) -> Option<Move> {
         let last = self.game.pop();
+        self.base = self.base.min(self.game.len());
         self.fresh_from = self.fresh_from.min(self.game.len());
         self.unconfirmed = false;
         self.astray = None;
@@ -164,6 +196,7 @@ impl Held {
         }
         self.certainty = Certainty::Sure;
         self.known_before = true;
+        self.confirmed = true;
         self.confirm();
         Meaning::Played(m)
     }
@@ -187,8 +220,30 @@ impl Held {
         }
         match legal {
             Some(m) if self.astray.is_none() || self.refuted_by(m) => self.played(m),
+            None if self.astray.is_none() && self.is_late(reported) => Meaning::Repeated,
             _ => self.gone_astray(reported, promotion),
         }
+    }
+
+    /// Whether the report is a part of what the game has already: the shown move before the last, executed only
+    /// after the hand's own, or the rook's half of the castling just made.
+    fn is_late(&self, reported: Reported) -> bool {
+        let moves = self.game.moves();
+        let before_last = moves.len().checked_sub(2).map(|at| moves[at]);
+        if before_last.is_some_and(|m| reported.names(m, self.game.turn())) {
+            return true;
+        }
+        let castling = self.game.last().and_then(|m| Some((m, m.castling_side()?)));
+        castling.is_some_and(|(m, side)| {
+            let rank = self.game.turn().other().backrank();
+            let to = Square::from_coords(side.rook_to_file(), rank);
+            reported.wording
+                == Wording::Squares {
+                    from: m.to(),
+                    to,
+                    promotion: None,
+                }
+        })
     }
 
     /// Whether a legal move leaves a square where, by what was reported before, its piece does not stand: then
@@ -232,17 +287,27 @@ impl Held {
         if let Some(m) = leads_to(self.game.position(), &board) {
             return self.played(m);
         }
-        for plies in (0..self.game.len()).rev() {
-            if board == *self.game.position_at(plies).board() {
-                let mut back = Vec::new();
-                while self.game.len() > plies {
-                    back.extend(self.pop());
-                }
-                return Meaning::TookBack(back);
-            }
+        if let Some(plies) = self.last_ply_with(&board) {
+            let back: Vec<Move> = self.game.moves()[plies..].iter().rev().copied().collect();
+            self.game = self.game.truncated(plies + 1);
+            self.pop();
+            return Meaning::TookBack(back);
         }
         self.astray = Some(Box::new(board));
         Meaning::Wrong
+    }
+
+    /// The latest ply, before the last one, after which the pieces stood so.
+    fn last_ply_with(&self, board: &Board) -> Option<usize> {
+        let mut position = self.game.start().clone();
+        let mut found = None;
+        for (ply, &m) in self.game.moves().iter().enumerate() {
+            if position.board() == board {
+                found = Some(ply);
+            }
+            position.play_unchecked(m);
+        }
+        found
     }
 
     /// Takes in a take-back the board reports.
@@ -255,6 +320,10 @@ impl Held {
         let mover = self.game.turn().other();
         match self.game.last() {
             Some(last) if reported.is_none_or(|r| r.names(last, mover)) => {
+                if self.unconfirmed && reported.is_none() {
+                    // Whether the board counts a move that it shows and the hand has not made, nobody knows.
+                    self.doubt();
+                }
                 self.pop();
                 Meaning::TookBack(vec![last])
             }
@@ -262,38 +331,50 @@ impl Held {
         }
     }
 
-    /// Takes in the board's own list of its game. `false` if it is no game we can follow.
+    /// Takes in the board's own list of its game.
     ///
-    /// `targets` are games the list may continue, besides the one held.
-    /// A `full` list may lack the last moves of a long game.
-    pub fn learn(
-        &mut self,
-        skipped: usize,
-        listed: &[Reported],
-        full: bool,
-        targets: &[&Game],
-    ) -> bool {
+    /// `targets` are games the board may be in, besides the one known.
+    pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
         let held = self.game.clone();
-        let standard = Game::standard();
-        let known = std::iter::once(&held)
-            .chain(targets.iter().copied())
-            .chain(std::iter::once(&standard));
-        for game in known {
-            // A list that begins later continues the moves before; one that begins at the start begins the
-            // game anew, whatever number the board gives its first move after a set-up.
-            for plies in [skipped, 0] {
-                if plies > game.len() {
-                    continue;
-                }
-                if let Some(found) = replayed(game.truncated(plies), listed) {
-                    if !(full && held.continues(&found)) {
-                        self.adopt(found);
-                    }
-                    return true;
-                }
-            }
+        // Where the board's record may begin: where we know it to, by its own numbers or anew; or at the standard
+        // start.
+        let known = [self.base + list.skipped, self.base]
+            .into_iter()
+            .filter(|plies| *plies <= held.len())
+            .map(|plies| (plies, held.truncated(plies)));
+        let standard = (list.skipped == 0).then(|| (0, Game::standard()));
+        let follows = |game: &Game| {
+            let fits = |target: &&Game| game.continues(target) || target.continues(game);
+            targets.iter().any(fits)
+        };
+        let begun: Vec<_> = known
+            .chain(standard)
+            .filter_map(|(base, start)| Some((base, replayed(start, list.moves)?)))
+            .collect();
+        let trusted = |(_, game): &&(usize, Game)| self.confirmed || follows(game);
+        let Some((base, found)) = begun.iter().find(trusted).or(begun.first()).cloned() else {
+            return Listed::NotFollowed;
+        };
+        if list.full && held.continues(&found) {
+            self.doubt();
+            return Listed::Doubtful;
         }
-        false
+        // A board that was set up lists nothing before that: its squares tell.
+        let sure = self.confirmed || (follows(&found) && !found.is_empty());
+        self.base = base;
+        self.adopt(found);
+        if sure && !list.full {
+            return Listed::Followed;
+        }
+        self.doubt();
+        Listed::Doubtful
+    }
+
+    /// Whether a board that is asked again may turn out to hold `target` after all: what was learned of it was a
+    /// guess, made before anybody followed a game.
+    pub fn may_be_told_better(&self, target: &Game) -> bool {
+        let fits = self.game.continues(target) || target.continues(&self.game);
+        !self.confirmed && !fits && self.known_before
     }
 
     /// The game is now `found`: what it has beyond the one held was played by the hand, unseen.
@@ -310,19 +391,29 @@ impl Held {
         self.astray = None;
     }
 
-    /// Takes in the board's own picture of its squares. `false` if no game we know leads to it.
-    pub fn see(&mut self, board: &Board, turn: Option<Color>) -> bool {
+    /// Takes in the board's own picture of its squares. `false` if it is no position of a game we know, nor one
+    /// move on.
+    pub fn see(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
         let fits = |position: &Chess| {
             position.board() == board && turn.is_none_or(|turn| turn == position.turn())
         };
         if fits(self.game.position()) {
-            self.certainty = Certainty::Sure;
-            self.astray = None;
+            self.assure();
             return true;
         }
         if let Some(m) = leads_to(self.game.position(), board) {
             self.played(m);
             return true;
+        }
+        for target in targets {
+            let next = leads_to(target.position(), board);
+            if fits(target.position()) || next.is_some() {
+                self.replace((*target).clone());
+                if let Some(m) = next {
+                    self.played(m);
+                }
+                return true;
+            }
         }
         false
     }
@@ -358,7 +449,7 @@ fn carried(mut board: Board, reported: Reported, turn: Color) -> Option<Board> {
         }
         Wording::Castle(side) => {
             let rank = reported.color.unwrap_or(turn).backrank();
-            let square = |file| shakmaty::Square::from_coords(file, rank);
+            let square = |file| Square::from_coords(file, rank);
             let king = board.remove_piece_at(square(shakmaty::File::E))?;
             let corner = if side.is_king_side() {
                 shakmaty::File::H

@@ -10,13 +10,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use shakmaty::{Move, Role};
+use shakmaty::{Board, Color, Move};
 
 use super::{
     advice::Advice,
-    claims::Claims,
+    claims::{Claim, Claims},
     command::Command,
-    held::{Certainty, Held, Meaning},
+    held::{Certainty, Held, List, Listed, Meaning},
     name::BoardName,
     plan::{Circumstances, Plan, plan},
     snapshot::{LinkState, Place, Snapshot},
@@ -33,6 +33,9 @@ pub const RESTART_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait before a step that failed is tried again; it begins with a second and doubles.
 pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
+/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
+pub const MAX_REFUSALS: u8 = 2;
+
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
     name: BoardName,
@@ -43,7 +46,6 @@ pub struct Machine {
     id: Option<String>,
     held: Held,
     claims: Claims,
-    promotion: Role,
     result: Option<BoardResult>,
     /// The step the driver is carrying out.
     step: Option<Step>,
@@ -52,9 +54,15 @@ pub struct Machine {
     /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
     /// when the player put the pieces back and nobody waits.
     leading: bool,
-    /// Not before this time.
+    /// Not before this time, so that the hand can mend what it did. What a program changes ends the wait.
     lead_after: Option<Instant>,
+    /// Not before this time, because the board is starting.
+    starts_until: Option<Instant>,
     failures: u32,
+    /// Set-ups refused one after the other.
+    refusals: u8,
+    /// What became of the board's last list.
+    listed: Listed,
     given: Circumstances,
     by_hand: bool,
     hand_took_back: bool,
@@ -75,13 +83,15 @@ impl Machine {
             id: None,
             held: Held::default(),
             claims: Claims::default(),
-            promotion: Role::Queen,
             result: None,
             step: None,
             following: None,
             leading: false,
             lead_after: None,
+            starts_until: None,
             failures: 0,
+            refusals: 0,
+            listed: Listed::Followed,
             given: Circumstances::default(),
             by_hand: false,
             hand_took_back: false,
@@ -96,6 +106,8 @@ impl Machine {
     pub fn link_up(&mut self, now: Instant) {
         self.link = LinkState::Asking;
         self.lead_after = None;
+        self.starts_until = None;
+        self.refusals = 0;
         self.event(Event::Connected);
         self.driver.link_up(now);
         self.drive(now);
@@ -129,8 +141,10 @@ impl Machine {
 
     /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
-        let lead = self.lead_after.filter(|_| self.may_lead());
-        [self.driver.deadline(), lead].into_iter().flatten().min()
+        let may_lead = self.may_lead();
+        let waits = [self.lead_after, self.starts_until];
+        let lead = waits.into_iter().flatten().filter(|_| may_lead);
+        lead.chain(self.driver.deadline()).min()
     }
 
     /// The next bytes to send now.
@@ -172,31 +186,19 @@ impl Machine {
                     client: claim.client,
                     number: claim.number,
                     joined: claim.joined,
-                    answer: if claim.joined {
-                        self.answer_to(&claim.game).to_vec()
-                    } else {
-                        Vec::new()
-                    },
+                    answer: answer_to(&self.held, claim).to_vec(),
                 })
                 .collect(),
             holders: self.claims.holders().map(|c| c.label.clone()).collect(),
         }
     }
 
-    /// What the hand has played in the last position of `game`.
-    fn answer_to(&self, game: &Game) -> &[Move] {
-        let held = self.held.game();
-        let fresh = self.held.fresh_from() <= game.len();
-        if self.held.certainty() == Certainty::Sure && fresh && held.continues(game) {
-            &held.moves()[game.len()..]
-        } else {
-            &[]
-        }
-    }
-
     /// Takes a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
         self.changed = true;
+        let held = &self.held;
+        self.claims
+            .note_answers(|claim| !answer_to(held, claim).is_empty());
         match command {
             Command::Target {
                 client,
@@ -210,11 +212,15 @@ impl Machine {
                     None => game,
                 };
                 let game = game.before_double_step();
-                let changed = self.claims.state(client, label, number, game);
+                let fresh_from = self.held.fresh_from();
+                let changed = self.claims.state(client, label, number, game, fresh_from);
                 self.target_stated(changed);
+                self.admit_waiting();
             }
             Command::Await { client, on } => {
-                self.claims.set_awaiting(client, on);
+                if self.claims.set_awaiting(client, on) {
+                    self.target_stated(true);
+                }
                 self.leading |= on;
                 self.admit_waiting();
             }
@@ -234,17 +240,16 @@ impl Machine {
                 self.admit_waiting();
             }
             Command::Refuse { client, number } => {
-                let holds = |c: &&super::claims::Claim| c.client == client && c.number == number;
-                if self.claims.holders().any(|c| holds(&c)) {
+                if self.claims.refuse(client, number) {
                     self.held.known_to_front_ends(self.held.game().len());
                     self.lead_after = Some(now + self.correction_wait);
                 }
             }
             Command::NewGame { client } => {
                 if self.claims.may_lead(client) {
-                    self.held.known_to_front_ends(self.held.game().len());
                     self.given.new_game = true;
                     self.leading = false;
+                    self.forget_old_game();
                 }
             }
             Command::Ready { client } => {
@@ -253,9 +258,7 @@ impl Machine {
                 }
             }
             Command::Promotion { client, role } => {
-                if self.claims.may_lead(client) {
-                    self.promotion = role;
-                }
+                self.claims.set_promotion(client, role);
             }
             Command::Release { client } => {
                 if self.claims.release(client) {
@@ -264,6 +267,14 @@ impl Machine {
             }
         }
         self.drive(now);
+    }
+
+    /// While a new game is announced, what stands on the board is nobody's move.
+    fn forget_old_game(&mut self) {
+        if self.given.new_game {
+            self.held.known_to_front_ends(self.held.game().len());
+            self.claims.forget_answers();
+        }
     }
 
     fn admit_waiting(&mut self) {
@@ -283,6 +294,11 @@ impl Machine {
         }
         self.leading = self.claims.target().is_some();
         self.front_ends_know();
+        if let Some(target) = self.claims.target()
+            && self.held.may_be_told_better(target)
+        {
+            self.held.doubt();
+        }
     }
 
     fn tell_target(&mut self) {
@@ -332,13 +348,17 @@ impl Machine {
         loop {
             while let Some(event) = self.driver.poll_event() {
                 self.driver_event(now, event);
+                self.claims.taken_back_to(self.held.game().len());
             }
-            if self.driver.idle() && self.following.is_some() && self.step.is_none() {
+            if !self.driver.stepping() {
+                self.step = None;
+            }
+            if self.driver.idle() && self.following.is_some() {
                 self.following = None;
                 self.changed = true;
             }
-            if self.lead_after.is_some_and(|at| at <= now) {
-                self.lead_after = None;
+            for wait in [&mut self.lead_after, &mut self.starts_until] {
+                wait.take_if(|at| *at <= now);
             }
             if !self.lead(now) {
                 break;
@@ -355,7 +375,8 @@ impl Machine {
 
     /// Starts the next step toward the target, if there is one. `true` if something was started.
     fn lead(&mut self, now: Instant) -> bool {
-        if !self.may_lead() || self.lead_after.is_some() || !self.driver.idle() || self.by_hand {
+        let waits = self.lead_after.is_some() || self.starts_until.is_some();
+        if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
             return false;
         }
         let board = self.driver.capabilities();
@@ -366,7 +387,11 @@ impl Machine {
         let Some(target) = self.claims.target() else {
             return false;
         };
-        match plan(&self.held, target, board, self.given) {
+        let given = Circumstances {
+            set_up_refused: self.refusals >= MAX_REFUSALS,
+            ..self.given
+        };
+        match plan(&self.held, target, board, given) {
             Plan::There => {
                 self.given.new_game = false;
                 false
@@ -405,14 +430,12 @@ impl Machine {
             DriverEvent::Silent => {
                 self.link = LinkState::Silent;
                 self.held.doubt();
-                self.step = None;
                 self.event(Event::Silent);
             }
             DriverEvent::Restarted => {
                 self.held.doubt();
-                self.step = None;
                 self.following = None;
-                self.lead_after = Some(now + RESTART_WAIT);
+                self.starts_until = Some(now + RESTART_WAIT);
                 self.event(Event::Restarted);
             }
             DriverEvent::AsksPosition => self.tell_position(now),
@@ -422,10 +445,11 @@ impl Machine {
                 self.meant(now, reported, meaning);
             }
             DriverEvent::NewGame => {
+                self.refusals = 0;
                 self.held.replace(Game::standard());
+
                 self.result = None;
                 self.mistake = None;
-                self.step = None;
                 self.confirm(now);
                 self.lead_after = Some(now + self.correction_wait);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
@@ -442,21 +466,38 @@ impl Machine {
             } => {
                 let before = self.held.game().len();
                 let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-                let followed = self.held.learn(skipped, &moves, full, &targets);
-                if !followed || full {
+                let list = List {
+                    skipped,
+                    moves: &moves,
+                    full,
+                };
+                self.listed = self.held.learn(list, &targets);
+                if self.listed != Listed::Followed {
                     self.driver.look(now);
                 }
                 self.learned(before);
-            }
-            DriverEvent::Placed { board, turn } => {
-                let before = self.held.game().len();
-                if !self.held.see(&board, turn) {
-                    self.held.lose();
+                // What the target has was shown; the list tells that the board took it, not that the hand made it.
+                let target = self.claims.target();
+                if self.held.game().len() > before && target == Some(self.held.game()) {
+                    self.held.await_execution();
                 }
-                self.learned(before);
+            }
+            DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::NoList => {
+                // A board that cannot tell is believed to hold what we know.
+                self.held.assure();
+                self.learned(self.held.game().len());
+            }
+            DriverEvent::ListUnreadable => {
+                self.listed = Listed::NotFollowed;
+                self.driver.look(now);
             }
             DriverEvent::NoPicture => {
-                self.held.lose();
+                if self.listed == Listed::NotFollowed {
+                    self.held.lose();
+                } else {
+                    self.held.assure();
+                }
                 self.changed = true;
             }
             DriverEvent::Ended(result) => {
@@ -467,10 +508,43 @@ impl Machine {
         }
     }
 
+    /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
+    fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
+        if let Some(Step::SetUp(game)) = &self.step {
+            let mut given = Held::default();
+            given.replace((**game).clone());
+            // The hand may have moved already.
+            if given.see(board, turn, &[]) {
+                let plies = game.len();
+                self.accepted();
+                let played = given.game().moves().get(plies).copied();
+                if let Some(m) = played {
+                    self.moved(now, Reported::of(m));
+                }
+            } else {
+                self.failed(now, StepFailure::Refused);
+            }
+            return;
+        }
+        let before = self.held.game().len();
+        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
+        if self.held.see(board, turn, &targets) {
+            self.learned(before);
+        } else {
+            self.held.lose();
+            self.changed = true;
+        }
+    }
+
     /// The game was learned from the board; what it has beyond `before` plies is news.
     fn learned(&mut self, before: usize) {
         self.changed = true;
+        self.mistake = None;
         self.front_ends_know();
+        if self.held.game().len() > before {
+            // Played unseen, perhaps before the new game was announced.
+            self.forget_old_game();
+        }
         let game = self.held.game();
         // What the target has was shown: its echo was lost. The rest is the hand's.
         let shown = self
@@ -479,9 +553,6 @@ impl Machine {
             .and_then(|target| target.common_plies(game))
             .unwrap_or(0);
         let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
-        if shown == game.len() && !news.is_empty() {
-            self.held.await_execution();
-        }
         for (index, uci) in news {
             let by = if index < shown {
                 By::Target
@@ -504,7 +575,7 @@ impl Machine {
             self.driver.learn(now);
             return;
         }
-        let meaning = self.held.hand_moved(reported, self.promotion);
+        let meaning = self.held.hand_moved(reported, self.claims.promotion());
         self.meant(now, Some(reported), meaning);
     }
 
@@ -559,7 +630,6 @@ impl Machine {
             Meaning::Wrong | Meaning::Unexplained if self.driver.capabilities().tells_game => {
                 // The board judges moves itself: something was missed, and it can be asked.
                 self.held.doubt();
-                self.step = None;
                 self.driver.learn(now);
             }
             Meaning::Wrong | Meaning::Unexplained => {
@@ -586,20 +656,22 @@ impl Machine {
         };
         let new_to_board = game != *held;
         if new_to_board {
-            self.held.replace(game);
-            self.following = Some(Advice::SetUp(self.held.game().fen()));
-        } else {
-            self.held.assure();
+            self.following = Some(Advice::SetUp(game.fen()));
         }
         self.lead_after = None;
         self.changed = true;
-        let position = self.held.game().position().clone();
-        self.driver.tell_position(now, &position, new_to_board);
+        self.driver
+            .tell_position(now, game.position(), new_to_board);
+        // From its last line on the board holds this game, whatever it reported before.
+        self.step = Some(Step::SetUp(Box::new(game)));
     }
 
     fn accepted(&mut self) {
         self.failures = 0;
         self.result = None;
+        self.mistake = None;
+        // The first step toward a new game is done; what is taken back from now on is its own.
+        self.given.new_game = false;
         let ply = self.held.game().len();
         match self.step.take() {
             None => {}
@@ -624,8 +696,13 @@ impl Machine {
                 self.event(Event::NewGame { by: By::Target });
             }
             Some(Step::SetUp(game)) => {
+                self.refusals = 0;
                 let fen = game.fen().to_string();
-                self.held.replace(*game);
+                if *game == *self.held.game() {
+                    self.held.assure();
+                } else {
+                    self.held.replace(*game);
+                }
                 self.event(Event::SetUp { fen });
             }
         }
@@ -636,13 +713,16 @@ impl Machine {
         let step = self.step.take();
         self.following = None;
         if matches!(step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
-            self.given.set_up_refused = true;
+            // What its list says from now on begins nobody knows where.
+            self.refusals = self.refusals.saturating_add(1);
+            self.held.lose();
+        } else {
+            self.held.doubt();
         }
-        self.held.doubt();
         let wait = Duration::from_secs(1 << self.failures.min(5)).min(MAX_RETRY_WAIT);
         self.failures += 1;
         // What the board holds is asked at once; what it did not take is tried again later.
-        if self.driver.capabilities().tells_game {
+        if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
             self.driver.learn(now);
         }
         self.lead_after = Some(now + wait);
@@ -684,5 +764,16 @@ impl Machine {
             None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
             None => Advice::Nothing,
         }
+    }
+}
+
+/// What the hand has played in the last position of a client's game.
+fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
+    let game = held.game();
+    let fresh = claim.joined && claim.fresh_from <= claim.game.len();
+    if held.certainty() == Certainty::Sure && fresh && game.continues(&claim.game) {
+        &game.moves()[claim.game.len()..]
+    } else {
+        &[]
     }
 }

@@ -176,6 +176,28 @@ impl Config {
                 return Err((path(&["boards", name.as_str(), "serial", "port"]), problem));
             }
         }
+        let mut taken = vec![("uci".to_owned(), &self.uci.listen)];
+        let status = vec!["status".to_owned(), "listen".to_owned()];
+        let ports = std::iter::once((status, "status".to_owned(), &self.status.listen)).chain(
+            self.boards.iter().filter_map(|(name, board)| {
+                let key = path(&["boards", name.as_str(), "uci_listen"]);
+                Some((key, format!("board {name}"), board.uci_listen.as_ref()?))
+            }),
+        );
+        for (key, what, listen) in ports {
+            let port =
+                |listen: &Listen| !listen.to_string().ends_with(":0") && *listen != Listen::Off;
+            if let Some((other, _)) = taken
+                .iter()
+                .find(|(_, other)| *other == listen && port(listen))
+            {
+                return Err((
+                    key,
+                    format!("{listen} is already taken by {other}: give it another port"),
+                ));
+            }
+            taken.push((what, listen));
+        }
         for (index, entry) in self.whitepawn.iter().enumerate() {
             let index = index.to_string();
             if !self.boards.contains_key(&entry.board) {

@@ -2,7 +2,11 @@
 //!
 //! Line ends are CR, LF or both: boards, GUIs and terminals differ. Empty lines are dropped.
 
-use std::mem;
+use std::{mem, time::Duration};
+
+/// A line of a board's whose end has not come within this time will not end: a line takes at most 0.4 s on the
+/// slowest wire (40 bytes at 1200 baud). What comes later is a line of its own.
+pub const LINE_WAIT: Duration = Duration::from_secs(2);
 
 /// What a byte stream holds next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +81,14 @@ impl Lines {
         &self.partial
     }
 
+    /// Whether a line has begun whose end has not come yet.
+    pub fn is_unfinished(&self) -> bool {
+        !self.partial.is_empty() || self.dropped > 0
+    }
+
     /// Takes the unfinished line as if its end had come.
     pub fn take_partial(&mut self) -> Vec<u8> {
+        self.dropped = 0;
         mem::take(&mut self.partial)
     }
 

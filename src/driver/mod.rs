@@ -53,6 +53,18 @@ impl Reported {
         }
     }
 
+    /// A move in a board's words.
+    pub fn of(m: Move) -> Self {
+        match m.castling_side() {
+            Some(side) => Self {
+                color: None,
+                wording: Wording::Castle(side),
+            },
+            // Only drops have no square of origin, and no board has drops.
+            None => Self::squares(m.from().unwrap_or(m.to()), m.to(), m.promotion()),
+        }
+    }
+
     /// Whether these words can mean `m` played by `mover`. A promotion without a piece means any.
     pub fn names(self, m: Move, mover: Color) -> bool {
         if self.color.is_some_and(|color| color != mover) {
@@ -178,6 +190,10 @@ pub enum DriverEvent {
         /// Whose turn it is, if the board says so.
         turn: Option<Color>,
     },
+    /// The board answers, but does not tell its game.
+    NoList,
+    /// The board tells its game in a way that cannot be read.
+    ListUnreadable,
     /// The board does not show its squares.
     NoPicture,
     /// The board says the game is over.
@@ -232,6 +248,10 @@ pub trait Driver: Send {
 
     /// Whether a new step may be started.
     fn idle(&self) -> bool;
+
+    /// Whether a step is under way that the board has neither accepted nor failed to take. A driver drops one
+    /// where the board makes it void, for instance by a new game.
+    fn stepping(&self) -> bool;
 
     /// Starts a step. Call it only while [`Self::idle`]; a step given otherwise is dropped.
     fn start(&mut self, now: Instant, step: Step);

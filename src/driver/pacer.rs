@@ -11,6 +11,9 @@ use bytes::Bytes;
 /// the answers to a power-on sequence; what exceeds the bound replaces nothing and is dropped.
 pub const MAX_QUEUED: usize = 64;
 
+/// How long a message waits at most for the board to be quiet. A list of 112 plies takes 0.4 s at 57600 baud.
+pub const MAX_QUIET: Duration = Duration::from_secs(1);
+
 /// One message on its way out.
 #[derive(Clone, Debug)]
 struct Outgoing<T> {
@@ -74,7 +77,9 @@ impl<T> Pacer<T> {
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.queue.front()?;
         let sent = self.last_sent.map(|at| at + next.gap);
-        let heard = self.last_heard.map(|at| at + next.quiet);
+        // A board that never stops talking is spoken to all the same.
+        let latest = next.queued + MAX_QUIET;
+        let heard = self.last_heard.map(|at| (at + next.quiet).min(latest));
         Some(sent.max(heard).unwrap_or(next.queued))
     }
 

@@ -397,7 +397,10 @@ impl SimulatedBoard for Citrine {
 
     fn hand(&mut self, now: Instant, action: HandAction) {
         match action {
-            HandAction::Off => self.on = false,
+            HandAction::Off => {
+                self.on = false;
+                self.executes_at = None;
+            }
             HandAction::On { forgetful } => {
                 self.on = true;
                 self.line.clear();
@@ -413,8 +416,10 @@ impl SimulatedBoard for Citrine {
                 }
             }
             HandAction::Execute => {
-                if let Some((m, _, true)) = self.shown {
+                // With or without the lamps: the hand may have been told in words.
+                if let Some((m, ..)) = self.shown {
                     self.shown = None;
+                    self.executes_at = None;
                     self.report(Report::Executed(m));
                 }
             }

@@ -142,6 +142,10 @@ impl Ucb {
 
     fn position_line(&mut self, line: &str) {
         let head = line == "Position Board";
+        if head {
+            // A new position, whatever came of the one before.
+            self.position_lines.clear();
+        }
         if head != (self.format == 2 && self.position_lines.is_empty()) {
             self.report(Report::Fault(format!(
                 "not this board's position format: {line}"
@@ -157,6 +161,7 @@ impl Ucb {
         match position_of(&lines[usize::from(self.format) - 1..], self.format) {
             Some(position) => {
                 self.game = Game::from_start(position);
+                self.new_game_told &= self.game.is_standard();
                 self.shown = None;
                 self.executes_at = None;
                 let fen = self.game.fen().to_string();
@@ -174,6 +179,7 @@ impl Ucb {
         match wanted.to_move(self.game.position()) {
             Ok(m) => {
                 self.game.push(m);
+                self.new_game_told = false;
                 self.say(&made(m));
                 self.report(Report::Made(m));
             }
@@ -246,6 +252,7 @@ impl SimulatedBoard for Ucb {
         match action {
             HandAction::Off => {
                 self.on = false;
+                self.executes_at = None;
                 self.requests.clear();
             }
             HandAction::On { .. } => {
@@ -263,6 +270,7 @@ impl SimulatedBoard for Ucb {
                 self.executes_at = None;
                 if let Some(m) = self.shown.take() {
                     self.game.push(m);
+                    self.new_game_told = false;
                     self.report(Report::Executed(m));
                 }
             }
@@ -276,6 +284,8 @@ impl SimulatedBoard for Ucb {
                     self.say("T");
                 }
             }
+            // The pieces stand there already.
+            HandAction::NewGame if self.game.is_standard() && self.game.is_empty() => {}
             HandAction::NewGame => {
                 self.game = Game::standard();
                 self.shown = None;

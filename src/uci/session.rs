@@ -53,6 +53,8 @@ pub struct Session {
     number: u64,
     /// The board knows of `game` by `number`.
     stated: bool,
+    /// It has been answered, and is to be stated anew before it can be answered again.
+    restate: bool,
     search: Option<Search>,
     promotion: Role,
     debug: bool,
@@ -74,6 +76,7 @@ impl Session {
             game: Ok(Game::standard()),
             number: 0,
             stated: false,
+            restate: false,
             search: None,
             promotion: Role::Queen,
             debug: false,
@@ -177,10 +180,7 @@ impl Session {
             ("promotion", Some(value)) => match promotion(value) {
                 Some(role) => {
                     self.promotion = role;
-                    self.ask(Command::Promotion {
-                        client: self.client,
-                        role,
-                    });
+                    self.state_promotion();
                 }
                 None => self.info("Promotion is one of queen, rook, bishop, knight"),
             },
@@ -246,6 +246,7 @@ impl Session {
         let Ok(game) = &self.game else { return };
         self.number += 1;
         self.stated = true;
+        self.restate = false;
         self.told_to_wait = false;
         let command = Command::Target {
             client: self.client,
@@ -254,6 +255,16 @@ impl Session {
             game: Box::new(game.clone()),
         };
         self.ask(command);
+        if self.promotion != Role::Queen {
+            self.state_promotion();
+        }
+    }
+
+    fn state_promotion(&mut self) {
+        self.ask(Command::Promotion {
+            client: self.client,
+            role: self.promotion,
+        });
     }
 
     fn go(&mut self, go: Go) {
@@ -279,7 +290,7 @@ impl Session {
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
         }
-        if !self.stated {
+        if !self.stated || self.restate {
             self.state();
         }
         self.search = Some(Search {
@@ -336,6 +347,8 @@ impl Session {
             number: self.number,
             answer,
         });
+        // A `go` for the same position again asks for another move: that is a take-back.
+        self.restate = true;
     }
 
     /// The chosen board has a new snapshot.

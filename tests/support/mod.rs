@@ -152,6 +152,13 @@ impl House {
         timeout(PATIENCE, known).await.unwrap().unwrap();
     }
 
+    /// Waits until so many clients have a board.
+    pub async fn awaits(&self, board: &str, holders: usize) {
+        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
+        let there = snapshots.wait_for(|snapshot| snapshot.holders.len() == holders);
+        timeout(PATIENCE, there).await.unwrap().unwrap();
+    }
+
     pub async fn gui(&self) -> Gui {
         Gui::connect(self.address("uci")).await
     }

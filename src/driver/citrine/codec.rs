@@ -66,7 +66,7 @@ pub fn parse(line: &[u8]) -> Message {
         return Message::NewGame;
     }
     if let Some(rest) = trimmed.strip_prefix("Game")
-        && rest.trim().parse::<usize>().is_ok()
+        && rest.trim().chars().all(|c| c.is_ascii_digit())
     {
         return Message::GameHead;
     }
@@ -154,8 +154,14 @@ fn result(code: &str) -> Option<BoardResult> {
     })
 }
 
+/// Where Black's moves can begin in a row of the answer to `G`, counted from its number: White's stand at 3 to 5,
+/// Black's 12 further on.
+const BLACK_COLUMN: usize = 10;
+
 fn game_row(text: &str) -> Option<Message> {
-    let mut words = text.split_ascii_whitespace();
+    // En passant may stand apart from its move.
+    let joined = text.replace(" ep", "ep");
+    let mut words = joined.split_ascii_whitespace();
     let number = words.next()?.trim_end_matches(['.', ',']).parse().ok()?;
     let none = |word: &str| word.chars().all(|c| c == '.' || c == '-');
     let side = |word: Option<&str>, color| match word {
@@ -163,8 +169,20 @@ fn game_row(text: &str) -> Option<Message> {
         Some(word) if none(word) => Some(None),
         Some(word) => move_words(word, color).map(Some),
     };
-    let white = side(words.next(), Color::White)?;
-    let black = side(words.next(), Color::Black)?;
+    let (first, second) = (words.next(), words.next());
+    // A list that begins with Black's move leaves White's column blank.
+    let blank_white = second.is_none()
+        && text
+            .trim_end()
+            .rfind(' ')
+            .is_some_and(|at| at + 1 >= BLACK_COLUMN);
+    let (first, second) = if blank_white {
+        (None, first)
+    } else {
+        (first, second)
+    };
+    let white = side(first, Color::White)?;
+    let black = side(second, Color::Black)?;
     if words.next().is_some() || (white.is_none() && black.is_none()) {
         return None;
     }
@@ -173,6 +191,15 @@ fn game_row(text: &str) -> Option<Message> {
         white,
         black,
     })
+}
+
+/// Whether a line that is no message has a move in it: then it was one, and was damaged.
+pub fn holds_move(text: &str) -> bool {
+    let is_square = |bytes: &[u8]| matches!(bytes, [b'a'..=b'h', b'1'..=b'8']);
+    let is_move = |bytes: &[u8]| {
+        is_square(&bytes[..2]) && matches!(bytes[2], b'-' | b'x') && is_square(&bytes[3..])
+    };
+    text.as_bytes().windows(5).any(is_move) || text.contains("O-O")
 }
 
 /// A row of two-character cells: `br bn bb … :: WP`. Empty cells are `::`, `..`, `--` or blank.

@@ -17,12 +17,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
+use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank, Square};
 
 use self::codec::Message;
 use super::{
     Capabilities, Driver, DriverEvent, Reported, Step, StepFailure,
-    lines::{Line, Lines, printable},
+    lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
 };
 
@@ -77,6 +77,7 @@ impl Default for Timing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     Plain,
+    Settings,
     Question,
     FirstSend,
     SecondSend,
@@ -86,6 +87,16 @@ enum Sent {
 enum Question {
     Game,
     Squares,
+}
+
+/// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
+#[derive(Debug, Default)]
+struct Setting {
+    referee: bool,
+    xmit: bool,
+    attempts: u8,
+    /// When to send them again, once they have left.
+    deadline: Option<Instant>,
 }
 
 /// A question under way.
@@ -137,7 +148,6 @@ enum Doing {
     },
     SetUp {
         board: Box<Board>,
-        turn: Color,
     },
 }
 
@@ -149,14 +159,25 @@ pub struct Citrine {
     up: bool,
     answering: bool,
     lines: Lines,
+    /// When an unfinished line counts as broken off.
+    line_ends: Option<Instant>,
     pacer: Pacer<Sent>,
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
+    setting: Option<Setting>,
     receiving: Option<Receiving>,
     doing: Option<Doing>,
+    /// A move sent once and not yet twice: it must be, even if the link was lost between the two.
+    sent_once: Option<Move>,
     /// The hand is given until then.
     rests_until: Option<Instant>,
+    /// When the game was last asked for.
     learned: Option<Instant>,
+    /// Something was damaged: the game is to be asked for then, or as soon as nothing else is under way.
+    learn_at: Option<Instant>,
+    /// Valid lines heard since the question under way was first asked, and lists that could not be read.
+    heard: bool,
+    unreadable: bool,
 }
 
 impl Citrine {
@@ -168,13 +189,19 @@ impl Citrine {
             up: false,
             answering: false,
             lines: Lines::new(MAX_LINE),
+            line_ends: None,
             pacer: Pacer::default(),
             events: VecDeque::new(),
             asking: None,
+            setting: None,
             receiving: None,
             doing: None,
+            sent_once: None,
             rests_until: None,
             learned: None,
+            learn_at: None,
+            heard: false,
+            unreadable: false,
         }
     }
 
@@ -195,15 +222,61 @@ impl Citrine {
 
     /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
     fn settings(&mut self, now: Instant) {
+        self.setting = Some(Setting::default());
+        self.send_settings(now);
+    }
+
+    fn send_settings(&mut self, now: Instant) {
+        if let Some(setting) = &mut self.setting {
+            setting.attempts += 1;
+            setting.deadline = None;
+        }
         self.command(now, "U ON");
-        self.command(now, "X ON");
         if let Some(level) = self.level.clone() {
             self.command(now, &format!("L {level}"));
+        }
+        self.send(now, "X ON", Sent::Settings, Duration::ZERO);
+    }
+
+    /// An answer to a setting, perhaps.
+    fn setting_told(&mut self, text: &str) {
+        if let Some(setting) = &mut self.setting {
+            setting.referee |= text.eq_ignore_ascii_case("referee on");
+            setting.xmit |= text.eq_ignore_ascii_case("xmit on");
+            if setting.referee && setting.xmit {
+                self.setting = None;
+            }
+        }
+    }
+
+    /// When the settings are to be sent again; not in the middle of a step.
+    fn setting_deadline(&self) -> Option<Instant> {
+        let setting = self.setting.as_ref().filter(|_| self.doing.is_none());
+        setting.and_then(|setting| setting.deadline)
+    }
+
+    /// The board did not say that it has the settings: they are sent again, a few times, as not every sister
+    /// board may say so. What the hand did meanwhile was not transmitted.
+    fn settings_overdue(&mut self, now: Instant) {
+        if self
+            .setting
+            .as_ref()
+            .is_some_and(|s| s.attempts >= ATTEMPTS)
+        {
+            self.setting = None;
+        } else if self.answering {
+            self.send_settings(now);
+            self.learn(now);
+        } else {
+            // A board that does not answer at all gets them when it does.
+            self.setting = None;
         }
     }
 
     fn ask(&mut self, now: Instant, what: Question) {
         self.receiving = None;
+        self.heard = false;
+        self.unreadable = false;
         self.asking = Some(Asking {
             what,
             attempts: 0,
@@ -213,6 +286,14 @@ impl Citrine {
     }
 
     fn send_question(&mut self, now: Instant) {
+        if self
+            .asking
+            .as_ref()
+            .is_some_and(|asking| asking.attempts > 0)
+        {
+            // A board that answers this and not the question has no answer to the question.
+            self.command(now, "I");
+        }
         if let Some(asking) = &mut self.asking {
             asking.attempts = asking.attempts.saturating_add(1);
             asking.deadline = None;
@@ -230,6 +311,7 @@ impl Citrine {
 
     fn line(&mut self, now: Instant, line: &[u8]) {
         let message = codec::parse(line);
+        self.heard |= !matches!(message, Message::Damaged);
         if !matches!(message, Message::Damaged) && !self.answering {
             self.answering = true;
             self.event(DriverEvent::Answers { id: None });
@@ -238,13 +320,13 @@ impl Citrine {
                 self.settings(now);
             }
         }
-        // A list ends with a pause, or where the board goes on with something else. The heads of its columns and
-        // the answer to a command sent before the question do not end it.
+        // A list ends with a pause. The heads of its columns and the answer to a command sent before the question
+        // do not end it; a move in its midst leaves it without its end.
         if matches!(
             message,
             Message::Moved(_) | Message::TookBack(_) | Message::NewGame | Message::Ended(_)
         ) {
-            self.finish_list(now);
+            self.interrupt_list(now);
         }
         match message {
             Message::Moved(reported) => self.moved(now, reported),
@@ -269,13 +351,17 @@ impl Citrine {
                     if rows.len() < LIST_PLIES {
                         rows.push((number, white, black));
                     }
+                } else {
+                    // Not asked for: a move that lost its letter.
+                    self.damaged(now, line);
                 }
             }
             Message::GridRow(cells, side) => self.grid_row(now, cells, side),
             Message::Id(id) => self.event(DriverEvent::Answers { id: Some(id) }),
             // Answers to settings (`Xmit on`) and whatever else the firmware likes to say; the column heads
             // of a list come here too.
-            Message::Other(_) => {}
+            Message::Other(text) if codec::holds_move(&text) => self.damaged(now, line),
+            Message::Other(text) => self.setting_told(&text),
             Message::Damaged => self.damaged(now, line),
         }
     }
@@ -283,10 +369,21 @@ impl Citrine {
     /// A damaged line may have been a move: the board's own record tells.
     fn damaged(&mut self, now: Instant, line: &[u8]) {
         self.event(DriverEvent::Unreadable(printable(line, MAX_LINE)));
-        let due = self.learned.is_none_or(|at| now >= at + LEARN_EVERY);
-        if self.answering && due && self.asking.is_none() && self.doing.is_none() {
+        let due = self.learned.map_or(now, |at| (at + LEARN_EVERY).max(now));
+        self.learn_at = Some(due);
+        self.learn_if_due(now);
+    }
+
+    fn learn_if_due(&mut self, now: Instant) {
+        if self.learn_deadline().is_some_and(|at| at <= now) {
             self.learn(now);
         }
+    }
+
+    /// When the game is to be asked for because something was damaged; not in the middle of anything.
+    fn learn_deadline(&self) -> Option<Instant> {
+        let free = self.answering && self.asking.is_none() && self.doing.is_none();
+        self.learn_at.filter(|_| free)
     }
 
     fn moved(&mut self, now: Instant, reported: Reported) {
@@ -302,6 +399,7 @@ impl Citrine {
             if *accepted {
                 // The hand is ahead of the second send: the lamps have done their work.
                 self.pacer.clear();
+                self.sent_once = None;
                 self.doing = None;
             }
         }
@@ -335,6 +433,7 @@ impl Citrine {
             }
             Some(Doing::Show { .. }) => {
                 self.pacer.clear();
+                self.sent_once = None;
                 self.doing = None;
             }
             _ => {}
@@ -343,12 +442,14 @@ impl Citrine {
     }
 
     fn new_game(&mut self, now: Instant) {
+        self.sent_once = None;
         match self.doing {
             Some(Doing::NewGame { .. }) => {
                 self.doing = None;
                 self.settings(now);
                 self.rests_until = Some(now + self.timing.setup_wait);
                 self.event(DriverEvent::Accepted);
+                self.learn(now);
             }
             // The set-up sends the settings itself, after it.
             Some(Doing::SetUp { .. }) => {}
@@ -356,6 +457,8 @@ impl Citrine {
                 self.abandon();
                 self.settings(now);
                 self.event(DriverEvent::NewGame);
+                // A hand that moved before the settings arrived was not heard.
+                self.learn(now);
             }
         }
     }
@@ -365,6 +468,7 @@ impl Citrine {
         self.pacer.clear();
         self.doing = None;
         self.asking = None;
+        self.setting = None;
         self.receiving = None;
         self.rests_until = None;
     }
@@ -392,22 +496,35 @@ impl Citrine {
         }
     }
 
+    /// The board went on with something else in the midst of an answer: it is asked once more.
+    fn interrupt_list(&mut self, now: Instant) {
+        if self.receiving.take().is_some()
+            && let Some(asking) = &mut self.asking
+        {
+            asking.attempts = 0;
+            asking.deadline = Some(now + LIST_PAUSE);
+        }
+    }
+
     /// The answer being received is complete.
     fn finish_list(&mut self, now: Instant) {
         match self.receiving.take() {
             None => {}
-            Some(Receiving::Game { rows, .. }) => match game_list(&rows) {
-                Some((skipped, moves)) => {
+            Some(Receiving::Game { rows, .. }) => {
+                if let Some((skipped, moves)) = game_list(&rows) {
                     self.asking = None;
+                    self.send_second_time(now, moves.last());
                     let full = moves.len() >= LIST_PLIES;
                     self.event(DriverEvent::Listed {
                         skipped,
                         moves,
                         full,
                     });
+                } else {
+                    self.unreadable = true;
+                    self.ask_again(now);
                 }
-                None => self.ask_again(now),
-            },
+            }
             Some(Receiving::Squares { rows, turn, .. }) => {
                 if rows.len() < 8 {
                     self.ask_again(now);
@@ -419,25 +536,28 @@ impl Citrine {
         }
     }
 
+    /// Sends a move the second time that was sent once before the link was lost, if the board has it.
+    fn send_second_time(&mut self, now: Instant, last: Option<&Reported>) {
+        let Some(m) = self.sent_once.take() else {
+            return;
+        };
+        if last.is_some_and(|last| last.names(m, last.color.unwrap_or(Color::White))) {
+            self.command(now, &codec::show(m));
+            self.rests_until = Some(now + self.timing.move_wait);
+        }
+    }
+
     fn placed(&mut self, now: Instant, rows: &[[Option<Piece>; 8]], side: Option<Color>) {
         // The documents do not say which rank comes first; Novag's position lines elsewhere begin with the
         // eighth.
-        let board = codec::grid(rows, Rank::Eighth);
-        if let Some(Doing::SetUp {
-            board: wanted,
-            turn,
-        }) = &self.doing
-        {
-            let right = **wanted == board || **wanted == codec::grid(rows, Rank::First);
-            let right = right && side.is_none_or(|side| side == *turn);
-            self.doing = None;
-            if right {
-                self.rests_until = Some(now + self.timing.setup_wait);
-                self.event(DriverEvent::Accepted);
-            } else {
-                self.event(DriverEvent::Failed(StepFailure::Refused));
+        let mut board = codec::grid(rows, Rank::Eighth);
+        if let Some(Doing::SetUp { board: wanted }) = &self.doing {
+            let turned = codec::grid(rows, Rank::First);
+            if differences(wanted, &turned) < differences(wanted, &board) {
+                board = turned;
             }
-            return;
+            self.doing = None;
+            self.rests_until = Some(now + self.timing.setup_wait);
         }
         self.event(DriverEvent::Placed {
             board: Box::new(board),
@@ -445,26 +565,40 @@ impl Citrine {
         });
     }
 
+    /// The question under way was not answered in time, or not so that it could be read.
     fn ask_again(&mut self, now: Instant) {
-        let Some(asking) = &self.asking else { return };
-        if asking.attempts >= ATTEMPTS {
-            if matches!(self.doing, Some(Doing::SetUp { .. })) {
-                // A board that does not show its squares is believed to have taken the position.
+        let Some(Asking { what, attempts, .. }) = self.asking else {
+            return;
+        };
+        match what {
+            // It said something, but nothing that is a picture.
+            Question::Squares if self.heard || attempts >= ATTEMPTS => {
                 self.asking = None;
-                self.doing = None;
-                self.rests_until = Some(now + self.timing.setup_wait);
-                self.event(DriverEvent::Accepted);
+                if matches!(self.doing, Some(Doing::SetUp { .. })) {
+                    // A board that does not show its squares is believed to have taken the position.
+                    self.doing = None;
+                    self.rests_until = Some(now + self.timing.setup_wait);
+                    self.event(DriverEvent::Accepted);
+                } else {
+                    self.event(DriverEvent::NoPicture);
+                }
                 return;
             }
-            if asking.what == Question::Squares {
+            Question::Game if attempts >= ATTEMPTS && self.unreadable => {
                 self.asking = None;
-                self.event(DriverEvent::NoPicture);
+                self.event(DriverEvent::ListUnreadable);
                 return;
             }
-            if asking.attempts == ATTEMPTS {
+            Question::Game if attempts >= ATTEMPTS && self.heard => {
+                self.asking = None;
+                self.event(DriverEvent::NoList);
+                return;
+            }
+            _ if attempts == ATTEMPTS => {
                 self.answering = false;
                 self.event(DriverEvent::Silent);
             }
+            _ => {}
         }
         self.send_question(now);
     }
@@ -473,6 +607,12 @@ impl Citrine {
         self.doing = None;
         self.event(DriverEvent::Failed(failure));
     }
+}
+
+/// How many squares of two boards differ.
+fn differences(one: &Board, other: &Board) -> usize {
+    let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
+    Square::ALL.iter().filter(|square| differs(square)).count()
 }
 
 /// Rows as one list: plies before the first, and the moves. `None` if a row is missing or out of turn.
@@ -509,6 +649,8 @@ impl Driver for Citrine {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
         self.up = true;
+        // Before the link was lost, a command may have been on its way.
+        self.pacer.heard(now);
         self.settings(now);
         self.command(now, "I");
         self.learn(now);
@@ -519,9 +661,11 @@ impl Driver for Citrine {
         self.up = false;
         self.answering = false;
         self.lines.clear();
+        self.line_ends = None;
         self.pacer.reset();
         self.events.clear();
         self.learned = None;
+        self.learn_at = None;
     }
 
     fn received(&mut self, now: Instant, bytes: &[u8]) {
@@ -536,11 +680,17 @@ impl Driver for Citrine {
                 }
             }
         }
+        self.line_ends = self.lines.is_unfinished().then(|| now + LINE_WAIT);
     }
 
     fn timeout(&mut self, now: Instant) {
         if self.rests_until.is_some_and(|at| at <= now) {
             self.rests_until = None;
+        }
+        if self.line_ends.is_some_and(|at| at <= now) {
+            self.line_ends = None;
+            let broken = self.lines.take_partial();
+            self.damaged(now, &broken);
         }
         if self.receiving.as_ref().is_some_and(|r| r.ends() <= now) {
             self.finish_list(now);
@@ -552,6 +702,10 @@ impl Driver for Citrine {
         {
             self.ask_again(now);
         }
+        if overdue(self.setting_deadline()) {
+            self.settings_overdue(now);
+        }
+        self.learn_if_due(now);
         match self.doing {
             Some(
                 Doing::Show { deadline, .. }
@@ -578,18 +732,32 @@ impl Driver for Citrine {
             (None, Some(asking)) => asking.deadline,
             (None, None) => None,
         };
-        [self.pacer.deadline(), self.rests_until, doing, asking]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.pacer.deadline(),
+            self.setting_deadline(),
+            self.learn_deadline(),
+            self.rests_until,
+            self.line_ends,
+            doing,
+            asking,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     fn idle(&self) -> bool {
         self.up
             && self.answering
+            && self.setting.is_none()
             && self.asking.is_none()
             && self.doing.is_none()
             && self.rests_until.is_none()
+    }
+
+    fn stepping(&self) -> bool {
+        let accepted = matches!(self.doing, Some(Doing::Show { accepted: true, .. }));
+        self.doing.is_some() && !accepted
     }
 
     fn start(&mut self, now: Instant, step: Step) {
@@ -627,7 +795,6 @@ impl Driver for Citrine {
                 self.settings(now);
                 self.doing = Some(Doing::SetUp {
                     board: Box::new(position.board().clone()),
-                    turn: position.turn(),
                 });
                 self.ask(now, Question::Squares);
             }
@@ -646,6 +813,7 @@ impl Driver for Citrine {
         if self.up && self.asking.is_none() {
             self.doing = None;
             self.learned = Some(now);
+            self.learn_at = None;
             self.ask(now, Question::Game);
         }
     }
@@ -659,7 +827,17 @@ impl Driver for Citrine {
     fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
         let (bytes, sent) = self.pacer.poll(now)?;
         match sent {
-            Sent::Plain | Sent::FirstSend => {}
+            Sent::Plain => {}
+            Sent::Settings => {
+                if let Some(setting) = &mut self.setting {
+                    setting.deadline = Some(now + ANSWER_WAIT);
+                }
+            }
+            Sent::FirstSend => {
+                if let Some(Doing::Show { m, .. }) = self.doing {
+                    self.sent_once = Some(m);
+                }
+            }
             Sent::Question => match (&mut self.doing, &mut self.asking) {
                 (Some(Doing::TakeBack { deadline, .. } | Doing::NewGame { deadline }), _) => {
                     *deadline = Some(now + ANSWER_WAIT);
@@ -675,6 +853,7 @@ impl Driver for Citrine {
                 _ => {}
             },
             Sent::SecondSend => {
+                self.sent_once = None;
                 if let Some(Doing::Show {
                     sent_twice,
                     deadline,

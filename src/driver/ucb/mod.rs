@@ -21,7 +21,7 @@ use shakmaty::Chess;
 use self::codec::{Message, PositionFormat};
 use super::{
     Capabilities, Driver, DriverEvent, Step,
-    lines::{Line, Lines, printable},
+    lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
 };
 
@@ -59,15 +59,18 @@ enum Sent {
     Plain,
     /// The last line of a step: the hand is awaited from now on.
     StepEnd,
-    /// The last line of an answer to `P` that the hand has to follow.
-    PositionEnd,
 }
 
 /// The step under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// On its way to the board; the hand will be given this long.
-    Sending(Duration),
+    Sending {
+        /// For the hand.
+        wait: Duration,
+        /// The first line has gone.
+        begun: bool,
+    },
     /// With the hand until then.
     Hand(Instant),
 }
@@ -84,8 +87,8 @@ pub struct Ucb {
     doing: Option<Doing>,
     /// An answer to `P` is wanted and not yet given.
     asked: bool,
-    /// When an unfinished line that is a lone letter counts as finished.
-    letter_ends: Option<Instant>,
+    /// When an unfinished line counts as finished (a lone letter) or broken off (anything else).
+    line_ends: Option<Instant>,
 }
 
 impl Ucb {
@@ -100,7 +103,7 @@ impl Ucb {
             events: VecDeque::new(),
             doing: None,
             asked: false,
-            letter_ends: None,
+            line_ends: None,
         }
     }
 
@@ -146,7 +149,14 @@ impl Ucb {
                 }
             }
             Message::Moved(reported) => self.events.push_back(DriverEvent::Moved(reported)),
-            Message::NewGame => self.events.push_back(DriverEvent::NewGame),
+            Message::NewGame => {
+                if matches!(self.doing, Some(Doing::Sending { begun: false, .. })) {
+                    // It was meant for the game before.
+                    self.pacer.clear();
+                    self.doing = None;
+                }
+                self.events.push_back(DriverEvent::NewGame);
+            }
             Message::TakesBack => self.events.push_back(DriverEvent::TookBack(None)),
             // The computer this board was built for would think now. A hand plays here: nothing to do.
             Message::Go => {}
@@ -160,12 +170,12 @@ impl Ucb {
         self.events.push_back(DriverEvent::Restarted);
     }
 
-    fn position_lines(&mut self, now: Instant, position: &Chess, last: Sent, answer: bool) {
+    fn position_lines(&mut self, now: Instant, position: &Chess, answer: bool) {
         let lines = codec::position(position, self.format);
         let count = lines.len();
         for (index, line) in lines.into_iter().enumerate() {
             let sent = if index + 1 == count {
-                last
+                Sent::StepEnd
             } else {
                 Sent::Plain
             };
@@ -188,9 +198,11 @@ impl Driver for Ucb {
         }
     }
 
-    fn link_up(&mut self, _now: Instant) {
+    fn link_up(&mut self, now: Instant) {
         self.link_down();
         self.up = true;
+        // Before the link was lost, a line may have been on its way.
+        self.pacer.heard(now);
         // Nothing can be asked of this board: an open port is all there is to know.
         self.events.push_back(DriverEvent::Answers { id: None });
     }
@@ -210,15 +222,25 @@ impl Driver for Ucb {
                 ))),
             }
         }
-        let lone = codec::is_lone_letter(self.lines.partial());
-        self.letter_ends = lone.then(|| now + LETTER_WAIT);
+        let wait = if codec::is_lone_letter(self.lines.partial()) {
+            LETTER_WAIT
+        } else {
+            LINE_WAIT
+        };
+        self.line_ends = self.lines.is_unfinished().then(|| now + wait);
     }
 
     fn timeout(&mut self, now: Instant) {
-        if self.letter_ends.is_some_and(|at| at <= now) {
-            self.letter_ends = None;
-            let letter = self.lines.take_partial();
-            self.line(now, &letter);
+        if self.line_ends.is_some_and(|at| at <= now) {
+            self.line_ends = None;
+            let lone = codec::is_lone_letter(self.lines.partial());
+            let line = self.lines.take_partial();
+            if lone {
+                self.line(now, &line);
+            } else {
+                let text = printable(&line, MAX_LINE);
+                self.events.push_back(DriverEvent::Unreadable(text));
+            }
         }
         if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
             self.doing = None;
@@ -230,7 +252,7 @@ impl Driver for Ucb {
             Some(Doing::Hand(until)) => Some(until),
             _ => None,
         };
-        [self.pacer.deadline(), hand, self.letter_ends]
+        [self.pacer.deadline(), hand, self.line_ends]
             .into_iter()
             .flatten()
             .min()
@@ -238,6 +260,10 @@ impl Driver for Ucb {
 
     fn idle(&self) -> bool {
         self.up && self.doing.is_none() && !self.asked && self.pacer.is_empty()
+    }
+
+    fn stepping(&self) -> bool {
+        matches!(self.doing, Some(Doing::Sending { .. }))
     }
 
     fn start(&mut self, now: Instant, step: Step) {
@@ -254,13 +280,13 @@ impl Driver for Ucb {
                 self.timing.setup_wait
             }
             Step::SetUp(game) => {
-                self.position_lines(now, game.position(), Sent::StepEnd, false);
+                self.position_lines(now, game.position(), false);
                 self.timing.setup_wait
             }
             // Not among this board's capabilities.
             Step::TakeBack(_) => return,
         };
-        self.doing = Some(Doing::Sending(wait));
+        self.doing = Some(Doing::Sending { wait, begun: false });
     }
 
     fn confirm(&mut self, _now: Instant) {
@@ -271,12 +297,15 @@ impl Driver for Ucb {
 
     fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool) {
         self.asked = false;
-        let last = if new_to_board {
-            Sent::PositionEnd
-        } else {
-            Sent::Plain
+        // The answer takes the place of whatever was under way: it is where the pieces shall stand.
+        let wait = match self.doing {
+            _ if new_to_board => self.timing.setup_wait,
+            Some(Doing::Hand(until)) => until.saturating_duration_since(now),
+            _ => Duration::ZERO,
         };
-        self.position_lines(now, position, last, true);
+        self.pacer.clear();
+        self.doing = Some(Doing::Sending { wait, begun: false });
+        self.position_lines(now, position, true);
     }
 
     fn learn(&mut self, _now: Instant) {}
@@ -285,15 +314,12 @@ impl Driver for Ucb {
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
         let (bytes, sent) = self.pacer.poll(now)?;
-        match (sent, self.doing) {
-            (Sent::StepEnd, Some(Doing::Sending(wait))) => {
-                self.doing = Some(Doing::Hand(now + wait));
+        if let Some(Doing::Sending { wait, begun }) = &mut self.doing {
+            *begun = true;
+            if sent == Sent::StepEnd {
+                self.doing = Some(Doing::Hand(now + *wait));
                 self.events.push_back(DriverEvent::Accepted);
             }
-            (Sent::PositionEnd, None) => {
-                self.doing = Some(Doing::Hand(now + self.timing.setup_wait));
-            }
-            _ => {}
         }
         Some(bytes)
     }

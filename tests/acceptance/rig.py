@@ -1,0 +1,281 @@
+"""The processes of the acceptance test: the daemon, the simulated boards, and what they say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import chess
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BOARDBRIDGE = os.environ.get("BOARDBRIDGE", str(REPOSITORY / "target/release/boardbridge"))
+TAIL = 15
+
+CITRINE = "novag-citrine"
+UCB = "novag-ucb"
+
+# The documented pacing, in milliseconds: the defaults of the daemon.
+DOCUMENTED: dict[str, dict[str, int]] = {
+    CITRINE: {
+        "command_gap": 150,
+        "second_send": 200,
+        "second_send_capture": 3_000,
+        "move_wait": 3_000,
+        "setup_wait": 5_000,
+        "correction_wait": 3_000,
+    },
+    UCB: {"line_gap": 200, "move_wait": 15_000, "setup_wait": 60_000, "correction_wait": 3_000},
+}
+GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
+# The simulators measure gaps on arrival. A loaded machine may deliver the first of two lines this much late.
+GAP_MARGIN_MS = 25
+
+
+class Failed(Exception):
+    """Something else happened than what must happen."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How many times faster than real boards everything is."""
+
+    speed: int
+
+    @property
+    def patience(self) -> float:
+        """Seconds the longest single thing may take: a board that was off is asked three times before."""
+        return 40.0 if self.speed > 1 else 180.0
+
+    def pacing(self, kind: str) -> dict[str, int]:
+        """The keys of the configuration, in milliseconds; none in real time: then the defaults are tested."""
+        if self.speed == 1:
+            return {}
+        return {
+            key: ms // self.speed + (GAP_MARGIN_MS if key in GAPS else 0)
+            for key, ms in DOCUMENTED[kind].items()
+        }
+
+
+@dataclass(frozen=True)
+class BoardSpec:
+    """A board of the set."""
+
+    name: str
+    kind: str
+    position_format: int | None = None
+
+
+class Log:
+    """Lines of a process, which other threads may await."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._news = threading.Condition()
+        self._ended = False
+
+    def follow(self, stream: IO[str]) -> None:
+        """Takes in lines until the stream ends."""
+
+        def run() -> None:
+            for line in stream:
+                with self._news:
+                    self._lines.append(line.rstrip("\n"))
+                    self._news.notify_all()
+            with self._news:
+                self._ended = True
+                self._news.notify_all()
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def note(self, line: str) -> None:
+        """Adds a line of our own, for whoever reads the log of a failure."""
+        with self._news:
+            self._lines.append(line)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, index: int) -> str:
+        """The line of this index."""
+        return self._lines[index]
+
+    def lines(self) -> list[str]:
+        """A copy of everything."""
+        with self._news:
+            return list(self._lines)
+
+    def find(self, matches: Callable[[str], bool], since: int, timeout: float) -> int | None:
+        """The index of the first such line from `since` on, awaited; `None` if it does not come."""
+        until = time.monotonic() + timeout
+        with self._news:
+            while True:
+                while since < len(self._lines):
+                    if matches(self._lines[since]):
+                        return since
+                    since += 1
+                left = until - time.monotonic()
+                if left <= 0 or self._ended:
+                    return None
+                self._news.wait(left)
+
+
+class Daemon:
+    """`boardbridge run` on a generated configuration."""
+
+    def __init__(self, folder: Path, boards: list[BoardSpec], clock: Clock) -> None:
+        config = folder / "boardbridge.toml"
+        config.write_text(configuration(folder, boards, clock))
+        self.log = Log()
+        self._process = subprocess.Popen(
+            [BOARDBRIDGE, "run", "--config", str(config)],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+        assert self._process.stderr is not None
+        self.log.follow(self._process.stderr)
+        found = self.log.find(lambda line: "uci listens at " in line, 0, 20)
+        if found is None:
+            raise Failed("the daemon does not listen:\n" + "\n".join(self.log.lines()[-TAIL:]))
+        self.address = self.log.line(found).rsplit(" ", 1)[1]
+
+    def says(self, board: str, text: str, since: int, timeout: float) -> None:
+        """Waits until the log says `text` of this board."""
+        span = f"board{{name={board}}}: "
+        if self.log.find(lambda line: span in line and text in line, since, timeout) is None:
+            raise Failed(f"the daemon did not say `{text}` of {board} within {timeout:.0f} s")
+
+    def tail(self, board: str) -> list[str]:
+        """The last lines about this board or no board."""
+        lines = self.log.lines()
+        about = [line for line in lines if "board{" not in line or f"board{{name={board}}}" in line]
+        return about[-TAIL:]
+
+    def stop(self) -> int:
+        """Ends it; its exit status."""
+        self._process.terminate()
+        try:
+            return self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+def port_of(folder: Path, board: str) -> Path:
+    """Where a board's pseudo-terminal is to be found."""
+    return folder / f"tty-{board}"
+
+
+def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
+    """The daemon's configuration."""
+    lines = ['[uci]\nlisten = "127.0.0.1:0"\n\n[status]\nlisten = "127.0.0.1:0"\n']
+    for board in boards:
+        lines.append(f"\n[boards.{board.name}]\nkind = \"{board.kind}\"\n")
+        lines.append(f"serial = {{ port = \"{port_of(folder, board.name)}\" }}\n")
+        if board.position_format is not None:
+            lines.append(f"position_format = {board.position_format}\n")
+        for key, ms in clock.pacing(board.kind).items():
+            lines.append(f'{key} = "{ms}ms"\n')
+    return "".join(lines)
+
+
+class Simulator:
+    """`boardbridge simulate`: a board and the hand above it, which does only what it is told."""
+
+    def __init__(self, folder: Path, spec: BoardSpec, clock: Clock) -> None:
+        self.spec = spec
+        self.log = Log()
+        self._read = 0
+        # What must be on the board by its reports; a shown move counts when it was executed.
+        self.board = chess.Board()
+        self.shown: chess.Move | None = None
+        command = [BOARDBRIDGE, "simulate", spec.kind, "--link", str(port_of(folder, spec.name))]
+        command += ["--speed", str(clock.speed), "--hand-delay", "never"]
+        if spec.position_format is not None:
+            command += ["--position-format", str(spec.position_format)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert self._process.stdout is not None
+        self.log.follow(self._process.stdout)
+        if not self.report(20).startswith("plugged "):
+            raise Failed(f"{spec.name}: no pseudo-terminal")
+
+    def order(self, *orders: str) -> None:
+        """Tells the hand what to do, in one go."""
+        assert self._process.stdin is not None
+        for order in orders:
+            self.log.note(f"  (hand: {order})")
+            if order == "take-back":
+                self.board.pop()  # the one thing that a hand does without a report
+        try:
+            self._process.stdin.write("".join(order + "\n" for order in orders))
+            self._process.stdin.flush()
+        except OSError as error:
+            raise Failed(f"the simulator is gone: {error}") from error
+
+    def report(self, timeout: float) -> str:
+        """The next report. What was lost or is faulty is a failure, whatever was expected."""
+        index = self.log.find(lambda line: not line.startswith("  ("), self._read, timeout)
+        if index is None:
+            raise Failed(f"no report from the board within {timeout:.0f} s")
+        self._read = index + 1
+        report = self.log.line(index)
+        self._follow(report)
+        return report
+
+    def pending(self) -> list[str]:
+        """Reports nobody has read."""
+        unread = self.log.lines()[self._read :]
+        return [line for line in unread if not line.startswith("  (")]
+
+    def skip(self) -> None:
+        """Reads what is left over from a game that failed."""
+        while self.pending():
+            try:
+                self.report(1)
+            except Failed:
+                pass
+
+    def stands_at(self, position: chess.Board) -> bool:
+        """Whether the pieces stand so and no shown move is to be executed."""
+        same = self.board.board_fen() == position.board_fen() and self.board.turn == position.turn
+        return same and self.shown is None
+
+    def _follow(self, report: str) -> None:
+        word, _, rest = report.partition(" ")
+        match word:
+            case "lost" | "fault":
+                raise Failed(f"the board reports: {report}")
+            case "shown":
+                self.shown = chess.Move.from_uci(rest)
+            case "executed" | "made":
+                self.board.push_uci(rest)
+                self.shown = None
+            case "take-back":
+                # Asked by the lamps: of a move that was only shown, or of the last on the board.
+                if self.shown is None:
+                    self.board.pop()
+                self.shown = None
+            case "new-game":
+                self.board.reset()
+                self.shown = None
+            case "set-up":
+                self.board = chess.Board(rest)
+                self.shown = None
+
+    def stop(self) -> None:
+        """Ends it: its hand goes."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            self._process.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            self._process.kill()

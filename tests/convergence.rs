@@ -1,0 +1,386 @@
+//! Whatever happens to a board and its game, it ends up in the game the program follows: the machine against a
+//! simulated board, both without I/O, on one virtual clock.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{
+        command::{ClientId, Command},
+        machine::Machine,
+        name::BoardName,
+        snapshot::Snapshot,
+    },
+    driver::{Driver, citrine, ucb},
+    game::Game,
+    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
+};
+use proptest::prelude::*;
+use shakmaty::Position;
+
+const CLIENT: ClientId = ClientId(1);
+/// Longer than any wait of any board, several times over.
+const LONG: Duration = Duration::from_secs(900);
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Act {
+    /// The program plays on: the legal move of this number.
+    GuiMoves(usize),
+    /// The program takes back so many plies.
+    GuiTakesBack(usize),
+    /// The program begins a new game.
+    GuiNewGame,
+    /// The program awaits the hand, or not.
+    Await(bool),
+    /// The hand plays the legal move of this number.
+    HandMoves(usize),
+    /// The hand takes back.
+    HandTakesBack,
+    /// The hand makes another move than the one shown.
+    HandMovesWrong(usize),
+    /// The hand puts the pieces on their starting squares.
+    HandNewGame,
+    /// The cable comes off, or is put back.
+    Unplug,
+    Plug,
+    /// The board is switched off and on.
+    PowerCycle(bool),
+    /// The player presses `Board ready`.
+    Ready,
+    /// The board sends garbage.
+    Garbage(usize),
+    /// Time passes, in milliseconds.
+    Wait(u64),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        4 => any::<usize>().prop_map(Act::GuiMoves),
+        1 => (1..4usize).prop_map(Act::GuiTakesBack),
+        1 => Just(Act::GuiNewGame),
+        2 => any::<bool>().prop_map(Act::Await),
+        4 => any::<usize>().prop_map(Act::HandMoves),
+        2 => Just(Act::HandTakesBack),
+        1 => any::<usize>().prop_map(Act::HandMovesWrong),
+        1 => Just(Act::HandNewGame),
+        1 => Just(Act::Unplug),
+        2 => Just(Act::Plug),
+        1 => any::<bool>().prop_map(Act::PowerCycle),
+        1 => Just(Act::Ready),
+        1 => (1..200usize).prop_map(Act::Garbage),
+        6 => (1..4000u64).prop_map(Act::Wait),
+        2 => (4000..30_000u64).prop_map(Act::Wait),
+    ]
+}
+
+struct World {
+    machine: Machine,
+    board: Box<dyn SimulatedBoard>,
+    now: Instant,
+    plugged: bool,
+    target: Game,
+    number: u64,
+    faults: Vec<String>,
+}
+
+impl World {
+    fn new(is_citrine: bool) -> Self {
+        let delay = Some(Duration::from_millis(700));
+        let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if is_citrine {
+            (
+                Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
+                Box::new(Citrine::new(1.0, delay, 1)),
+            )
+        } else {
+            let format = ucb::codec::PositionFormat::V2;
+            (
+                Box::new(ucb::Ucb::new(ucb::Timing::default(), format)),
+                Box::new(Ucb::new(1.0, 2, delay, 1)),
+            )
+        };
+        let now = Instant::now();
+        let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
+        machine.link_up(now);
+        let mut world = Self {
+            machine,
+            board,
+            now,
+            plugged: true,
+            target: Game::standard(),
+            number: 0,
+            faults: Vec::new(),
+        };
+        world.state();
+        world
+    }
+
+    fn state(&mut self) {
+        self.number += 1;
+        let command = Command::Target {
+            client: CLIENT,
+            label: "the test".into(),
+            number: self.number,
+            game: Box::new(self.target.clone()),
+        };
+        self.machine.command(self.now, command);
+    }
+
+    /// Carries bytes both ways until nothing moves.
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(bytes) = self.machine.poll_transmit(self.now) {
+                moved = true;
+                if self.plugged {
+                    self.board.received(self.now, &bytes);
+                }
+            }
+            while let Some(bytes) = self.board.poll_transmit() {
+                moved = true;
+                if self.plugged {
+                    self.machine.received(self.now, &bytes);
+                }
+            }
+            while let Some(report) = self.board.poll_report() {
+                if matches!(report, Report::Lost(_) | Report::Fault(_)) {
+                    self.faults.push(report.to_string());
+                }
+            }
+            while self.machine.poll_event().is_some() {}
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        for _ in 0..100_000 {
+            self.carry();
+            let next = [self.machine.deadline(), self.board.deadline()];
+            match next.into_iter().flatten().min().filter(|at| *at <= end) {
+                Some(at) => {
+                    self.now = at.max(self.now);
+                    self.machine.timeout(self.now);
+                    self.board.timeout(self.now);
+                }
+                None => {
+                    self.now = end;
+                    return;
+                }
+            }
+        }
+        panic!("time does not pass: a deadline comes again and again");
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.machine.snapshot()
+    }
+
+    /// The hand's answer, as a program would take it.
+    fn take_answer(&mut self) {
+        let snapshot = self.snapshot();
+        let place = snapshot.place(CLIENT, self.number).unwrap();
+        if let Some(&m) = place.answer.first() {
+            assert!(
+                self.target.position().is_legal(m),
+                "an illegal answer: {m:?}"
+            );
+            self.target.push(m);
+            let command = Command::Answered {
+                client: CLIENT,
+                number: self.number,
+                answer: boardbridge::game::uci(m),
+            };
+            self.machine.command(self.now, command);
+        }
+    }
+
+    fn does(&mut self, act: &Act) {
+        let legal = |game: &Game, n: usize| {
+            let moves = game.position().legal_moves();
+            (!moves.is_empty()).then(|| moves[n % moves.len()])
+        };
+        match *act {
+            Act::GuiMoves(n) => {
+                self.take_answer();
+                if let Some(m) = legal(&self.target, n) {
+                    self.target.push(m);
+                    self.state();
+                }
+            }
+            Act::GuiTakesBack(plies) => {
+                self.take_answer();
+                self.target = self
+                    .target
+                    .truncated(self.target.len().saturating_sub(plies));
+                self.state();
+            }
+            Act::GuiNewGame => {
+                self.machine
+                    .command(self.now, Command::NewGame { client: CLIENT });
+                self.target = Game::standard();
+                self.state();
+            }
+            Act::Await(on) => self
+                .machine
+                .command(self.now, Command::Await { client: CLIENT, on }),
+            Act::HandMoves(n) => {
+                if let Some(m) = legal(self.board.game(), n) {
+                    self.hand(HandAction::Move(boardbridge::game::uci(m)));
+                }
+            }
+            Act::HandMovesWrong(n) => {
+                if self.board.shown().is_some()
+                    && let Some(m) = legal(self.board.game(), n)
+                {
+                    self.hand(HandAction::Wrong(boardbridge::game::uci(m)));
+                }
+            }
+            Act::HandTakesBack => self.hand(HandAction::TakeBack),
+            Act::HandNewGame => self.hand(HandAction::NewGame),
+            Act::Unplug => {
+                if self.plugged {
+                    self.plugged = false;
+                    self.machine.link_down(self.now, "unplugged".to_owned());
+                }
+            }
+            Act::Plug => self.plug(),
+            Act::PowerCycle(forgetful) => {
+                self.hand(HandAction::Off);
+                self.pass(Duration::from_millis(300));
+                self.hand(HandAction::On { forgetful });
+            }
+            // A player who says that all is well where it is not is led nowhere.
+            Act::Ready if self.board.shown().is_some() => {}
+            Act::Ready => self
+                .machine
+                .command(self.now, Command::Ready { client: CLIENT }),
+            Act::Garbage(length) => {
+                // The end of a line, so that it does not swallow the next one.
+                self.hand(HandAction::Garbage(length));
+                self.carry();
+                if self.plugged {
+                    self.machine.received(self.now, b"\r\n");
+                }
+            }
+            Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
+        }
+        self.carry();
+    }
+
+    fn plug(&mut self) {
+        if !self.plugged {
+            self.plugged = true;
+            self.machine.link_up(self.now);
+        }
+    }
+
+    fn hand(&mut self, action: HandAction) {
+        // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
+        self.carry();
+        self.board.hand(self.now, action);
+        self.carry();
+    }
+
+    /// The end of it all: the cable is in, the program awaits the hand, and time passes.
+    fn settles(&mut self, acts: &[Act]) {
+        self.plug();
+        self.machine.command(
+            self.now,
+            Command::Await {
+                client: CLIENT,
+                on: true,
+            },
+        );
+        self.pass(LONG);
+        if self.board.shown().is_some() {
+            // The lamps did not show it (the board was off for the second send), the words did.
+            self.hand(HandAction::Execute);
+            self.pass(LONG);
+        }
+        let snapshot = self.snapshot();
+        let on_board = self.board.game().position().board();
+        let known = snapshot.game.position().board();
+        let advice = snapshot.advice;
+        assert_eq!(
+            on_board, known,
+            "the machine believes otherwise: {advice:?}\n{acts:?}"
+        );
+        assert!(
+            snapshot.game.continues(snapshot.target.as_ref().unwrap()),
+            "held {}, target {}, {advice:?}\n{acts:?}",
+            snapshot.game,
+            snapshot.target.as_ref().unwrap(),
+        );
+        assert_eq!(
+            snapshot.target.as_ref().unwrap().position(),
+            self.target.position()
+        );
+        assert_eq!(self.board.shown(), None, "{acts:?}");
+        // And the game goes on: the hand's next move is the answer, if it has not moved yet.
+        if snapshot.game.len() == snapshot.target.unwrap().len()
+            && let Some(&m) = self.target.position().legal_moves().first()
+        {
+            self.hand(HandAction::Move(boardbridge::game::uci(m)));
+            let snapshot = self.snapshot();
+            let place = snapshot.place(CLIENT, self.number).unwrap();
+            assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_citrine_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..40)) {
+        let mut world = World::new(true);
+        for act in &acts {
+            world.does(act);
+        }
+        world.settles(&acts);
+    }
+
+    #[test]
+    fn a_ucb_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..40)) {
+        let mut world = World::new(false);
+        for act in &acts {
+            world.does(act);
+        }
+        world.settles(&acts);
+    }
+
+    #[test]
+    fn no_command_is_lost_in_pacing_while_the_hand_keeps_to_the_game(
+        is_citrine: bool,
+        acts in proptest::collection::vec(
+            prop_oneof![
+                4 => any::<usize>().prop_map(Act::GuiMoves),
+                1 => (1..4usize).prop_map(Act::GuiTakesBack),
+                1 => Just(Act::GuiNewGame),
+                4 => any::<usize>().prop_map(Act::HandMoves),
+                6 => (1..30_000u64).prop_map(Act::Wait),
+            ],
+            1..40,
+        )
+    ) {
+        let mut world = World::new(is_citrine);
+        world.does(&Act::Await(true));
+        for act in &acts {
+            world.does(act);
+        }
+        world.settles(&acts);
+        let lost: Vec<_> = world.faults.iter().filter(|fault| fault.starts_with("lost")).collect();
+        prop_assert!(lost.is_empty(), "{lost:?}");
+    }
+}
