@@ -104,6 +104,11 @@ impl Held {
         self.certainty
     }
 
+    /// The ply the board's own record begins at.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
     /// The ply from which on the moves are the hand's and unknown to every front-end.
     pub fn fresh_from(&self) -> usize {
         self.fresh_from

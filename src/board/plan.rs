@@ -43,7 +43,8 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             return Plan::There;
         }
         if let Some(last) = game.last().filter(|_| back > 0) {
-            if board.take_back && !given.new_game {
+            // A board takes back what it has in its record, and that begins at its last set-up.
+            if board.take_back && !given.new_game && common >= held.base() {
                 ways.push((back + forward, Step::TakeBack(last)));
             }
         } else if let Some(&next) = target.moves().get(common) {
@@ -94,7 +95,9 @@ mod tests {
 
     fn held(moves: &str) -> Held {
         let mut held = Held::default();
-        held.replace(game(moves));
+        held.replace(Game::standard());
+        held.adopt(game(moves));
+        held.known_to_front_ends(usize::MAX);
         held
     }
 
@@ -122,6 +125,16 @@ mod tests {
             Plan::Do(Step::SetUp(Box::new(game("e2e4"))))
         );
         assert_eq!(next(&held, "", UCB), Plan::Do(Step::NewGame));
+    }
+
+    #[test]
+    fn nothing_before_a_set_up_is_taken_back() {
+        let mut held = Held::default();
+        held.replace(game("e2e4 e7e5"));
+        assert!(matches!(
+            next(&held, "e2e4", CITRINE),
+            Plan::Do(Step::NewGame | Step::SetUp(_))
+        ));
     }
 
     #[test]

@@ -293,8 +293,13 @@ def power_cycle_forgetful(match: Match) -> None:
 
 
 def take_back_own_by_hand(match: Match) -> None:
-    """The hand takes back the GUI's move, which it had executed: it is shown again."""
-    take_back_by_hand(match)
+    """The hand takes back the GUI's move, which it had executed. A Citrine names it, and is shown it again; what a
+    UCB counts as the last move nobody knows, and it is given the position."""
+    if match.is_citrine:
+        take_back_by_hand(match)
+    else:
+        match.simulator.order("take-back")
+        match.led_to(match.ply)
 
 
 def take_back_while_waiting(match: Match) -> None:
