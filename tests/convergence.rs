@@ -295,6 +295,8 @@ impl World {
     /// The end of it all: the cable is in, the program awaits the hand, and time passes.
     fn settles(&mut self, acts: &[Act]) {
         self.plug();
+        self.take_answer();
+        self.state();
         self.machine.command(
             self.now,
             Command::Await {

@@ -104,9 +104,11 @@ impl<T> Pacer<T> {
         self.queue.clear();
     }
 
-    /// Forgets the link altogether: a new one begins.
-    pub fn reset(&mut self) {
-        *self = Self::default();
+    /// A link ended: drops everything that waits and forgets what was heard. What was sent last may still be
+    /// keeping the board busy when the next link begins.
+    pub fn link_ended(&mut self) {
+        self.queue.clear();
+        self.last_heard = None;
     }
 }
 

@@ -649,8 +649,6 @@ impl Driver for Citrine {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
         self.up = true;
-        // Before the link was lost, a command may have been on its way.
-        self.pacer.heard(now);
         self.settings(now);
         self.command(now, "I");
         self.learn(now);
@@ -662,7 +660,7 @@ impl Driver for Citrine {
         self.answering = false;
         self.lines.clear();
         self.line_ends = None;
-        self.pacer.reset();
+        self.pacer.link_ended();
         self.events.clear();
         self.learned = None;
         self.learn_at = None;

@@ -148,18 +148,25 @@ impl Ucb {
                     self.events.push_back(DriverEvent::AsksPosition);
                 }
             }
-            Message::Moved(reported) => self.events.push_back(DriverEvent::Moved(reported)),
+            Message::Moved(reported) => {
+                self.drop_unsent();
+                self.events.push_back(DriverEvent::Moved(reported));
+            }
             Message::NewGame => {
-                if matches!(self.doing, Some(Doing::Sending { begun: false, .. })) {
-                    // It was meant for the game before.
-                    self.pacer.clear();
-                    self.doing = None;
-                }
+                self.drop_unsent();
                 self.events.push_back(DriverEvent::NewGame);
             }
             Message::TakesBack => self.events.push_back(DriverEvent::TookBack(None)),
             // The computer this board was built for would think now. A hand plays here: nothing to do.
             Message::Go => {}
+        }
+    }
+
+    /// A step of which nothing has gone was meant for the game before what the board has just said.
+    fn drop_unsent(&mut self) {
+        if matches!(self.doing, Some(Doing::Sending { begun: false, .. })) {
+            self.pacer.clear();
+            self.doing = None;
         }
     }
 
@@ -198,17 +205,21 @@ impl Driver for Ucb {
         }
     }
 
-    fn link_up(&mut self, now: Instant) {
+    fn link_up(&mut self, _now: Instant) {
         self.link_down();
         self.up = true;
-        // Before the link was lost, a line may have been on its way.
-        self.pacer.heard(now);
         // Nothing can be asked of this board: an open port is all there is to know.
         self.events.push_back(DriverEvent::Answers { id: None });
     }
 
     fn link_down(&mut self) {
-        *self = Self::new(self.timing, self.format);
+        self.pacer.link_ended();
+        self.up = false;
+        self.lines.clear();
+        self.events.clear();
+        self.doing = None;
+        self.asked = false;
+        self.line_ends = None;
     }
 
     fn received(&mut self, now: Instant, bytes: &[u8]) {
@@ -304,7 +315,8 @@ impl Driver for Ucb {
             _ => Duration::ZERO,
         };
         self.pacer.clear();
-        self.doing = Some(Doing::Sending { wait, begun: false });
+        // The board waits for it: nothing stops it any more.
+        self.doing = Some(Doing::Sending { wait, begun: true });
         self.position_lines(now, position, true);
     }
 
