@@ -23,7 +23,7 @@ use boardbridge::{
     game::Game,
     simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use shakmaty::Position;
 
 const CLIENT: ClientId = ClientId(1);
@@ -342,7 +342,17 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500),
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        // The same histories each time; PROPTEST_RNG_SEED and PROPTEST_CASES explore others.
+        rng_seed: std::env::var("PROPTEST_RNG_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok())
+            .map_or(RngSeed::Fixed(64), RngSeed::Fixed),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_citrine_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..40)) {

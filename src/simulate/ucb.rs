@@ -274,6 +274,9 @@ impl SimulatedBoard for Ucb {
                     self.report(Report::Executed(m));
                 }
             }
+            HandAction::Wrong(m) if self.shown.is_some_and(|shown| uci(shown) == m) => {
+                self.hand(now, HandAction::Execute);
+            }
             // It reports whatever the hand does, and goes on showing its move.
             HandAction::Wrong(m) => {
                 let line = format!("M{m}");
