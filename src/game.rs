@@ -120,6 +120,25 @@ impl Game {
         Ok(Self::from_start(start))
     }
 
+    /// `startpos [moves …]` or `fen … [moves …]`.
+    ///
+    /// # Errors
+    /// What is wrong with the FEN or with which move.
+    pub fn from_words(words: &[&str]) -> Result<Self, GameError> {
+        let moves_at = words.iter().position(|word| *word == "moves");
+        let (start, moves) = match moves_at {
+            Some(at) => (&words[..at], &words[at + 1..]),
+            None => (words, &words[..0]),
+        };
+        let mut game = match start {
+            ["startpos"] => Self::standard(),
+            ["fen", fen @ ..] => Self::from_fen(&fen.join(" "))?,
+            other => Self::from_fen(&other.join(" "))?,
+        };
+        game.play_uci(moves.iter().copied())?;
+        Ok(game)
+    }
+
     /// Plays moves given as text in UCI notation.
     ///
     /// # Errors

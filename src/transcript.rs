@@ -36,6 +36,7 @@ use crate::{
         name::BoardName,
     },
     bus::Event,
+    game::Game,
 };
 
 /// A recording stops at this size: a session of a whole day has some 2 MB, a flood has no end.
@@ -217,7 +218,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
         "target" => {
             let number = number(word("a number")?)?;
             let rest: Vec<&str> = words.collect();
-            let game = crate::uci::command::parse_game(&rest).map_err(|error| error.to_string())?;
+            let game = Game::from_words(&rest).map_err(|error| error.to_string())?;
             Command::Target {
                 client,
                 label: format!("client {client}").into(),

@@ -72,7 +72,7 @@ pub fn parse(line: &str) -> UciCommand {
                 _ => UciCommand::Unknown,
             },
             "setoption" => set_option(rest),
-            "position" => UciCommand::Position(parse_game(rest).map(Box::new)),
+            "position" => UciCommand::Position(Game::from_words(rest).map(Box::new)),
             "go" => UciCommand::Go(parse_go(rest)),
             "stop" => UciCommand::Stop,
             "ponderhit" => UciCommand::PonderHit,
@@ -93,25 +93,6 @@ fn set_option(words: &[&str]) -> UciCommand {
         name,
         value: value.map(|at| words[at + 1..].join(" ")),
     }
-}
-
-/// `startpos [moves …]` or `fen … [moves …]`.
-///
-/// # Errors
-/// What is wrong with the FEN or with which move.
-pub fn parse_game(words: &[&str]) -> Result<Game, GameError> {
-    let moves_at = words.iter().position(|word| *word == "moves");
-    let (start, moves) = match moves_at {
-        Some(at) => (&words[..at], &words[at + 1..]),
-        None => (words, &words[..0]),
-    };
-    let mut game = match start {
-        ["startpos"] => Game::standard(),
-        ["fen", fen @ ..] => Game::from_fen(&fen.join(" "))?,
-        other => Game::from_fen(&other.join(" "))?,
-    };
-    game.play_uci(moves.iter().copied())?;
-    Ok(game)
 }
 
 fn parse_go(words: &[&str]) -> Go {

@@ -9,7 +9,10 @@
 //! - `New Game`, whoever began it, makes the board forget its settings.
 //! - The board keeps its game while the computer is away: `G` tells it after every connection.
 
+mod answer;
 pub mod codec;
+mod setting;
+pub mod timing;
 
 use std::{
     collections::VecDeque,
@@ -17,61 +20,23 @@ use std::{
 };
 
 use bytes::Bytes;
-use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank, Square};
+use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
-use self::codec::Message;
+pub use self::timing::Timing;
+use self::{
+    answer::{Asking, Question, Receiving, differences, game_list},
+    codec::Message,
+    setting::Setting,
+    timing::{
+        ANSWER_WAIT, ATTEMPTS, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE, LIST_PLIES, MAX_LINE,
+        SILENT_RETRY,
+    },
+};
 use super::{
     Capabilities, Driver, DriverEvent, Reported, Step, StepFailure,
     lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
 };
-
-/// The longest line read, bytes. The longest the documents show has 41 (a row of the game list).
-pub const MAX_LINE: usize = 128;
-/// How long an answer may take before the question is asked again. Answers were seen within 50 ms of the
-/// command (the documents' read timeout); the board may be busy with the player's hand.
-pub const ANSWER_WAIT: Duration = Duration::from_secs(2);
-/// How long the echo of a shown move may take after its second send before the board is asked for its game.
-/// Longer than [`ANSWER_WAIT`]: the question puts out the lamps that show the move.
-pub const ECHO_WAIT: Duration = Duration::from_secs(5);
-/// A list from the board has no end mark: it ends when the board is silent for so long. At 57600 baud a row
-/// takes 7 ms, at the 1200 baud of the oldest sister board 340 ms.
-pub const LIST_PAUSE: Duration = Duration::from_millis(500);
-/// Questions asked in vain before the board counts as silent.
-pub const ATTEMPTS: u8 = 3;
-/// How often a silent board is asked again.
-pub const SILENT_RETRY: Duration = Duration::from_secs(5);
-/// A damaged line makes the driver ask for the game, at most this often.
-pub const LEARN_EVERY: Duration = Duration::from_secs(3);
-/// The longest game `G` lists, in plies (field notes).
-pub const LIST_PLIES: usize = 112;
-
-/// The distances this board needs. The defaults are the documents'.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// Between two commands: at least 100 ms, drivers use 100 to 200 ms.
-    pub command_gap: Duration,
-    /// Between the two sends of a move.
-    pub second_send: Duration,
-    /// Between the two sends of a capture.
-    pub second_send_capture: Duration,
-    /// How long the hand may take for a shown move before the next one is shown.
-    pub move_wait: Duration,
-    /// How long the hand may take to set up a position before a move is shown.
-    pub setup_wait: Duration,
-}
-
-impl Default for Timing {
-    fn default() -> Self {
-        Self {
-            command_gap: Duration::from_millis(150),
-            second_send: Duration::from_millis(200),
-            second_send_capture: Duration::from_secs(3),
-            move_wait: Duration::from_secs(3),
-            setup_wait: Duration::from_secs(5),
-        }
-    }
-}
 
 /// What went out, so that a wait begins when its question left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,53 +46,6 @@ enum Sent {
     Question,
     FirstSend,
     SecondSend,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Question {
-    Game,
-    Squares,
-}
-
-/// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
-#[derive(Debug, Default)]
-struct Setting {
-    referee: bool,
-    xmit: bool,
-    attempts: u8,
-    /// When to send them again, once they have left.
-    deadline: Option<Instant>,
-}
-
-/// A question under way.
-#[derive(Debug)]
-struct Asking {
-    what: Question,
-    attempts: u8,
-    /// When to ask again, once it has left.
-    deadline: Option<Instant>,
-}
-
-/// The rows of an answer that is being received.
-#[derive(Debug)]
-enum Receiving {
-    Game {
-        rows: Vec<(usize, Option<Reported>, Option<Reported>)>,
-        ends: Instant,
-    },
-    Squares {
-        rows: Vec<[Option<Piece>; 8]>,
-        turn: Option<Color>,
-        ends: Instant,
-    },
-}
-
-impl Receiving {
-    fn ends(&self) -> Instant {
-        match self {
-            Self::Game { ends, .. } | Self::Squares { ends, .. } => *ends,
-        }
-    }
 }
 
 /// The step under way.
@@ -240,12 +158,12 @@ impl Citrine {
 
     /// An answer to a setting, perhaps.
     fn setting_told(&mut self, text: &str) {
-        if let Some(setting) = &mut self.setting {
-            setting.referee |= text.eq_ignore_ascii_case("referee on");
-            setting.xmit |= text.eq_ignore_ascii_case("xmit on");
-            if setting.referee && setting.xmit {
-                self.setting = None;
-            }
+        if self
+            .setting
+            .as_mut()
+            .is_some_and(|setting| setting.told(text))
+        {
+            self.setting = None;
         }
     }
 
@@ -607,33 +525,6 @@ impl Citrine {
         self.doing = None;
         self.event(DriverEvent::Failed(failure));
     }
-}
-
-/// How many squares of two boards differ.
-fn differences(one: &Board, other: &Board) -> usize {
-    let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
-    Square::ALL.iter().filter(|square| differs(square)).count()
-}
-
-/// Rows as one list: plies before the first, and the moves. `None` if a row is missing or out of turn.
-fn game_list(
-    rows: &[(usize, Option<Reported>, Option<Reported>)],
-) -> Option<(usize, Vec<Reported>)> {
-    let Some(&(first, begins_with_white, _)) = rows.first() else {
-        return Some((0, Vec::new()));
-    };
-    let mut moves = Vec::new();
-    for (index, &(number, white, black)) in rows.iter().enumerate() {
-        let last = index + 1 == rows.len();
-        let whole = (index == 0 || white.is_some()) && (last || black.is_some());
-        if number != first + index || !whole {
-            return None;
-        }
-        moves.extend(white);
-        moves.extend(black);
-    }
-    let skipped = first.saturating_sub(1) * 2 + usize::from(begins_with_white.is_none());
-    Some((skipped, moves))
 }
 
 impl Driver for Citrine {

@@ -1,0 +1,44 @@
+//! What the player is to know or do, as the board stands.
+
+use super::Machine;
+use crate::board::{advice::Advice, held::Certainty, snapshot::LinkState};
+
+impl Machine {
+    /// What the player is to know or do now.
+    pub(super) fn advice(&self) -> Advice {
+        match &self.link {
+            LinkState::Down(why) => return Advice::NoLink(why.clone()),
+            LinkState::Silent => return Advice::Silent,
+            LinkState::Asking => return Advice::Nothing,
+            LinkState::Up => {}
+        }
+        if let Some(made) = self.mistake {
+            return Advice::Mistake {
+                made,
+                expected: self.held.unconfirmed(),
+            };
+        }
+        if let Some(following) = &self.following {
+            return following.clone();
+        }
+        let target = self.claims.target();
+        if let Some(target) = target.filter(|_| self.by_hand) {
+            return Advice::SetUpByHand(target.fen());
+        }
+        if let Some(m) = self.held.unconfirmed() {
+            return Advice::Make(m);
+        }
+        let Some(target) = target else {
+            return Advice::Nothing;
+        };
+        let held = self.held.game();
+        let next = target.moves().get(held.len()).copied();
+        match next.filter(|_| self.leading && target.continues(held)) {
+            Some(m) if self.hand_took_back => Advice::PutBack(m),
+            Some(m) => Advice::Make(m),
+            None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
+            None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
+            None => Advice::Nothing,
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! One board without I/O: its driver, the game it holds, the clients that follow it, and the steps between.
+//!
+//! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor gives it
+//! a transport and a clock, a replay gives it a transcript, a test gives it both by hand.
+
+mod advise;
+mod commands;
+mod reports;
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use shakmaty::Move;
+
+use super::{
+    advice::Advice,
+    claims::{Claim, Claims},
+    held::{Certainty, Held, Listed},
+    name::BoardName,
+    plan::{Circumstances, Plan, plan},
+    snapshot::{LinkState, Place, Snapshot},
+};
+use crate::{
+    bus::Event,
+    driver::{BoardResult, Driver, Reported, Step},
+};
+
+/// A board that was switched on asks for its position within its start sequence; wait that long for it before
+/// leading it anywhere. At 9600 baud the sequence of seven requests and answers takes about a second.
+pub const RESTART_WAIT: Duration = Duration::from_secs(5);
+/// The longest wait before a step that failed is tried again; it begins with a second and doubles.
+pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
+
+/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
+pub const MAX_REFUSALS: u8 = 2;
+
+/// One board, without I/O. See the module's introduction.
+pub struct Machine {
+    name: BoardName,
+    driver: Box<dyn Driver>,
+    /// How long the hand may take to mend what it did, before the board is led back.
+    correction_wait: Duration,
+    link: LinkState,
+    id: Option<String>,
+    held: Held,
+    claims: Claims,
+    result: Option<BoardResult>,
+    /// The step the driver is carrying out.
+    step: Option<Step>,
+    /// A set-up or take-back that the hand is still following.
+    following: Option<Advice>,
+    /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
+    /// when the player put the pieces back and nobody waits.
+    leading: bool,
+    /// Not before this time, so that the hand can mend what it did. What a program changes ends the wait.
+    lead_after: Option<Instant>,
+    /// Not before this time, because the board is starting.
+    starts_until: Option<Instant>,
+    failures: u32,
+    /// Set-ups refused one after the other.
+    refusals: u8,
+    /// What became of the board's last list.
+    listed: Listed,
+    given: Circumstances,
+    by_hand: bool,
+    hand_took_back: bool,
+    mistake: Option<Reported>,
+    events: VecDeque<Event>,
+    last_advice: Advice,
+    changed: bool,
+}
+
+impl Machine {
+    /// A board that is not connected.
+    pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
+        Self {
+            name,
+            driver,
+            correction_wait,
+            link: LinkState::Down("not connected yet".to_owned()),
+            id: None,
+            held: Held::default(),
+            claims: Claims::default(),
+            result: None,
+            step: None,
+            following: None,
+            leading: false,
+            lead_after: None,
+            starts_until: None,
+            failures: 0,
+            refusals: 0,
+            listed: Listed::Followed,
+            given: Circumstances::default(),
+            by_hand: false,
+            hand_took_back: false,
+            mistake: None,
+            events: VecDeque::new(),
+            last_advice: Advice::Nothing,
+            changed: true,
+        }
+    }
+
+    /// The link is up.
+    pub fn link_up(&mut self, now: Instant) {
+        self.link = LinkState::Asking;
+        self.lead_after = None;
+        self.starts_until = None;
+        self.refusals = 0;
+        self.event(Event::Connected);
+        self.driver.link_up(now);
+        self.drive(now);
+    }
+
+    /// The link is gone, or could not be had; `why` is for the player.
+    pub fn link_down(&mut self, now: Instant, why: String) {
+        if self.link != LinkState::Down(why.clone()) {
+            self.event(Event::Disconnected { why: why.clone() });
+        }
+        self.link = LinkState::Down(why);
+        self.driver.link_down();
+        self.held.doubt();
+        self.step = None;
+        self.following = None;
+        self.mistake = None;
+        self.drive(now);
+    }
+
+    /// Bytes came from the board.
+    pub fn received(&mut self, now: Instant, bytes: &[u8]) {
+        self.driver.received(now, bytes);
+        self.drive(now);
+    }
+
+    /// The time given by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        self.driver.timeout(now);
+        self.drive(now);
+    }
+
+    /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let may_lead = self.may_lead();
+        let waits = [self.lead_after, self.starts_until];
+        let lead = waits.into_iter().flatten().filter(|_| may_lead);
+        lead.chain(self.driver.deadline()).min()
+    }
+
+    /// The next bytes to send now.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
+        let bytes = self.driver.poll_transmit(now);
+        if bytes.is_some() {
+            self.drive(now);
+        }
+        bytes
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// A new snapshot, if anything changed since the last one was taken.
+    pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
+        std::mem::take(&mut self.changed).then(|| self.snapshot())
+    }
+
+    /// How the board stands.
+    pub fn snapshot(&self) -> Snapshot {
+        let sure = self.held.certainty() == Certainty::Sure && !self.held.is_astray();
+        Snapshot {
+            board: self.name.clone(),
+            link: self.link.clone(),
+            id: self.id.clone(),
+            game: Arc::new(self.held.game().clone()),
+            sure,
+            target: self.claims.target().cloned().map(Arc::new),
+            awaiting: self.claims.awaiting(),
+            advice: self.advice(),
+            result: self.result,
+            places: self
+                .claims
+                .iter()
+                .map(|claim| Place {
+                    client: claim.client,
+                    number: claim.number,
+                    joined: claim.joined,
+                    answer: answer_to(&self.held, claim).to_vec(),
+                })
+                .collect(),
+            holders: self.claims.holders().map(|c| c.label.clone()).collect(),
+        }
+    }
+
+    fn confirm(&mut self, now: Instant) {
+        self.following = None;
+        self.driver.confirm(now);
+    }
+
+    fn event(&mut self, event: Event) {
+        self.changed = true;
+        self.events.push_back(event);
+    }
+
+    fn may_lead(&self) -> bool {
+        self.leading && self.link == LinkState::Up && self.claims.target().is_some()
+    }
+
+    /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
+    fn drive(&mut self, now: Instant) {
+        loop {
+            while let Some(event) = self.driver.poll_event() {
+                self.driver_event(now, event);
+                self.claims.taken_back_to(self.held.game().len());
+            }
+            if !self.driver.stepping() {
+                self.step = None;
+            }
+            if self.driver.idle() && self.following.is_some() {
+                self.following = None;
+                self.changed = true;
+            }
+            for wait in [&mut self.lead_after, &mut self.starts_until] {
+                wait.take_if(|at| *at <= now);
+            }
+            if !self.lead(now) {
+                break;
+            }
+        }
+        let advice = self.advice();
+        if advice != self.last_advice {
+            self.event(Event::Advice {
+                text: advice.to_string(),
+            });
+            self.last_advice = advice;
+        }
+    }
+
+    /// Starts the next step toward the target, if there is one. `true` if something was started.
+    fn lead(&mut self, now: Instant) -> bool {
+        let waits = self.lead_after.is_some() || self.starts_until.is_some();
+        if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
+            return false;
+        }
+        let board = self.driver.capabilities();
+        if self.held.certainty() == Certainty::Unsure && board.tells_game {
+            self.driver.learn(now);
+            return false;
+        }
+        let Some(target) = self.claims.target() else {
+            return false;
+        };
+        let given = Circumstances {
+            set_up_refused: self.refusals >= MAX_REFUSALS,
+            ..self.given
+        };
+        match plan(&self.held, target, board, given) {
+            Plan::There => {
+                self.given.new_game = false;
+                false
+            }
+            Plan::Do(step) => {
+                self.following = match &step {
+                    Step::Show(_) => None,
+                    Step::TakeBack(m) => Some(Advice::TakeBack(*m)),
+                    Step::NewGame => Some(Advice::NewGame),
+                    Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
+                };
+                self.mistake = None;
+                self.hand_took_back = false;
+                self.step = Some(step.clone());
+                self.driver.start(now, step);
+                self.changed = true;
+                true
+            }
+            Plan::ByHand => {
+                self.by_hand = true;
+                self.changed = true;
+                false
+            }
+        }
+    }
+}
+
+/// What the hand has played in the last position of a client's game.
+fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
+    let game = held.game();
+    let fresh = claim.joined && claim.fresh_from <= claim.game.len();
+    if held.certainty() == Certainty::Sure && fresh && game.continues(&claim.game) {
+        &game.moves()[claim.game.len()..]
+    } else {
+        &[]
+    }
+}

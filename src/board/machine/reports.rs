@@ -1,0 +1,330 @@
+//! What the driver has to say, and what it means for the game.
+
+use std::time::{Duration, Instant};
+
+use shakmaty::{Board, Color};
+
+use super::{MAX_RETRY_WAIT, Machine, RESTART_WAIT};
+use crate::{
+    board::{
+        advice::Advice,
+        held::{Certainty, Held, List, Listed, Meaning},
+        snapshot::LinkState,
+    },
+    bus::{By, Event},
+    driver::{DriverEvent, Reported, Step, StepFailure},
+    game::{Game, uci},
+};
+
+impl Machine {
+    pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
+        match event {
+            DriverEvent::Answers { id } => {
+                if self.link != LinkState::Up || id.is_some() {
+                    self.event(Event::Answers { id: id.clone() });
+                }
+                self.link = LinkState::Up;
+                self.id = id.or(self.id.take());
+            }
+            DriverEvent::Silent => {
+                self.link = LinkState::Silent;
+                self.held.doubt();
+                self.event(Event::Silent);
+            }
+            DriverEvent::Restarted => {
+                self.held.doubt();
+                self.following = None;
+                self.starts_until = Some(now + RESTART_WAIT);
+                self.event(Event::Restarted);
+            }
+            DriverEvent::AsksPosition => self.tell_position(now),
+            DriverEvent::Moved(reported) => self.moved(now, reported),
+            DriverEvent::TookBack(reported) => {
+                let meaning = self.held.hand_took_back(reported);
+                self.meant(now, reported, meaning);
+            }
+            DriverEvent::NewGame => {
+                self.refusals = 0;
+                self.held.replace(Game::standard());
+
+                self.result = None;
+                self.mistake = None;
+                self.confirm(now);
+                self.lead_after = Some(now + self.correction_wait);
+                // Pieces put back after a game are the next game's start; while somebody waits for a move they
+                // are a mistake.
+                self.leading &= self.claims.awaiting();
+                self.event(Event::NewGame { by: By::Hand });
+            }
+            DriverEvent::Accepted => self.accepted(),
+            DriverEvent::Failed(failure) => self.failed(now, failure),
+            DriverEvent::Listed {
+                skipped,
+                moves,
+                full,
+            } => {
+                let before = self.held.game().len();
+                let targets: Vec<&Game> = self.claims.target().into_iter().collect();
+                let list = List {
+                    skipped,
+                    moves: &moves,
+                    full,
+                };
+                self.listed = self.held.learn(list, &targets);
+                if self.listed != Listed::Followed {
+                    self.driver.look(now);
+                }
+                self.learned(before);
+                // What the target has was shown; the list tells that the board took it, not that the hand made it.
+                let target = self.claims.target();
+                if self.held.game().len() > before && target == Some(self.held.game()) {
+                    self.held.await_execution();
+                }
+            }
+            DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::NoList => {
+                // A board that cannot tell is believed to hold what we know.
+                self.held.assure();
+                self.learned(self.held.game().len());
+            }
+            DriverEvent::ListUnreadable => {
+                self.listed = Listed::NotFollowed;
+                self.driver.look(now);
+            }
+            DriverEvent::NoPicture => {
+                if self.listed == Listed::NotFollowed {
+                    self.held.lose();
+                } else {
+                    self.held.assure();
+                }
+                self.changed = true;
+            }
+            DriverEvent::Ended(result) => {
+                self.result = Some(result);
+                self.event(Event::Result { result });
+            }
+            DriverEvent::Unreadable(text) => self.event(Event::Unreadable { text }),
+        }
+    }
+
+    /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
+    fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
+        if let Some(Step::SetUp(game)) = &self.step {
+            let mut given = Held::default();
+            given.replace((**game).clone());
+            // The hand may have moved already.
+            if given.see(board, turn, &[]) {
+                let plies = game.len();
+                self.accepted();
+                let played = given.game().moves().get(plies).copied();
+                if let Some(m) = played {
+                    self.moved(now, Reported::of(m));
+                }
+            } else {
+                self.failed(now, StepFailure::Refused);
+            }
+            return;
+        }
+        let before = self.held.game().len();
+        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
+        if self.held.see(board, turn, &targets) {
+            self.learned(before);
+        } else {
+            self.held.lose();
+            self.changed = true;
+        }
+    }
+
+    /// The game was learned from the board; what it has beyond `before` plies is news.
+    fn learned(&mut self, before: usize) {
+        self.changed = true;
+        self.mistake = None;
+        self.front_ends_know();
+        if self.held.game().len() > before {
+            // Played unseen, perhaps before the new game was announced.
+            self.forget_old_game();
+        }
+        let game = self.held.game();
+        // What the target has was shown: its echo was lost. The rest is the hand's.
+        let shown = self
+            .claims
+            .target()
+            .and_then(|target| target.common_plies(game))
+            .unwrap_or(0);
+        let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
+        for (index, uci) in news {
+            let by = if index < shown {
+                By::Target
+            } else {
+                By::HandUnseen
+            };
+            self.event(Event::Moved {
+                uci,
+                ply: index + 1,
+                by,
+            });
+        }
+        let game = self.held.game().clone();
+        self.claims.rebase(&game);
+    }
+
+    fn moved(&mut self, now: Instant, reported: Reported) {
+        if self.held.certainty() == Certainty::Lost {
+            self.held.doubt();
+            self.driver.learn(now);
+            return;
+        }
+        let meaning = self.held.hand_moved(reported, self.claims.promotion());
+        self.meant(now, Some(reported), meaning);
+    }
+
+    /// Acts on what a report turned out to be.
+    fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
+        self.changed = true;
+        self.lead_after = Some(now + self.correction_wait);
+        let ply = self.held.game().len();
+        match meaning {
+            Meaning::Played(m) => {
+                self.mistake = None;
+                self.hand_took_back = false;
+                self.by_hand = false;
+                self.result = None;
+                self.confirm(now);
+                self.event(Event::Moved {
+                    uci: uci(m),
+                    ply,
+                    by: By::Hand,
+                });
+                // The hand may simply have put back what it took back.
+                self.front_ends_know();
+            }
+            Meaning::Executed(m) => {
+                self.mistake = None;
+                self.confirm(now);
+                self.event(Event::Executed { uci: uci(m) });
+            }
+            Meaning::Mended => {
+                self.mistake = None;
+                if self.held.unconfirmed().is_none() {
+                    self.confirm(now);
+                }
+                self.event(Event::Mended);
+            }
+            Meaning::Repeated => self.confirm(now),
+            Meaning::TookBack(moves) => {
+                self.mistake = None;
+                self.result = None;
+                self.hand_took_back = true;
+                self.confirm(now);
+                let mut ply = ply + moves.len();
+                for m in moves {
+                    self.event(Event::TookBack {
+                        uci: uci(m),
+                        ply,
+                        by: By::Hand,
+                    });
+                    ply -= 1;
+                }
+            }
+            Meaning::Wrong | Meaning::Unexplained if self.driver.capabilities().tells_game => {
+                // The board judges moves itself: something was missed, and it can be asked.
+                self.held.doubt();
+                self.driver.learn(now);
+            }
+            Meaning::Wrong | Meaning::Unexplained => {
+                self.mistake = reported;
+                let text = self.advice().to_string();
+                self.event(Event::Mistake { text });
+                if meaning == Meaning::Unexplained {
+                    self.held.doubt();
+                }
+            }
+        }
+    }
+
+    fn tell_position(&mut self, now: Instant) {
+        let held = self.held.game();
+        let game = match self.claims.target() {
+            Some(target) if held.continues(target) && self.held.fresh_from() <= target.len() => {
+                held.clone()
+            }
+            Some(target) => target.clone(),
+            // A board that is switched on while nobody plays begins a new game.
+            None if self.held.certainty() == Certainty::Unsure => Game::standard(),
+            None => held.clone(),
+        };
+        let new_to_board = game != *held;
+        if new_to_board {
+            self.following = Some(Advice::SetUp(game.fen()));
+        }
+        self.lead_after = None;
+        self.changed = true;
+        self.driver
+            .tell_position(now, game.position(), new_to_board);
+        // From its last line on the board holds this game, whatever it reported before.
+        self.step = Some(Step::SetUp(Box::new(game)));
+    }
+
+    fn accepted(&mut self) {
+        self.failures = 0;
+        self.result = None;
+        self.mistake = None;
+        // The first step toward a new game is done; what is taken back from now on is its own.
+        self.given.new_game = false;
+        let ply = self.held.game().len();
+        match self.step.take() {
+            None => {}
+            Some(Step::Show(m)) => {
+                self.held.shown(m);
+                self.event(Event::Moved {
+                    uci: uci(m),
+                    ply: ply + 1,
+                    by: By::Target,
+                });
+            }
+            Some(Step::TakeBack(m)) => {
+                self.held.taken_back();
+                self.event(Event::TookBack {
+                    uci: uci(m),
+                    ply,
+                    by: By::Target,
+                });
+            }
+            Some(Step::NewGame) => {
+                self.held.replace(Game::standard());
+                self.event(Event::NewGame { by: By::Target });
+            }
+            Some(Step::SetUp(game)) => {
+                self.refusals = 0;
+                let fen = game.fen().to_string();
+                if *game == *self.held.game() {
+                    self.held.assure();
+                } else {
+                    self.held.replace(*game);
+                }
+                self.event(Event::SetUp { fen });
+            }
+        }
+        self.front_ends_know();
+    }
+
+    fn failed(&mut self, now: Instant, failure: StepFailure) {
+        let step = self.step.take();
+        self.following = None;
+        if matches!(step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
+            // What its list says from now on begins nobody knows where.
+            self.refusals = self.refusals.saturating_add(1);
+            self.held.lose();
+        } else {
+            self.held.doubt();
+        }
+        let wait = Duration::from_secs(1 << self.failures.min(5)).min(MAX_RETRY_WAIT);
+        self.failures += 1;
+        // What the board holds is asked at once; what it did not take is tried again later.
+        if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
+            self.driver.learn(now);
+        }
+        self.lead_after = Some(now + wait);
+        self.changed = true;
+    }
+}

@@ -1,0 +1,77 @@
+//! Questions to a Citrine, and answers of several lines as they come in.
+
+use std::time::Instant;
+
+use shakmaty::{Board, Color, Piece, Square};
+
+use crate::driver::Reported;
+
+/// What a Citrine can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// `G`
+    Game,
+    /// `P`
+    Squares,
+}
+
+/// A question under way.
+#[derive(Debug)]
+pub(super) struct Asking {
+    /// For what.
+    pub what: Question,
+    /// How often it was asked.
+    pub attempts: u8,
+    /// When to ask again, once it has left.
+    pub deadline: Option<Instant>,
+}
+
+/// A row of the list of moves: its number, White's move, Black's move.
+pub(super) type Row = (usize, Option<Reported>, Option<Reported>);
+
+/// The rows of an answer that is being received.
+#[derive(Debug)]
+pub(super) enum Receiving {
+    /// The list of moves.
+    Game { rows: Vec<Row>, ends: Instant },
+    /// The squares, a rank a row.
+    Squares {
+        rows: Vec<[Option<Piece>; 8]>,
+        turn: Option<Color>,
+        ends: Instant,
+    },
+}
+
+impl Receiving {
+    /// When it counts as complete, unless more comes.
+    pub fn ends(&self) -> Instant {
+        match self {
+            Self::Game { ends, .. } | Self::Squares { ends, .. } => *ends,
+        }
+    }
+}
+
+/// How many squares of two boards differ.
+pub(super) fn differences(one: &Board, other: &Board) -> usize {
+    let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
+    Square::ALL.iter().filter(|square| differs(square)).count()
+}
+
+/// Rows as one list: plies before the first, and the moves. `None` if a row is missing or out of turn.
+pub(super) fn game_list(rows: &[Row]) -> Option<(usize, Vec<Reported>)> {
+    let Some(&(first, begins_with_white, _)) = rows.first() else {
+        return Some((0, Vec::new()));
+    };
+    let mut moves = Vec::new();
+    for (index, &(number, white, black)) in rows.iter().enumerate() {
+        let last = index + 1 == rows.len();
+        let whole = (index == 0 || white.is_some()) && (last || black.is_some());
+        if number != first + index || !whole {
+            return None;
+        }
+        moves.extend(white);
+        moves.extend(black);
+    }
+    let skipped = first.saturating_sub(1) * 2 + usize::from(begins_with_white.is_none());
+    Some((skipped, moves))
+}

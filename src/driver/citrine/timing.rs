@@ -1,0 +1,50 @@
+//! The distances and bounds of a Citrine's conversation.
+
+use std::time::Duration;
+
+/// The longest line read, bytes. The longest the documents show has 41 (a row of the game list).
+pub const MAX_LINE: usize = 128;
+/// How long an answer may take before the question is asked again. Answers were seen within 50 ms of the
+/// command (the documents' read timeout); the board may be busy with the player's hand.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(2);
+/// How long the echo of a shown move may take after its second send before the board is asked for its game.
+/// Longer than [`ANSWER_WAIT`]: the question puts out the lamps that show the move.
+pub const ECHO_WAIT: Duration = Duration::from_secs(5);
+/// A list from the board has no end mark: it ends when the board is silent for so long. At 57600 baud a row
+/// takes 7 ms, at the 1200 baud of the oldest sister board 340 ms.
+pub const LIST_PAUSE: Duration = Duration::from_millis(500);
+/// Questions asked in vain before the board counts as silent.
+pub const ATTEMPTS: u8 = 3;
+/// How often a silent board is asked again.
+pub const SILENT_RETRY: Duration = Duration::from_secs(5);
+/// A damaged line makes the driver ask for the game, at most this often.
+pub const LEARN_EVERY: Duration = Duration::from_secs(3);
+/// The longest game `G` lists, in plies (field notes).
+pub const LIST_PLIES: usize = 112;
+
+/// The distances this board needs. The defaults are the documents'.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Between two commands: at least 100 ms, drivers use 100 to 200 ms.
+    pub command_gap: Duration,
+    /// Between the two sends of a move.
+    pub second_send: Duration,
+    /// Between the two sends of a capture.
+    pub second_send_capture: Duration,
+    /// How long the hand may take for a shown move before the next one is shown.
+    pub move_wait: Duration,
+    /// How long the hand may take to set up a position before a move is shown.
+    pub setup_wait: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            command_gap: Duration::from_millis(150),
+            second_send: Duration::from_millis(200),
+            second_send_capture: Duration::from_secs(3),
+            move_wait: Duration::from_secs(3),
+            setup_wait: Duration::from_secs(5),
+        }
+    }
+}
