@@ -6,7 +6,8 @@
 //! 2. A client that states the very game the board is led through joins: one hand plays both colours.
 //! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
 //!    client of the board awaits a move. Those whose game is left by that wait from then on.
-//! 4. Everybody else waits, is told who has the board, and gets it when it is free, first come first served.
+//! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
+//!    then, first come first served, otherwise when it does.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
 //! the game again.
@@ -235,7 +236,7 @@ impl Claims {
         let waiting: Vec<ClientId> = self
             .claims
             .iter()
-            .filter(|claim| !claim.joined)
+            .filter(|claim| !claim.joined && claim.awaiting)
             .map(|claim| claim.client)
             .collect();
         for client in waiting {
@@ -306,7 +307,13 @@ mod tests {
         state(&mut claims, BLACK, "e2e4");
         assert!(state(&mut claims, BLACK, "d2d4"));
         assert!(!has(&claims, WHITE));
-        assert!(claims.release(BLACK));
+        claims.release(BLACK);
+        assert_eq!(
+            claims.target(),
+            None,
+            "nobody awaits a move: the board is left alone"
+        );
+        assert!(claims.set_awaiting(WHITE, true));
         assert!(has(&claims, WHITE));
         assert_eq!(claims.target(), Some(&game("e2e4")));
     }
@@ -334,6 +341,7 @@ mod tests {
         assert!(!state(&mut claims, BLACK, ""));
         assert!(!has(&claims, BLACK));
         assert_eq!(claims.target(), Some(&game("e2e4")));
+        claims.set_awaiting(BLACK, true);
         assert!(claims.release(WHITE));
         assert!(has(&claims, BLACK));
         assert_eq!(claims.target(), Some(&game("")));

@@ -16,8 +16,10 @@ pub(super) struct Setting {
 impl Setting {
     /// A line that may be an answer to a setting. `true` once the board has them all.
     pub fn told(&mut self, text: &str) -> bool {
-        self.referee |= text.eq_ignore_ascii_case("referee on");
-        self.xmit |= text.eq_ignore_ascii_case("xmit on");
+        let text = text.to_ascii_lowercase();
+        let is_on = text.ends_with(" on");
+        self.referee |= is_on && text.starts_with("referee");
+        self.xmit |= is_on && text.starts_with("xmit");
         self.referee && self.xmit
     }
 }

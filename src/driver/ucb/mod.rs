@@ -127,15 +127,13 @@ impl Ucb {
             return;
         };
         match message {
-            Message::Hello | Message::AsksIdentity => {
-                // Both begin the power-on sequence; the blank may come without a line end, before the letter.
-                let hello = line.first() == Some(&b' ');
-                if hello || self.doing.is_some() || !self.pacer.is_empty() {
+            Message::Hello => self.restarted(),
+            Message::AsksIdentity => {
+                // The blank that begins the power-on sequence may come without a line end, before the letter.
+                if line.first() == Some(&b' ') {
                     self.restarted();
                 }
-                if message == Message::AsksIdentity {
-                    self.answer(now, codec::IDENTITY, Sent::Plain);
-                }
+                self.answer(now, codec::IDENTITY, Sent::Plain);
             }
             Message::EchoOff => {}
             Message::AsksVideo => self.answer(now, "Video Mode", Sent::Plain),
