@@ -185,6 +185,26 @@ impl Bus {
     }
 }
 
+impl Event {
+    /// Whether there is nothing in it to read.
+    pub fn is_blank(&self) -> bool {
+        matches!(self, Self::Advice { text } if text.is_empty())
+    }
+}
+
+/// The last moves of a game's text are enough to see where it is.
+fn shortened(game: &str) -> String {
+    const SHOWN: usize = 3;
+    let Some((start, moves)) = game.split_once(" moves ") else {
+        return game.to_owned();
+    };
+    let moves: Vec<&str> = moves.split(' ').collect();
+    match moves.len().checked_sub(SHOWN) {
+        None | Some(0) => game.to_owned(),
+        Some(before) => format!("{start}, {before} plies, {}", moves[before..].join(" ")),
+    }
+}
+
 impl fmt::Display for Event {
     /// For a person.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,7 +230,7 @@ impl fmt::Display for Event {
             Self::Mistake { text } => f.write_str(text),
             Self::Mended => f.write_str("the pieces stand right again"),
             Self::Result { result } => write!(f, "the board says: {result}"),
-            Self::Target { game: Some(game) } => write!(f, "target: {game}"),
+            Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
             Self::Unreadable { text } => write!(f, "unreadable: {text}"),
             Self::Advice { text } => f.write_str(text),

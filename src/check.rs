@@ -2,20 +2,23 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use crate::{config::Config, driver::registry};
+use crate::{
+    config::{Config, Listen},
+    driver::registry,
+};
 
 /// What the configuration would run, in words.
 pub fn describe(config: &Config, file: &str) -> String {
     let mut text = format!("{file} is fine. It would run:\n");
     let _ = writeln!(
         text,
-        "  uci      every board        at {}",
-        config.uci.listen
+        "  uci      every board        {}",
+        at(&config.uci.listen)
     );
     let _ = writeln!(
         text,
-        "  status   event stream       at {}",
-        config.status.listen
+        "  status   event stream       {}",
+        at(&config.status.listen)
     );
     for (name, board) in &config.boards {
         let _ = match registry::transport(board) {
@@ -23,7 +26,7 @@ pub fn describe(config: &Config, file: &str) -> String {
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
         };
         if let Some(listen) = &board.uci_listen {
-            let _ = writeln!(text, "  uci      {name:<18} at {listen}");
+            let _ = writeln!(text, "  uci      {name:<18} {}", at(listen));
         }
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
@@ -52,4 +55,11 @@ pub fn describe(config: &Config, file: &str) -> String {
         );
     }
     text
+}
+
+fn at(listen: &Listen) -> String {
+    match listen {
+        Listen::Off => "off".to_owned(),
+        Listen::At(address) => format!("at {address}"),
+    }
 }

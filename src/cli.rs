@@ -46,7 +46,7 @@ pub enum Command {
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
         config: PathBuf,
     },
-    /// List the boards in reach, each with the TOML to paste.
+    /// List the serial ports in reach, each with the TOML to paste.
     Scan,
     /// Show the events of a running daemon.
     Watch {
@@ -61,6 +61,9 @@ pub enum Command {
         json: bool,
     },
     /// Simulate a board on a pseudo-terminal; its hand takes moves and orders from standard input.
+    ///
+    /// Orders: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful, unplug,
+    /// plug, garbage BYTES. Without --game or --seed it ends with its input.
     #[cfg(target_os = "linux")]
     Simulate(Simulate),
     /// Feed a recorded transcript to its driver and print the events.

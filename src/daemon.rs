@@ -1,6 +1,6 @@
 //! The daemon: one task per board, the bus, the ports.
 
-use std::{io, path::PathBuf};
+use std::io;
 
 use thiserror::Error;
 use tokio::{net::TcpListener, sync::broadcast};
@@ -21,10 +21,7 @@ use crate::{
 #[derive(Debug, Error)]
 pub enum StartError {
     /// A port cannot be had.
-    #[error(
-        "{what} cannot listen at {address}: {source}. Is another BoardBridge running? Give it another port, or \
-         port 0 for any, in the configuration"
-    )]
+    #[error("{what} cannot listen at {address}: {}", listen_hint(.source))]
     Listen {
         /// Which port.
         what: String,
@@ -33,16 +30,18 @@ pub enum StartError {
         /// What the system says.
         source: io::Error,
     },
-    /// A recording cannot be made.
-    #[error("board {board}: a recording in {} cannot be begun: {source}", directory.display())]
-    Record {
-        /// Which board.
-        board: BoardName,
-        /// Where.
-        directory: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+}
+
+fn listen_hint(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => {
+            "the port is in use: is another BoardBridge running? Stop it, or take another \
+             port, for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:0 for any"
+                .to_owned()
+        }
+        io::ErrorKind::PermissionDenied => "this user may not: take a port above 1023".to_owned(),
+        _ => format!("this machine has no such address ({source}): write 127.0.0.1 or 0.0.0.0"),
+    }
 }
 
 /// A running daemon.
@@ -74,7 +73,7 @@ impl Daemon {
                     continue;
                 }
             };
-            let recorder = recorder(name, board)?;
+            let recorder = recorder(name, board);
             let machine = Machine::new(name.clone(), driver, board.correction_wait());
             let (actor, handle) =
                 Actor::new(name.clone(), machine, transport, recorder, events.clone());
@@ -157,18 +156,23 @@ impl Daemon {
     }
 }
 
-fn recorder(name: &BoardName, board: &BoardConfig) -> Result<Option<Recorder>, StartError> {
-    let Some(directory) = &board.record else {
-        return Ok(None);
-    };
-    let begun = Recorder::begin(directory, name, &board.to_toml());
-    let recorder = begun.map_err(|source| StartError::Record {
-        board: name.clone(),
-        directory: directory.clone(),
-        source,
-    })?;
-    info!(board = %name, path = %recorder.path().display(), "recording");
-    Ok(Some(recorder))
+/// Begins a recording, if one is wanted. A board is played on without one.
+fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
+    let directory = board.record.as_ref()?;
+    match Recorder::begin(directory, name, &board.to_toml()) {
+        Ok(recorder) => {
+            info!(board = %name, path = %recorder.path().display(), "recording");
+            Some(recorder)
+        }
+        Err(error) => {
+            warn!(
+                board = %name,
+                "no recording: {} cannot be written ({error}); the service may write below /var/lib/boardbridge",
+                directory.display()
+            );
+            None
+        }
+    }
 }
 
 /// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere).

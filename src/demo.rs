@@ -1,6 +1,12 @@
 //! `boardbridge demo`: the daemon on simulated boards, whose hands move by themselves when a GUI waits for them.
 
-use std::{fmt::Write as _, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use thiserror::Error;
 use tokio::{
@@ -85,7 +91,8 @@ pub async fn run(seed: u64) -> Result<(), DemoError> {
             tokio::spawn(hand_that_waits(board.snapshot.clone(), orders));
         }
     }
-    print!("{}", welcome(&daemon));
+    // Whoever started it may not be reading.
+    let _ = write!(io::stdout(), "{}", welcome(&daemon));
     stop_signal().await?;
     daemon.stop().await;
     Ok(())
@@ -98,14 +105,16 @@ fn welcome(daemon: &Daemon) -> String {
     };
     let uci = port("uci");
     let status = port("status");
+    let program =
+        std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
     format!(
         "BoardBridge runs on two simulated boards: citrine and ucb. Their hands move when your chess program \
          waits for a move.\n\
          \n\
          A program that starts engines (Arena, cutechess, Scid, Banksia, En Croissant):\n    \
-             boardbridge uci --connect {uci} --board citrine\n\
+             {program} uci --connect {uci} --board citrine\n\
          A program that connects by network (DroidFish): {uci}\n\
-         Watch the boards: boardbridge watch --connect {status}\n\
+         Watch the boards: {program} watch --connect {status}\n\
          Stop with Ctrl-C.\n"
     )
 }
@@ -132,11 +141,17 @@ async fn hand_that_waits(
     orders: mpsc::Sender<HandAction>,
 ) {
     loop {
-        let mine = matches!(
-            snapshots.borrow_and_update().advice,
-            Advice::YourMove(_) | Advice::Make(_)
-        );
-        let awaited = mine && snapshots.borrow().awaiting;
+        let awaited = {
+            let snapshot = snapshots.borrow_and_update();
+            // Only the last shown move is followed by the hand's own.
+            let last = snapshot.target.as_ref().and_then(|target| target.last());
+            let mine = match snapshot.advice {
+                Advice::YourMove(_) => true,
+                Advice::Make(m) => Some(m) == last,
+                _ => false,
+            };
+            mine && snapshot.awaiting
+        };
         if awaited {
             sleep(HAND_DELAY).await;
             // The simulated hand executes a shown move by itself, and refuses another until then.

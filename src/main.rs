@@ -1,6 +1,12 @@
 //! The program: from the command line to the library.
 
-use std::{fmt::Display, fs, path::Path, process::ExitCode};
+use std::{
+    fmt::Display,
+    fs,
+    io::{self, Write, stdout},
+    path::Path,
+    process::ExitCode,
+};
 
 use boardbridge::{
     check,
@@ -24,10 +30,7 @@ fn main() -> ExitCode {
         Command::Demo { seed } => demo(seed),
         Command::Uci { connect, board } => done(relay::run(&connect, board.as_deref())),
         Command::Check { config } => check_config(&config),
-        Command::Scan => {
-            scan::run();
-            ExitCode::SUCCESS
-        }
+        Command::Scan => written(scan::run(&mut stdout())),
         Command::Watch {
             connect,
             board,
@@ -57,13 +60,21 @@ fn done<T, E: Display>(result: Result<T, E>) -> ExitCode {
     }
 }
 
+/// A reader that has seen enough, such as `head`, is no failure.
+fn written(result: io::Result<()>) -> ExitCode {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        other => done(other),
+    }
+}
+
 fn wrong(error: impl Display) -> ExitCode {
     eprintln!("boardbridge: {error}");
     ExitCode::from(WRONG_USAGE)
 }
 
 /// One thread serves every board: they make a few hundred bytes a second, and nothing waits for another core.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -85,6 +96,12 @@ fn run(file: &Path) -> ExitCode {
         Err(code) => return code,
     };
     let serve = async {
+        if config.boards.is_empty() {
+            tracing::warn!(
+                "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then restart",
+                file.display()
+            );
+        }
         let daemon = Daemon::start(&config)
             .await
             .map_err(|error| error.to_string())?;
@@ -114,8 +131,8 @@ fn demo(seed: u64) -> ExitCode {
 fn check_config(file: &Path) -> ExitCode {
     match load(file) {
         Ok(config) => {
-            print!("{}", check::describe(&config, &file.display().to_string()));
-            ExitCode::SUCCESS
+            let text = check::describe(&config, &file.display().to_string());
+            written(write!(stdout(), "{text}"))
         }
         Err(code) => code,
     }
@@ -154,6 +171,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         seed: simulate.seed.unwrap_or(1),
         player,
     };
+    let link = settings.link.clone();
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(run(settings));
         // A read from standard input may still be under way; it has nothing to say any more.
@@ -166,7 +184,13 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
             eprintln!("boardbridge: the board left the game in the file");
             ExitCode::FAILURE
         }
-        Err(error) => done::<(), _>(Err(error)),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let link = link.map_or("a pseudo-terminal".to_owned(), |link| {
+                link.display().to_string()
+            });
+            done::<(), _>(Err(format!("{link} cannot be made: {error}")))
+        }
     }
 }
 
@@ -183,21 +207,27 @@ fn replayed(file: &Path, json: bool, whole: bool) -> ExitCode {
         Ok(made) => made,
         Err(error) => return wrong(format!("{}: {error}", file.display())),
     };
-    if whole {
-        print!("{made}");
-        return ExitCode::SUCCESS;
-    }
-    for entry in made.entries {
-        if let Item::Event(event) = &entry.item {
-            let seconds = entry.at.as_secs_f64();
-            if json {
-                let mut line = serde_json::to_value(event).unwrap_or_default();
-                line["seconds"] = seconds.into();
-                println!("{line}");
-            } else {
-                println!("{seconds:9.3} {event}");
-            }
+    written(if whole {
+        write!(stdout(), "{made}")
+    } else {
+        write_events(&made, json)
+    })
+}
+
+fn write_events(made: &Transcript, json: bool) -> io::Result<()> {
+    let mut output = stdout().lock();
+    for entry in &made.entries {
+        let Item::Event(event) = &entry.item else {
+            continue;
+        };
+        let seconds = entry.at.as_secs_f64();
+        if json {
+            let mut line = serde_json::to_value(event).unwrap_or_default();
+            line["seconds"] = seconds.into();
+            writeln!(output, "{line}")?;
+        } else if !event.is_blank() {
+            writeln!(output, "{seconds:9.3} {event}")?;
         }
     }
-    ExitCode::SUCCESS
+    Ok(())
 }

@@ -1,6 +1,9 @@
 //! `boardbridge scan`: the serial ports in reach, each with the TOML to paste.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 /// Names of ports that a board may hang on, below `/dev`.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
@@ -45,18 +48,31 @@ fn is_real(name: &str) -> bool {
     kind.is_ok_and(|kind| kind.trim() != "0")
 }
 
-/// Prints what was found.
-pub fn run() {
+/// Writes what was found.
+///
+/// # Errors
+/// It cannot be written.
+pub fn run(output: &mut impl Write) -> io::Result<()> {
     let ports = serial_ports(Path::new("/dev"));
     if ports.is_empty() {
-        println!("No serial port is in reach. Plug the board's cable in and scan again.");
+        writeln!(
+            output,
+            "No serial port is in reach. Plug the board's cable in and scan again."
+        )?;
     }
-    for (path, name) in ports {
+    for (number, (path, name)) in (1..).zip(ports) {
         let port = name.unwrap_or_else(|| path.clone());
-        println!("# {}", path.display());
-        println!("[boards.myboard]");
-        println!("kind = \"novag-citrine\"      # or novag-ucb");
-        println!("serial = {{ port = \"{}\" }}\n", port.display());
+        writeln!(
+            output,
+            "# {}: if your board is there, name it as you like",
+            path.display()
+        )?;
+        writeln!(output, "[boards.board{number}]")?;
+        writeln!(output, "kind = \"novag-citrine\"      # or novag-ucb")?;
+        writeln!(output, "serial = {{ port = \"{}\" }}\n", port.display())?;
     }
-    println!("Bluetooth boards: this version does not look for them yet.");
+    writeln!(
+        output,
+        "Bluetooth boards: this version does not look for them yet."
+    )
 }

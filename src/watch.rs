@@ -23,6 +23,9 @@ pub fn run(address: &str, board: Option<&str>, as_json: bool) -> io::Result<()> 
         if board.is_some_and(|board| event["board"] != board && !event["board"].is_null()) {
             continue;
         }
+        if !as_json && event["event"] == "advice" && event["text"] == "" {
+            continue;
+        }
         let text = if as_json { line } else { in_words(&event) };
         match writeln!(output, "{text}").and_then(|()| output.flush()) {
             // The reader, for instance `head`, has seen enough.

@@ -83,15 +83,15 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     refused("[uci\n", &["bb.toml:1", "TOML"]);
     refused("a = 1\na = 2\n", &["bb.toml:2", "TOML"]);
     refused(
-        "[boards.b]\nserial = { port = \"x\" }",
+        "[boards.b]\nserial = { port = \"/x\" }",
         &["bb.toml:1:", "boards.b.kind", "missing"],
     );
     refused(
-        "[boards.b]\nkind = \"dgt\"\nserial = { port = \"x\" }",
+        "[boards.b]\nkind = \"dgt\"\nserial = { port = \"/x\" }",
         &["bb.toml:2:", "boards.b.kind", "novag-citrine"],
     );
     refused(
-        "[boards.\"my board\"]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }",
+        "[boards.\"my board\"]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }",
         &["bb.toml:1:", "my board", "letters"],
     );
 }
@@ -103,7 +103,7 @@ fn a_board_has_exactly_one_transport_of_its_kind() {
         &["bb.toml:1:", "boards.b", "exactly one", "/dev/ttyUSB0"],
     );
     refused(
-        "[boards.b]\nkind = \"swpp\"\nserial = { port = \"x\" }\ntcp = { address = \"h:1\" }",
+        "[boards.b]\nkind = \"swpp\"\nserial = { port = \"/x\" }\ntcp = { address = \"h:1\" }",
         &["bb.toml:1:", "serial and tcp"],
     );
     refused(
@@ -114,8 +114,8 @@ fn a_board_has_exactly_one_transport_of_its_kind() {
         "[boards.b]\nkind = \"miko-neo\"\nble = {}",
         &["bb.toml:3:", "boards.b.ble", "name or address"],
     );
-    let twice = "[boards.a]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }\n\
-                 [boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }";
+    let twice = "[boards.a]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }\n\
+                 [boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }";
     refused(twice, &["bb.toml:6:", "boards.b.serial.port", "board a"]);
 }
 
@@ -151,12 +151,20 @@ fn impossible_values_are_refused() {
         &["bb.toml:4:", "position_format", "novag-ucb"],
     );
     refused(
-        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\" }\nposition_format = 3",
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }\nposition_format = 3",
         &["bb.toml:4:", "position_format", "1 or 2"],
     );
     refused(
-        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"x\", baud = 0 }",
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"/x\", baud = 0 }",
         &["bb.toml:3:", "serial.baud", "921600"],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"ttyUSB0\" }",
+        &["bb.toml:3:", "serial.port", "write \"/dev/ttyUSB0\""],
+    );
+    refused(
+        "[boards.b]\nkind = \"novag-ucb\"\nserial = \"/dev/ttyUSB0\"",
+        &["bb.toml:3:", "boards.b.serial", "a table: { port"],
     );
     refused(
         "[boards.b]\nkind = \"novag-ucb\"\nserial = { port = \"\" }",

@@ -281,7 +281,7 @@ fn a_taken_port_is_named_with_a_remedy() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("Is another BoardBridge running?"), "{text}");
+    assert!(text.contains("is another BoardBridge running?"), "{text}");
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn the_demonstration_plays_with_a_gui() {
             .env("BOARDBRIDGE_STATUS__LISTEN", "127.0.0.1:0"),
         false,
     );
-    let line = demo.prints("boardbridge uci --connect");
+    let line = demo.prints(" uci --connect");
     let uci = line.split_whitespace().nth(3).unwrap().to_owned();
     for board in ["citrine", "ucb"] {
         let mut relay = Program::start(
@@ -333,4 +333,47 @@ fn the_demonstration_plays_with_a_gui() {
         relay.says(&format!("position startpos moves {first} a7a6\ngo"));
         assert_ne!(address(&relay.prints("bestmove ")), "0000");
     }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, "").unwrap();
+    for arguments in [
+        &["scan"][..],
+        &["check", "--config", file.to_str().unwrap()],
+    ] {
+        let mut child = boardbridge()
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_simulated_board_that_is_stopped_leaves_no_link_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("board");
+    let mut board = Program::start(
+        boardbridge()
+            .args(["simulate", "novag-ucb", "--link"])
+            .arg(&link),
+        false,
+    );
+    board.prints("plugged");
+    assert!(link.is_symlink());
+    let id = board.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(board.child.wait().unwrap().code(), Some(0));
+    assert!(!link.is_symlink());
 }

@@ -228,7 +228,7 @@ impl Actor {
                 Event::Disconnected { .. } | Event::Silent | Event::Mistake { .. } => {
                     warn!("{event}");
                 }
-                Event::Advice { text } if text.is_empty() => {}
+                _ if event.is_blank() => {}
                 _ => info!("{event}"),
             }
             self.record(Item::Event(event.clone()));

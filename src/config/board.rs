@@ -64,7 +64,10 @@ impl Dialect {
 
 /// `serial = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: { port = \"/dev/ttyUSB0\" }"
+)]
 pub struct SerialConfig {
     /// For instance `/dev/ttyUSB0`.
     pub port: String,
@@ -74,7 +77,10 @@ pub struct SerialConfig {
 
 /// `ble = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: { name = \"…\" } or { address = \"…\" }"
+)]
 pub struct BleConfig {
     /// The name the board advertises.
     pub name: Option<String>,
@@ -84,7 +90,10 @@ pub struct BleConfig {
 
 /// `tcp = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: { address = \"127.0.0.1:9700\" }"
+)]
 pub struct TcpConfig {
     /// Address and port.
     pub address: Address,
@@ -92,7 +101,10 @@ pub struct TcpConfig {
 
 /// `[boards.NAME]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table [boards.NAME] with a kind and a port"
+)]
 pub struct BoardConfig {
     /// The make.
     pub kind: BoardKind,
@@ -218,6 +230,10 @@ impl BoardConfig {
                     vec!["serial", "port"],
                     "is empty: for instance \"/dev/ttyUSB0\"".to_owned(),
                 ));
+            }
+            if cfg!(unix) && !serial.port.starts_with('/') {
+                let problem = format!("`{0}` is no path: write \"/dev/{0}\"", serial.port);
+                return Err((vec!["serial", "port"], problem));
             }
             if serial.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
                 let problem = format!("is a speed in baud, {} to {}", BAUDS.start(), BAUDS.end());

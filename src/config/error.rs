@@ -12,11 +12,7 @@ use super::{DEFAULT_FILE, ENV_PREFIX};
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error(
-        "{}: {source}. Copy the commented default there (config/boardbridge.toml), or name another file with \
-         --config",
-        file.display()
-    )]
+    #[error("{}: {}", file.display(), unreadable_hint(.source))]
     Unreadable {
         /// Which file.
         file: PathBuf,
@@ -31,6 +27,17 @@ pub enum ConfigError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+}
+
+fn unreadable_hint(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::NotFound => "there is no such file. Copy the commented default there \
+             (config/boardbridge.toml), or name another file with --config"
+            .to_owned(),
+        io::ErrorKind::InvalidData => "this is not a text file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a folder: name the file in it".to_owned(),
+        _ => source.to_string(),
+    }
 }
 
 /// The text of a configuration, to find a key's line in.

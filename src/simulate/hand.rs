@@ -68,6 +68,17 @@ impl FromStr for HandAction {
     }
 }
 
+/// There is no game to play.
+#[derive(Debug, Error)]
+pub enum NoGame {
+    /// The file is shorter.
+    #[error("the file has no such line")]
+    NoLine,
+    /// The line is no game.
+    #[error(transparent)]
+    Game(#[from] GameError),
+}
+
 /// What a hand that plays by itself does next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
@@ -103,9 +114,12 @@ impl Player {
     ///
     /// # Errors
     /// There is no such line, or it is no game.
-    pub fn of_game(file: &str, number: usize, plays: Plays) -> Result<Self, GameError> {
+    pub fn of_game(file: &str, number: usize, plays: Plays) -> Result<Self, NoGame> {
         let mut game = Game::standard();
-        let line = file.lines().nth(number.saturating_sub(1)).unwrap_or("");
+        let line = file
+            .lines()
+            .nth(number.saturating_sub(1))
+            .ok_or(NoGame::NoLine)?;
         game.play_uci(line.split_whitespace())?;
         Ok(Self::Game {
             game: Box::new(game),

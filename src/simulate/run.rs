@@ -1,7 +1,11 @@
 //! `boardbridge simulate`: a simulated board on a pseudo-terminal, its hand led from standard input, a game file,
 //! or by chance.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -16,6 +20,7 @@ use super::{
     port::{Happened, Port},
     ucb::Ucb,
 };
+use crate::daemon::stop_signal;
 
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 64;
@@ -78,7 +83,14 @@ pub fn board(settings: &Settings) -> Box<dyn SimulatedBoard> {
 /// No pseudo-terminal is to be had.
 pub async fn run(settings: Settings) -> io::Result<Outcome> {
     let mut port = Port::new(board(&settings), settings.link.clone())?;
-    println!("{}", Report::Plugged(port.name().unwrap_or_default()));
+    let mut output = io::stdout();
+    let stop = stop_signal();
+    tokio::pin!(stop);
+    writeln!(
+        output,
+        "{}",
+        Report::Plugged(port.name().unwrap_or_default())
+    )?;
     let (orders, mut hand) = mpsc::channel(MAX_ORDERS);
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
@@ -92,9 +104,11 @@ pub async fn run(settings: Settings) -> io::Result<Outcome> {
             }
         };
         tokio::select! {
+            // The link to the pseudo-terminal goes with the board.
+            stopped = &mut stop => return stopped.map(|()| Outcome::Done),
             happened = port.next(&mut hand) => match happened? {
                 Happened::Seen(report) => {
-                    println!("{report}");
+                    writeln!(output, "{report}")?;
                     if settings.player.is_some() {
                         plays_at = Some(Instant::now() + delay);
                     }
@@ -106,7 +120,7 @@ pub async fn run(settings: Settings) -> io::Result<Outcome> {
                 Some(line) => match line.parse::<HandAction>() {
                     // The queue is longer than a person types; an order too many waits here.
                     Ok(order) => { let _ = orders.send(order).await; }
-                    Err(error) => println!("{}", Report::Refused(error.to_string())),
+                    Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
                 // A hand that plays by itself needs no orders.
                 None if settings.player.is_some() => input_open = false,
@@ -118,11 +132,11 @@ pub async fn run(settings: Settings) -> io::Result<Outcome> {
                     None | Some(Next::Wait) => {}
                     Some(Next::Do(action)) => { let _ = orders.send(action).await; }
                     Some(Next::Done) => {
-                        println!("done");
+                        writeln!(output, "done")?;
                         return Ok(Outcome::Done);
                     }
                     Some(Next::Astray) => {
-                        println!("astray");
+                        writeln!(output, "astray")?;
                         return Ok(Outcome::Astray);
                     }
                 }

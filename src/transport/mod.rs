@@ -44,6 +44,12 @@ pub enum OpenError {
         /// The port.
         port: String,
     },
+    /// There is something, but no port.
+    #[error("{port} is no serial port: `boardbridge scan` shows those in reach")]
+    NoPort {
+        /// What was named.
+        port: String,
+    },
     /// Anything else.
     #[error("{port} cannot be opened: {source}")]
     Other {

@@ -6,6 +6,9 @@ use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialSt
 
 use super::OpenError;
 
+/// `ENOTTY`, the same on every Unix.
+const NOT_A_TTY: i32 = 25;
+
 /// A serial port and its speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialPort {
@@ -42,6 +45,9 @@ impl SerialPort {
             _ if !there => OpenError::Missing { port },
             io::ErrorKind::PermissionDenied => OpenError::Denied { port },
             io::ErrorKind::ResourceBusy => OpenError::Busy { port },
+            _ if source.raw_os_error() == Some(NOT_A_TTY) && cfg!(unix) => {
+                OpenError::NoPort { port }
+            }
             _ if locked && cfg!(unix) => OpenError::Busy { port },
             io::ErrorKind::NotFound => OpenError::Missing { port },
             _ => OpenError::Other { port, source },

@@ -32,16 +32,9 @@ const CHUNK: usize = 4096;
 /// Why the relay gave up.
 #[derive(Debug, Error)]
 pub enum RelayError {
-    /// No daemon there.
-    #[error(
-        "BoardBridge cannot be reached at {address}: {source}. Is `boardbridge run` running there?"
-    )]
-    Connect {
-        /// Where.
-        address: String,
-        /// What the system says.
-        source: io::Error,
-    },
+    /// No daemon there; in words.
+    #[error("{0}")]
+    Connect(String),
     /// The connection broke, or the daemon stopped.
     #[error("the connection to BoardBridge at {address} was lost: restart the engine")]
     Lost {
@@ -62,8 +55,8 @@ enum Ended {
 /// [`RelayError`], which the GUI has been shown as well.
 pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     relay(address, board).inspect_err(|error| {
-        println!("info string {error}");
-        let _ = io::stdout().flush();
+        // The GUI may be gone as well.
+        let _ = writeln!(io::stdout(), "info string {error}");
     })
 }
 
@@ -112,14 +105,27 @@ fn connect(address: &str) -> Result<TcpStream, RelayError> {
         match attempt(address) {
             Ok(stream) => return Ok(stream),
             Err(source) if began.elapsed() >= PATIENCE => {
-                return Err(RelayError::Connect {
-                    address: address.to_owned(),
-                    source,
-                });
+                return Err(RelayError::Connect(explained(address, &source)));
             }
             Err(_) => thread::sleep(RETRY),
         }
     }
+}
+
+/// Why an address cannot be reached, and what to do.
+pub fn explained(address: &str, error: &io::Error) -> String {
+    let Some((host, port)) = address.rsplit_once(':') else {
+        return format!("`{address}` lacks the port: write for instance {address}:9670");
+    };
+    if port.parse::<u16>().is_err() {
+        return format!("`{port}` in `{address}` is no port: write for instance {host}:9670");
+    }
+    if address.to_socket_addrs().is_err() {
+        return format!("there is no machine named {host} on this network: try its IP address");
+    }
+    format!(
+        "BoardBridge cannot be reached at {address}: {error}. Is `boardbridge run` running there?"
+    )
 }
 
 fn attempt(address: &str) -> io::Result<TcpStream> {

@@ -380,7 +380,12 @@ impl Session {
         }
         if snapshot.advice != self.advice {
             self.advice = snapshot.advice.clone();
-            if self.stated {
+            // Between games and while the program thinks, only what cannot wait for the next `go`.
+            let urgent = matches!(
+                self.advice,
+                Advice::PutBack(_) | Advice::Mistake { .. } | Advice::SetUpByHand(_)
+            );
+            if self.search.is_some() || (self.stated && urgent) {
                 self.tell_advice();
             }
         }

@@ -232,9 +232,17 @@ impl Machine {
         }
         let advice = self.advice();
         if advice != self.last_advice {
-            self.event(Event::Advice {
-                text: advice.to_string(),
-            });
+            // These have been told as events of their own.
+            let told = matches!(
+                advice,
+                Advice::NoLink(_) | Advice::Silent | Advice::Mistake { .. }
+            );
+            let text = if told {
+                String::new()
+            } else {
+                advice.to_string()
+            };
+            self.event(Event::Advice { text });
             self.last_advice = advice;
         }
     }
