@@ -60,6 +60,7 @@ pub struct Session {
     debug: bool,
     /// The last things said, so as to say them once.
     advice: Advice,
+    advice_due: bool,
     told_to_wait: bool,
     result: Option<BoardResult>,
     actions: VecDeque<Action>,
@@ -81,6 +82,7 @@ impl Session {
             promotion: Role::Queen,
             debug: false,
             advice: Advice::Nothing,
+            advice_due: false,
             told_to_wait: false,
             result: None,
             actions: VecDeque::new(),
@@ -309,7 +311,8 @@ impl Session {
             client: self.client,
             on: true,
         });
-        self.tell_advice();
+        // As soon as the board has taken notice: what it says before is of the position before.
+        self.advice_due = true;
     }
 
     /// Ends a search that a command from the GUI ends: with the hand's move if there is one.
@@ -378,14 +381,17 @@ impl Session {
                 self.info(&format!("the board says: {result}"));
             }
         }
-        if snapshot.advice != self.advice {
+        let current = snapshot.place(self.client, self.number).is_some();
+        let due = current && self.advice_due && snapshot.awaiting;
+        if snapshot.advice != self.advice || due {
             self.advice = snapshot.advice.clone();
+            self.advice_due &= !due;
             // Between games and while the program thinks, only what cannot wait for the next `go`.
             let urgent = matches!(
                 self.advice,
                 Advice::PutBack(_) | Advice::Mistake { .. } | Advice::SetUpByHand(_)
             );
-            if self.search.is_some() || (self.stated && urgent) {
+            if (self.search.is_some() && current) || (self.stated && urgent) {
                 self.tell_advice();
             }
         }
