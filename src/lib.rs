@@ -22,6 +22,7 @@ pub mod board;
 pub mod bus;
 pub mod check;
 pub mod cli;
+mod clock;
 pub mod config;
 pub mod daemon;
 #[cfg(target_os = "linux")]

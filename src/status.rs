@@ -18,6 +18,7 @@ use tracing::{debug, warn};
 use crate::{
     board::snapshot::{LinkState, Snapshot},
     bus::{BoardEvent, Bus},
+    uci::server::ACCEPT_WAIT,
 };
 
 /// Watchers at once.
@@ -51,7 +52,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
             }
             Err(error) => {
                 warn!(%error, "a watcher's connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(200)).await;
+                tokio::time::sleep(ACCEPT_WAIT).await;
             }
         }
     }

@@ -18,6 +18,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 use super::{command::Command, machine::Machine, name::BoardName, snapshot::Snapshot};
 use crate::{
     bus::{BoardEvent, BoardHandle, COMMANDS, Event},
+    clock::sleep_until_some,
     driver::lines::printable,
     transcript::{Item, Recorder},
     transport::{Backoff, Stream, Transport},
@@ -251,13 +252,6 @@ impl Actor {
 /// The runtime's clock, which a test may have paused.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
-}
-
-async fn sleep_until_some(deadline: Option<tokio::time::Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
 }
 
 fn lost(error: &io::Error) -> String {

@@ -70,6 +70,11 @@ impl Claims {
         self.claims.iter().filter(|claim| claim.joined)
     }
 
+    /// Whether this client has the board.
+    pub fn has(&self, client: ClientId) -> bool {
+        self.holders().any(|claim| claim.client == client)
+    }
+
     /// Whether a client that has the board awaits a move.
     pub fn awaiting(&self) -> bool {
         self.holders().any(|claim| claim.awaiting)
@@ -79,8 +84,7 @@ impl Claims {
     /// other holder awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
         let free = self.holders().next().is_none();
-        let mine = self.holders().any(|claim| claim.client == client);
-        (free || mine) && !self.other_awaits(client)
+        (free || self.has(client)) && !self.other_awaits(client)
     }
 
     fn other_awaits(&self, client: ClientId) -> bool {
@@ -273,10 +277,6 @@ mod tests {
         claims.state(client, "somebody".into(), 1, game(moves), 0)
     }
 
-    fn has(claims: &Claims, client: ClientId) -> bool {
-        claims.holders().any(|claim| claim.client == client)
-    }
-
     #[test]
     fn two_clients_of_one_game_share_the_board() {
         let mut claims = Claims::default();
@@ -285,10 +285,10 @@ mod tests {
         let e4 = game("e2e4").last().unwrap();
         assert!(claims.answered(WHITE, 1, e4));
         assert!(!state(&mut claims, BLACK, "e2e4"));
-        assert!(has(&claims, BLACK));
+        assert!(claims.has(BLACK));
         claims.set_awaiting(BLACK, true);
         assert!(!state(&mut claims, WHITE, "d2d4"));
-        assert!(!has(&claims, WHITE), "Black awaits a move in another game");
+        assert!(!claims.has(WHITE), "Black awaits a move in another game");
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
         let mut claims = Claims::default();
         state(&mut claims, WHITE, "e2e4");
         assert!(!state(&mut claims, BLACK, "e2e4 c7c5"));
-        assert!(!has(&claims, BLACK));
+        assert!(!claims.has(BLACK));
         assert!(state(&mut claims, WHITE, "e2e4 e7e5"));
     }
 
@@ -306,7 +306,7 @@ mod tests {
         state(&mut claims, WHITE, "e2e4");
         state(&mut claims, BLACK, "e2e4");
         assert!(state(&mut claims, BLACK, "d2d4"));
-        assert!(!has(&claims, WHITE));
+        assert!(!claims.has(WHITE));
         claims.release(BLACK);
         assert_eq!(
             claims.target(),
@@ -314,7 +314,7 @@ mod tests {
             "nobody awaits a move: the board is left alone"
         );
         assert!(claims.set_awaiting(WHITE, true));
-        assert!(has(&claims, WHITE));
+        assert!(claims.has(WHITE));
         assert_eq!(claims.target(), Some(&game("e2e4")));
     }
 
@@ -324,14 +324,14 @@ mod tests {
         state(&mut claims, WHITE, "e2e4");
         state(&mut claims, BLACK, "e2e4");
         assert!(state(&mut claims, BLACK, "e2e4 e7e5 g1f3"));
-        assert!(has(&claims, WHITE), "the game went on");
+        assert!(claims.has(WHITE), "the game went on");
         claims.forget_answers();
         assert!(
             claims.set_awaiting(WHITE, true),
             "the board goes back to it"
         );
         assert_eq!(claims.target(), Some(&game("e2e4")));
-        assert!(!has(&claims, BLACK));
+        assert!(!claims.has(BLACK));
     }
 
     #[test]
@@ -339,11 +339,11 @@ mod tests {
         let mut claims = Claims::default();
         state(&mut claims, WHITE, "e2e4");
         assert!(!state(&mut claims, BLACK, ""));
-        assert!(!has(&claims, BLACK));
+        assert!(!claims.has(BLACK));
         assert_eq!(claims.target(), Some(&game("e2e4")));
         claims.set_awaiting(BLACK, true);
         assert!(claims.release(WHITE));
-        assert!(has(&claims, BLACK));
+        assert!(claims.has(BLACK));
         assert_eq!(claims.target(), Some(&game("")));
     }
 

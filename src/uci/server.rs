@@ -15,7 +15,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, debug, info, info_span, warn};
@@ -24,6 +24,7 @@ use super::session::{Action, Session};
 use crate::{
     board::{command::ClientId, snapshot::Snapshot},
     bus::{BoardEvent, BoardHandle, Bus},
+    clock::sleep_until_some,
     driver::lines::{Line, Lines, printable},
 };
 
@@ -49,7 +50,7 @@ pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
 /// Wait after a connection could not be accepted (file descriptors exhausted).
-const ACCEPT_WAIT: Duration = Duration::from_millis(200);
+pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 
 /// What all UCI ports share.
 #[derive(Debug, Clone)]
@@ -307,12 +308,5 @@ async fn next_event(events: &mut broadcast::Receiver<BoardEvent>, wanted: bool) 
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
-    }
-}
-
-async fn sleep_until_some(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

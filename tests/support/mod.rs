@@ -230,6 +230,14 @@ impl Gui {
         }
     }
 
+    /// Every `bestmove` so far.
+    pub fn answers(&self) -> Vec<&str> {
+        self.log
+            .iter()
+            .filter_map(|line| line.strip_prefix("bestmove "))
+            .collect()
+    }
+
     /// Asserts that all lines up to the answer to `isready` begin otherwise than this.
     pub async fn has_not_heard(&mut self, unwanted: &str) {
         self.says("isready").await;

@@ -27,14 +27,16 @@ impl Machine {
                 let game = game.before_double_step();
                 let fresh_from = self.held.fresh_from();
                 let changed = self.claims.state(client, label, number, game, fresh_from);
-                self.target_stated(changed);
+                if self.claims.has(client) {
+                    self.target_stated(changed);
+                }
                 self.admit_waiting();
             }
             Command::Await { client, on } => {
                 if self.claims.set_awaiting(client, on) {
                     self.target_stated(true);
                 }
-                self.leading |= on;
+                self.leading |= on && self.claims.has(client);
                 self.admit_waiting();
             }
             Command::Answered {
@@ -66,7 +68,7 @@ impl Machine {
                 }
             }
             Command::Ready { client } => {
-                if self.claims.holders().any(|c| c.client == client) {
+                if self.claims.has(client) {
                     self.ready(now);
                 }
             }

@@ -46,7 +46,6 @@ impl Machine {
             DriverEvent::NewGame => {
                 self.refusals = 0;
                 self.held.replace(Game::standard());
-
                 self.result = None;
                 self.mistake = None;
                 self.confirm(now);
