@@ -13,7 +13,7 @@ use std::{hint::black_box, time::Instant};
 use boardbridge::{
     board::{held::Held, machine::Machine},
     driver::{
-        Driver, Reported, citrine,
+        Channel, Driver, Reported, citrine,
         lines::Lines,
         ucb::{self, codec::PositionFormat},
     },
@@ -79,11 +79,11 @@ fn games(c: &mut Criterion) {
                 let mut machine =
                     Machine::new("bench".parse().unwrap(), driver, std::time::Duration::ZERO);
                 machine.link_up(begin);
-                machine.received(begin, b"N\r\n");
+                machine.received(begin, Channel::Serial, b"N\r\n");
                 machine
             },
             |mut machine| {
-                machine.received(begin, black_box(b"Me2e4\r\n"));
+                machine.received(begin, Channel::Serial, black_box(b"Me2e4\r\n"));
                 machine.poll_snapshot()
             },
             criterion::BatchSize::SmallInput,

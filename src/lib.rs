@@ -30,8 +30,10 @@ pub mod demo;
 pub mod driver;
 pub mod game;
 pub mod log;
+pub mod recognise;
 pub mod replay;
 pub mod scan;
+pub mod sense;
 #[cfg(target_os = "linux")]
 pub mod simulate;
 pub mod status;

@@ -56,9 +56,13 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
                 echo(&mut run);
                 run.machine.link_down(at, why.clone());
             }
-            Item::Received(bytes) => {
+            Item::Received(channel, bytes) => {
                 echo(&mut run);
-                run.machine.received(at, bytes);
+                run.machine.received(at, *channel, bytes);
+            }
+            Item::Answered(channel, outcome) => {
+                echo(&mut run);
+                run.machine.answered(at, *channel, outcome.clone());
             }
             Item::Command(command) => {
                 echo(&mut run);
@@ -108,10 +112,10 @@ impl Run {
                     item: Item::Event(event),
                 });
             }
-            if let Some(bytes) = self.machine.poll_transmit(now) {
+            if let Some(outgoing) = self.machine.poll_transmit(now) {
                 entries.push(Entry {
                     at,
-                    item: Item::Sent(bytes.to_vec()),
+                    item: Item::Sent(outgoing),
                 });
             }
             if entries.is_empty() {

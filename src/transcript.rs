@@ -7,6 +7,9 @@
 //! 0.000 @ up                        the link is up
 //! 0.000 > serial "New Game\r\n"     sent to the board
 //! 1.250 < serial "Me2e4\r\n"        came from the board
+//! 0.000 > 777ac5a4 subscribe        on Bluetooth LE each characteristic is a channel
+//! 0.030 @ done 777ac5a4             the board took it
+//! 0.060 @ refused f9664d70 WHY      the board refused it
 //! 1.300 * target 1 1 startpos       a front-end's command: client, number, game
 //! 1.300 * await 1 on
 //! 1.300 = {"event":"moved",…}       what happened, as `boardbridge watch --json` tells it
@@ -36,6 +39,7 @@ use crate::{
         name::BoardName,
     },
     bus::Event,
+    driver::{Channel, Outcome, Outgoing, Request, channel::NoChannel},
     game::Game,
 };
 
@@ -56,9 +60,11 @@ pub enum Item {
     /// The transcript ends.
     End,
     /// Bytes came from the board.
-    Received(Vec<u8>),
-    /// Bytes went to the board.
-    Sent(Vec<u8>),
+    Received(Channel, Vec<u8>),
+    /// Something was asked of the board.
+    Sent(Outgoing),
+    /// What was asked on a channel was done, or refused.
+    Answered(Channel, Outcome),
     /// A front-end asked something.
     Command(Command),
     /// Something happened.
@@ -157,10 +163,22 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
             ("up", _) => Item::LinkUp,
             ("down", why) => Item::LinkDown(why.to_owned()),
             ("end", _) => Item::End,
-            _ => return Err(format!("`{rest}` is not `up`, `down REASON` or `end`")),
+            ("done", channel) => Item::Answered(parse_channel(channel)?, Outcome::Done),
+            ("refused", rest) => {
+                let (channel, why) = rest.split_once(' ').unwrap_or((rest, ""));
+                Item::Answered(parse_channel(channel)?, Outcome::Refused(why.to_owned()))
+            }
+            _ => {
+                return Err(format!(
+                    "`{rest}` is not `up`, `down REASON`, `done CHANNEL`, `refused CHANNEL REASON` or `end`"
+                ));
+            }
         },
-        ">" => Item::Sent(payload(rest)?),
-        "<" => Item::Received(payload(rest)?),
+        ">" => Item::Sent(outgoing(rest)?),
+        "<" => {
+            let (channel, bytes) = payload(rest)?;
+            Item::Received(channel, bytes)
+        }
         "*" => Item::Command(parse_command(rest)?),
         "=" => Item::Expected(rest.to_owned()),
         _ => return Err(format!("`{kind}` is none of @ > < * =")),
@@ -168,14 +186,45 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
     Ok(Entry { at, item })
 }
 
+fn parse_channel(text: &str) -> Result<Channel, String> {
+    text.trim()
+        .parse()
+        .map_err(|error: NoChannel| error.to_string())
+}
+
+/// `serial "…"`, `777ac5a4 subscribe` or `d804b644 read`.
+fn outgoing(text: &str) -> Result<Outgoing, String> {
+    let request = match text.split_once(' ') {
+        Some((_, "read")) => Request::Read,
+        Some((_, "subscribe")) => Request::Subscribe,
+        _ => {
+            let (channel, bytes) = payload(text)?;
+            return Ok(Outgoing {
+                channel,
+                request: Request::Write(bytes.into()),
+            });
+        }
+    };
+    let (channel, _) = text.split_once(' ').unwrap_or((text, ""));
+    Ok(Outgoing {
+        channel: parse_channel(channel)?,
+        request,
+    })
+}
+
 /// `serial "…"`.
-fn payload(text: &str) -> Result<Vec<u8>, String> {
-    let quoted = text
+fn payload(text: &str) -> Result<(Channel, Vec<u8>), String> {
+    let (channel, quoted) = text
         .split_once(' ')
-        .map(|(_, payload)| payload.trim())
-        .and_then(|payload| payload.strip_prefix('"')?.strip_suffix('"'))
+        .and_then(|(channel, payload)| {
+            let payload = payload.trim().strip_prefix('"')?.strip_suffix('"')?;
+            Some((channel, payload))
+        })
         .ok_or("expected a channel and a payload in quotes: serial \"Me2e4\\r\\n\"")?;
-    unescape(quoted).ok_or_else(|| format!("`{quoted}` has an escape that is none"))
+    let channel = parse_channel(channel)?;
+    let bytes = unescape(quoted);
+    let bytes = bytes.ok_or_else(|| format!("`{quoted}` has an escape that is none"))?;
+    Ok((channel, bytes))
 }
 
 fn unescape(text: &str) -> Option<Vec<u8>> {
@@ -269,8 +318,18 @@ impl fmt::Display for Entry {
             Item::LinkUp => f.write_str("@ up"),
             Item::LinkDown(why) => write!(f, "@ down {}", why.replace(['\r', '\n'], " ")),
             Item::End => f.write_str("@ end"),
-            Item::Received(bytes) => write!(f, "< serial \"{}\"", bytes.escape_ascii()),
-            Item::Sent(bytes) => write!(f, "> serial \"{}\"", bytes.escape_ascii()),
+            Item::Received(channel, bytes) => {
+                write!(f, "< {channel} \"{}\"", bytes.escape_ascii())
+            }
+            Item::Sent(Outgoing { channel, request }) => match request {
+                Request::Write(bytes) => write!(f, "> {channel} \"{}\"", bytes.escape_ascii()),
+                Request::Read => write!(f, "> {channel} read"),
+                Request::Subscribe => write!(f, "> {channel} subscribe"),
+            },
+            Item::Answered(channel, Outcome::Done) => write!(f, "@ done {channel}"),
+            Item::Answered(channel, Outcome::Refused(why)) => {
+                write!(f, "@ refused {channel} {}", why.replace(['\r', '\n'], " "))
+            }
             Item::Command(command) => write!(f, "* {command}"),
             Item::Event(event) => {
                 let json = serde_json::to_string(event).map_err(|_| fmt::Error)?;

@@ -19,7 +19,7 @@ use boardbridge::{
         name::BoardName,
         snapshot::Snapshot,
     },
-    driver::{Driver, citrine, ucb},
+    driver::{Channel, Driver, citrine, ucb},
     game::Game,
     simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
 };
@@ -141,13 +141,13 @@ impl World {
             while let Some(bytes) = self.machine.poll_transmit(self.now) {
                 moved = true;
                 if self.plugged {
-                    self.board.received(self.now, &bytes);
+                    self.board.received(self.now, bytes.bytes());
                 }
             }
             while let Some(bytes) = self.board.poll_transmit() {
                 moved = true;
                 if self.plugged {
-                    self.machine.received(self.now, &bytes);
+                    self.machine.received(self.now, Channel::Serial, &bytes);
                 }
             }
             while let Some(report) = self.board.poll_report() {
@@ -270,7 +270,7 @@ impl World {
                 self.hand(HandAction::Garbage(length));
                 self.carry();
                 if self.plugged {
-                    self.machine.received(self.now, b"\r\n");
+                    self.machine.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),

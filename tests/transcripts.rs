@@ -63,7 +63,7 @@ fn any_bytes_survive_the_way_into_a_transcript_and_back() {
     let text = format!("0.000 < serial \"{}\"\n", every.escape_ascii());
     let transcript: Transcript = text.parse().unwrap();
     assert_eq!(transcript.to_string(), text);
-    let boardbridge::transcript::Item::Received(bytes) = &transcript.entries[0].item else {
+    let boardbridge::transcript::Item::Received(_, bytes) = &transcript.entries[0].item else {
         panic!("not received bytes");
     };
     assert_eq!(*bytes, every);

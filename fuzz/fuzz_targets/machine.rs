@@ -9,7 +9,7 @@ use boardbridge::{
         machine::Machine,
         name::BoardName,
     },
-    driver::{Driver, citrine, ucb},
+    driver::{Channel, Driver, citrine, ucb},
     game::Game,
 };
 
@@ -33,7 +33,7 @@ libfuzzer_sys::fuzz_target!(|input: (bool, Vec<(u8, Vec<u8>)>)| {
     for (wait, bytes) in chunks {
         now += Duration::from_millis(u64::from(wait) * 20);
         machine.timeout(now);
-        machine.received(now, &bytes);
+        machine.received(now, Channel::Serial, &bytes);
         while machine.poll_transmit(now).is_some() {}
         while machine.poll_event().is_some() {}
         let _ = machine.poll_snapshot();

@@ -1,14 +1,11 @@
 //! One task per board: gives a [`Machine`] a transport, a clock and the bus. Reconnects for ever.
 
 use std::{
-    collections::VecDeque,
-    io,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     sync::{broadcast, mpsc, watch},
     time::sleep_until,
 };
@@ -19,19 +16,11 @@ use super::{command::Command, machine::Machine, name::BoardName, snapshot::Snaps
 use crate::{
     bus::{BoardEvent, BoardHandle, COMMANDS, Event},
     clock::sleep_until_some,
-    driver::lines::printable,
+    driver::{Request, lines::printable},
     transcript::{Item, Recorder},
-    transport::{Backoff, Stream, Transport},
+    transport::{Backoff, Incoming, Link, OpenError, Transport},
 };
 
-/// Bytes read from a board at once.
-const READ_CHUNK: usize = 1024;
-/// Bytes a board may send a second; what comes faster waits in the kernel. Ten times what the fastest
-/// board's line carries (57600 baud, 5.8 kB/s): only a fault sends so much.
-pub const MAX_BYTES_PER_SECOND: usize = 64 * 1024;
-/// A link that takes no bytes for this long is broken. The longest message (a position, 100 bytes) takes
-/// 0.8 s at 1200 baud.
-pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Bytes of the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
@@ -52,13 +41,6 @@ enum Ended {
     Stopped,
     /// The link broke.
     Broken(String),
-}
-
-/// The reading budget of one second.
-struct Budget {
-    left: usize,
-    renewed: tokio::time::Instant,
-    warned: bool,
 }
 
 impl Actor {
@@ -95,10 +77,11 @@ impl Actor {
         async {
             let mut backoff = Backoff::default();
             loop {
-                let why = match self.transport.open() {
-                    Ok(stream) => {
+                let why = match self.opened(&stop).await {
+                    None => break,
+                    Some(Ok(link)) => {
                         let began = Instant::now();
-                        match self.linked(stream, &stop).await {
+                        match self.linked(link, &stop).await {
                             Ended::Stopped => break,
                             Ended::Broken(why) => {
                                 // A port that opens and breaks at once must not be opened in a hot loop.
@@ -109,7 +92,7 @@ impl Actor {
                             }
                         }
                     }
-                    Err(error) => error.to_string(),
+                    Some(Err(error)) => error.to_string(),
                 };
                 self.record(Item::LinkDown(why.clone()));
                 self.machine.link_down(Instant::now(), why);
@@ -121,6 +104,22 @@ impl Actor {
         }
         .instrument(span)
         .await;
+    }
+
+    /// Opens the link, with an ear for commands. Nothing if the daemon stops.
+    async fn opened(&mut self, stop: &CancellationToken) -> Option<Result<Link, OpenError>> {
+        let transport = self.transport.clone();
+        let opening = transport.open();
+        tokio::pin!(opening);
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                opened = &mut opening => return Some(opened),
+                Some(command) = self.commands.recv() => self.command(command),
+            }
+            self.publish();
+        }
     }
 
     /// Waits before the next attempt, with an ear for commands. `true` if the daemon stops.
@@ -138,69 +137,41 @@ impl Actor {
     }
 
     /// Serves an open link until it breaks.
-    async fn linked(&mut self, stream: Box<dyn Stream>, stop: &CancellationToken) -> Ended {
+    async fn linked(&mut self, mut link: Link, stop: &CancellationToken) -> Ended {
         info!(transport = %self.transport, "connected");
-        let (mut reader, mut writer) = tokio::io::split(stream);
-        let mut buffer = [0; READ_CHUNK];
-        let mut output: VecDeque<u8> = VecDeque::new();
-        let mut write_deadline = None;
-        let mut budget = Budget {
-            left: MAX_BYTES_PER_SECOND,
-            renewed: tokio::time::Instant::now(),
-            warned: false,
-        };
         self.record(Item::LinkUp);
         self.machine.link_up(now());
         loop {
-            self.collect(&mut output);
+            self.send(&mut link);
             self.publish();
-            if output.is_empty() {
-                write_deadline = None;
-            } else if write_deadline.is_none() {
-                write_deadline = Some(tokio::time::Instant::now() + WRITE_WAIT);
-            }
             let deadline = self.machine.deadline().map(tokio::time::Instant::from_std);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
                 () = sleep_until_some(deadline) => self.machine.timeout(now()),
-                written = writer.write_buf(&mut output), if !output.is_empty() => match written {
-                    Ok(0) => return Ended::Broken(lost(&io::ErrorKind::WriteZero.into())),
-                    Ok(_) => write_deadline = None,
-                    Err(error) => return Ended::Broken(lost(&error)),
-                },
-                read = reader.read(&mut buffer), if budget.left > 0 => match read {
-                    Ok(0) => return Ended::Broken(
-                        "the port was closed at the other end: is the cable plugged in?".to_owned(),
-                    ),
-                    Ok(count) => {
-                        budget.left = budget.left.saturating_sub(count);
-                        self.received(&buffer[..count]);
-                    }
-                    Err(error) => return Ended::Broken(lost(&error)),
-                },
-                () = sleep_until(budget.renewed + Duration::from_secs(1)), if budget.left == 0 => {
-                    if !std::mem::replace(&mut budget.warned, true) {
-                        warn!("the board sends more than {MAX_BYTES_PER_SECOND} bytes a second: reading slower");
-                    }
-                },
-                () = sleep_until_some(write_deadline) => {
-                    return Ended::Broken("the port takes no more bytes".to_owned());
+                incoming = link.next() => match incoming {
+                    Ok(incoming) => self.incoming(incoming),
+                    Err(why) => return Ended::Broken(why),
                 },
                 // Last: clients that ask without end do not keep the board waiting.
                 Some(command) = self.commands.recv() => self.command(command),
             }
-            if budget.renewed.elapsed() >= Duration::from_secs(1) {
-                budget.renewed = tokio::time::Instant::now();
-                budget.left = MAX_BYTES_PER_SECOND;
-            }
         }
     }
 
-    fn received(&mut self, bytes: &[u8]) {
-        debug!(bytes = %printable(bytes, LOGGED), "<");
-        self.record(Item::Received(bytes.to_vec()));
-        self.machine.received(now(), bytes);
+    fn incoming(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Received(channel, bytes) => {
+                debug!(%channel, bytes = %printable(&bytes, LOGGED), "<");
+                self.record(Item::Received(channel, bytes.to_vec()));
+                self.machine.received(now(), channel, &bytes);
+            }
+            Incoming::Answered(channel, outcome) => {
+                debug!(%channel, ?outcome, "<");
+                self.record(Item::Answered(channel, outcome.clone()));
+                self.machine.answered(now(), channel, outcome);
+            }
+        }
     }
 
     fn command(&mut self, command: Command) {
@@ -209,12 +180,19 @@ impl Actor {
         self.machine.command(now(), command);
     }
 
-    /// Takes what is to be sent now.
-    fn collect(&mut self, output: &mut VecDeque<u8>) {
-        while let Some(bytes) = self.machine.poll_transmit(now()) {
-            debug!(bytes = %printable(&bytes, LOGGED), ">");
-            self.record(Item::Sent(bytes.to_vec()));
-            output.extend(bytes);
+    /// Hands over what is to be done on the link now.
+    fn send(&mut self, link: &mut Link) {
+        while let Some(outgoing) = self.machine.poll_transmit(now()) {
+            let channel = outgoing.channel;
+            match &outgoing.request {
+                Request::Write(bytes) => {
+                    debug!(%channel, bytes = %printable(bytes, LOGGED), ">");
+                }
+                Request::Read => debug!(%channel, "> read"),
+                Request::Subscribe => debug!(%channel, "> subscribe"),
+            }
+            link.send(&outgoing);
+            self.record(Item::Sent(outgoing));
         }
     }
 
@@ -252,8 +230,4 @@ impl Actor {
 /// The runtime's clock, which a test may have paused.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
-}
-
-fn lost(error: &io::Error) -> String {
-    format!("the link broke ({error}): is the cable plugged in?")
 }

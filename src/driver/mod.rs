@@ -5,6 +5,7 @@
 //! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; whether a
 //! move is legal, and what is to be shown next, is the business of [`crate::board`].
 
+pub mod channel;
 pub mod citrine;
 pub mod lines;
 pub mod pacer;
@@ -13,9 +14,9 @@ pub mod ucb;
 
 use std::time::Instant;
 
-use bytes::Bytes;
 use shakmaty::{Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
 
+pub use self::channel::{Channel, Outcome, Outgoing, Request};
 use crate::game::Game;
 
 /// One thing a board is asked to do.
@@ -238,7 +239,11 @@ pub trait Driver: Send {
     fn link_down(&mut self);
 
     /// Bytes came from the board.
-    fn received(&mut self, now: Instant, bytes: &[u8]);
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]);
+
+    /// A request of [`Self::poll_transmit`] was answered. Requests are carried out one at a time, in order; a
+    /// serial line answers none.
+    fn answered(&mut self, _now: Instant, _channel: Channel, _outcome: Outcome) {}
 
     /// The time given by [`Self::deadline`] has come.
     fn timeout(&mut self, now: Instant);
@@ -268,8 +273,8 @@ pub trait Driver: Send {
     /// Asks the board for its squares, where [`Capabilities::tells_game`].
     fn look(&mut self, now: Instant);
 
-    /// The next bytes to send now.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Bytes>;
+    /// The next thing to do on the link, now.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;
 
     /// The next event.
     fn poll_event(&mut self) -> Option<DriverEvent>;

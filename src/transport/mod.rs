@@ -1,19 +1,24 @@
 //! Transports: they move bytes, and know nothing of chess.
 //!
-//! A transport opens to a [`Stream`]; what was opened ends with an error or the end of input, and the actor
-//! opens it again, with [`Backoff`] between.
+//! A transport opens to a [`Link`]; a link ends with an error, and the actor opens it again, with [`Backoff`]
+//! between.
 
 pub mod backoff;
+pub mod line;
 pub mod serial;
 
 use std::{fmt, io};
 
+use bytes::Bytes;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use self::line::Line;
+use crate::driver::{Channel, Outcome, Outgoing};
+
 pub use backoff::Backoff;
 
-/// An open link to a board.
+/// The bytes of a serial line.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -72,9 +77,9 @@ impl Transport {
     ///
     /// # Errors
     /// [`OpenError`], worded for the player.
-    pub fn open(&self) -> Result<Box<dyn Stream>, OpenError> {
+    pub async fn open(&self) -> Result<Link, OpenError> {
         match self {
-            Self::Serial(port) => Ok(Box::new(port.open()?)),
+            Self::Serial(port) => Ok(Link::Line(Box::new(Line::new(Box::new(port.open()?))))),
         }
     }
 }
@@ -83,6 +88,40 @@ impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serial(port) => port.fmt(f),
+        }
+    }
+}
+
+/// What comes over a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// Bytes came from the board.
+    Received(Channel, Bytes),
+    /// A request was done, or refused.
+    Answered(Channel, Outcome),
+}
+
+/// An open link.
+pub enum Link {
+    /// Over a serial line.
+    Line(Box<Line>),
+}
+
+impl Link {
+    /// Takes over one thing to do.
+    pub fn send(&mut self, outgoing: &Outgoing) {
+        match self {
+            Self::Line(line) => line.send(outgoing),
+        }
+    }
+
+    /// Does what is to be done and waits for what comes. May be dropped at any time without losing anything.
+    ///
+    /// # Errors
+    /// Why the link is broken, for the player.
+    pub async fn next(&mut self) -> Result<Incoming, String> {
+        match self {
+            Self::Line(line) => line.next().await,
         }
     }
 }

@@ -13,7 +13,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
 use shakmaty::Move;
 
 use super::{
@@ -26,7 +25,7 @@ use super::{
 };
 use crate::{
     bus::Event,
-    driver::{BoardResult, Driver, Reported, Step},
+    driver::{BoardResult, Channel, Driver, Outcome, Outgoing, Reported, Step},
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before
@@ -130,8 +129,14 @@ impl Machine {
     }
 
     /// Bytes came from the board.
-    pub fn received(&mut self, now: Instant, bytes: &[u8]) {
-        self.driver.received(now, bytes);
+    pub fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        self.driver.received(now, channel, bytes);
+        self.drive(now);
+    }
+
+    /// What [`Self::poll_transmit`] gave on this channel was done, or refused.
+    pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Outcome) {
+        self.driver.answered(now, channel, outcome);
         self.drive(now);
     }
 
@@ -149,13 +154,13 @@ impl Machine {
         lead.chain(self.driver.deadline()).min()
     }
 
-    /// The next bytes to send now.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
-        let bytes = self.driver.poll_transmit(now);
-        if bytes.is_some() {
+    /// The next thing to do on the link, now.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        let outgoing = self.driver.poll_transmit(now);
+        if outgoing.is_some() {
             self.drive(now);
         }
-        bytes
+        outgoing
     }
 
     /// The next event.

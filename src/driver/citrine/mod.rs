@@ -19,7 +19,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
 pub use self::timing::Timing;
@@ -33,7 +32,7 @@ use self::{
     },
 };
 use super::{
-    Capabilities, Driver, DriverEvent, Reported, Step, StepFailure,
+    Capabilities, Channel, Driver, DriverEvent, Outgoing, Reported, Step, StepFailure,
     lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
 };
@@ -557,7 +556,7 @@ impl Driver for Citrine {
         self.learn_at = None;
     }
 
-    fn received(&mut self, now: Instant, bytes: &[u8]) {
+    fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
         self.pacer.heard(now);
         self.lines.push(bytes);
         while let Some(line) = self.lines.next_line() {
@@ -713,7 +712,7 @@ impl Driver for Citrine {
         }
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let (bytes, sent) = self.pacer.poll(now)?;
         match sent {
             Sent::Plain => {}
@@ -755,7 +754,7 @@ impl Driver for Citrine {
                 self.finish_show(now);
             }
         }
-        Some(bytes)
+        Some(Outgoing::serial(bytes))
     }
 
     fn poll_event(&mut self) -> Option<DriverEvent> {

@@ -15,12 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
 use shakmaty::Chess;
 
 use self::codec::{Message, PositionFormat};
 use super::{
-    Capabilities, Driver, DriverEvent, Step,
+    Capabilities, Channel, Driver, DriverEvent, Outgoing, Step,
     lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
 };
@@ -220,7 +219,7 @@ impl Driver for Ucb {
         self.line_ends = None;
     }
 
-    fn received(&mut self, now: Instant, bytes: &[u8]) {
+    fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
         self.pacer.heard(now);
         self.lines.push(bytes);
         while let Some(line) = self.lines.next_line() {
@@ -322,7 +321,7 @@ impl Driver for Ucb {
 
     fn look(&mut self, _now: Instant) {}
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Bytes> {
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let (bytes, sent) = self.pacer.poll(now)?;
         if let Some(Doing::Sending { wait, begun }) = &mut self.doing {
             *begun = true;
@@ -331,7 +330,7 @@ impl Driver for Ucb {
                 self.events.push_back(DriverEvent::Accepted);
             }
         }
-        Some(bytes)
+        Some(Outgoing::serial(bytes))
     }
 
     fn poll_event(&mut self) -> Option<DriverEvent> {
