@@ -105,6 +105,11 @@ pub enum Event {
         /// `startpos moves …`, or nothing where no client has the board.
         game: Option<String>,
     },
+    /// What is left in the board's battery.
+    Battery {
+        /// 0 to 100.
+        percent: u8,
+    },
     /// The board sent something that is no message of its protocol.
     Unreadable {
         /// Printable and bounded.
@@ -232,6 +237,7 @@ impl fmt::Display for Event {
             Self::Result { result } => write!(f, "the board says: {result}"),
             Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
+            Self::Battery { percent } => write!(f, "battery: {percent} %"),
             Self::Unreadable { text } => write!(f, "unreadable: {text}"),
             Self::Advice { text } => f.write_str(text),
         }

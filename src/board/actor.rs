@@ -144,6 +144,9 @@ impl Actor {
         loop {
             self.send(&mut link);
             self.publish();
+            if let Some(why) = self.machine.poll_hang_up() {
+                return Ended::Broken(why);
+            }
             let deadline = self.machine.deadline().map(tokio::time::Instant::from_std);
             tokio::select! {
                 biased;

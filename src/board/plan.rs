@@ -29,10 +29,15 @@ pub struct Circumstances {
     pub new_game: bool,
     /// The board has refused a set-up before.
     pub set_up_refused: bool,
+    /// The pieces stand as in the target already: a set-up takes no hand.
+    pub stands: bool,
 }
 
 /// The next step from `held` toward `target`.
 pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstances) -> Plan {
+    if given.stands && held.certainty() == Certainty::Lost {
+        return Plan::Do(Step::SetUp(Box::new(target.clone())));
+    }
     let game = held.game();
     let known = held.certainty() == Certainty::Sure && !held.is_astray();
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
@@ -44,7 +49,8 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         }
         if let Some(last) = game.last().filter(|_| back > 0) {
             // A board takes back what it has in its record, and that begins at its last set-up.
-            if board.take_back && !given.new_game && common >= held.base() {
+            if board.take_back && !given.new_game && (common >= held.base() || !board.keeps_record)
+            {
                 ways.push((back + forward, Step::TakeBack(last)));
             }
         } else if let Some(&next) = target.moves().get(common) {
@@ -79,12 +85,14 @@ mod tests {
         set_up_cost: 12,
         new_game_cost: 6,
         tells_game: true,
+        keeps_record: true,
     };
     const UCB: Capabilities = Capabilities {
         take_back: false,
         set_up_cost: 5,
         new_game_cost: 3,
         tells_game: false,
+        keeps_record: true,
     };
 
     fn game(moves: &str) -> Game {

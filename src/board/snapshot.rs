@@ -56,6 +56,8 @@ pub struct Snapshot {
     pub advice: Advice,
     /// How the board says the game on it ended.
     pub result: Option<BoardResult>,
+    /// What is left in the board's battery, in percent, if it told.
+    pub battery: Option<u8>,
     /// Every client that has the board or waits for it.
     pub places: Vec<Place>,
     /// Who has the board, for messages to those who wait.
@@ -75,6 +77,7 @@ impl Snapshot {
             awaiting: false,
             advice: Advice::Nothing,
             result: None,
+            battery: None,
             places: Vec::new(),
             holders: Vec::new(),
         }

@@ -8,13 +8,14 @@
 pub mod channel;
 pub mod citrine;
 pub mod lines;
+pub mod neo;
 pub mod pacer;
 pub mod registry;
 pub mod ucb;
 
 use std::time::Instant;
 
-use shakmaty::{Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
 pub use self::channel::{Channel, Outcome, Outgoing, Request};
 use crate::game::Game;
@@ -199,8 +200,25 @@ pub enum DriverEvent {
     NoPicture,
     /// The board says the game is over.
     Ended(BoardResult),
+    /// Nobody knows where the pieces stand.
+    Adrift,
+    /// Pieces stand wrong, and the board waits for the hand to mend it.
+    Misplaced(Misplaced),
+    /// No piece stands wrong any more.
+    Stands,
+    /// What is left in the board's battery, in percent.
+    Battery(u8),
     /// Something came that is no message of this protocol. The text is printable and bounded.
     Unreadable(String),
+}
+
+/// Pieces that do not stand where they should.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Misplaced {
+    /// Empty squares, each with the piece that belongs there.
+    pub lacking: Vec<(Square, Piece)>,
+    /// Squares with a piece that belongs elsewhere.
+    pub surplus: Bitboard,
 }
 
 /// Why a step did not take effect.
@@ -225,6 +243,8 @@ pub struct Capabilities {
     pub new_game_cost: usize,
     /// The board can be asked which game it holds ([`Driver::learn`]).
     pub tells_game: bool,
+    /// The board keeps a record of its own, and takes back nothing from before its beginning.
+    pub keeps_record: bool,
 }
 
 /// One board's protocol. See the module's introduction.
@@ -272,6 +292,26 @@ pub trait Driver: Send {
 
     /// Asks the board for its squares, where [`Capabilities::tells_game`].
     fn look(&mut self, now: Instant);
+
+    /// The game the board holds, as far as the program knows. Told whenever it may have changed; a board that
+    /// knows no pieces recognises moves by it. `may_replace`: nobody has been told its last move yet.
+    /// `true` if there is something to say now.
+    fn follow(&mut self, _now: Instant, _game: &Game, _may_replace: bool) -> bool {
+        false
+    }
+
+    /// Whether the board, as far as it can tell, has its pieces as on `board`.
+    fn stands_as(&self, _board: &Board) -> bool {
+        false
+    }
+
+    /// What the hand is awaited for is not wanted any more.
+    fn abandon(&mut self, _now: Instant) {}
+
+    /// Why the link is of no use and is to be opened anew, once.
+    fn poll_hang_up(&mut self) -> Option<String> {
+        None
+    }
 
     /// The next thing to do on the link, now.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;

@@ -1,7 +1,13 @@
 //! What the player is to know or do, as the board stands.
 
 use super::Machine;
-use crate::board::{advice::Advice, held::Certainty, snapshot::LinkState};
+use crate::{
+    board::{advice::Advice, held::Certainty, snapshot::LinkState},
+    driver::Misplaced,
+};
+
+/// Missing pieces that are named one by one while a position is set up.
+const FEW: usize = 4;
 
 impl Machine {
     /// What the player is to know or do now.
@@ -11,6 +17,11 @@ impl Machine {
             LinkState::Silent => return Advice::Silent,
             LinkState::Asking => return Advice::Nothing,
             LinkState::Up => {}
+        }
+        // While a whole board is being set up, a list of everything helps nobody.
+        let few = |m: &&Misplaced| self.following.is_none() || m.lacking.len() <= FEW;
+        if let Some(misplaced) = self.misplaced.as_ref().filter(few) {
+            return Advice::Misplaced(misplaced.clone());
         }
         if let Some(made) = self.mistake {
             return Advice::Mistake {

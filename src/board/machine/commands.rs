@@ -81,6 +81,9 @@ impl Machine {
                 }
             }
         }
+        if std::mem::take(&mut self.abandon) {
+            self.driver.abandon(now);
+        }
         self.drive(now);
     }
 
@@ -105,6 +108,7 @@ impl Machine {
             self.by_hand = false;
             self.hand_took_back = false;
             self.failures = 0;
+            self.abandon = true;
             self.tell_target();
         }
         self.leading = self.claims.target().is_some();

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::Move;
+use shakmaty::{Move, Position};
 
 use super::{
     advice::Advice,
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     bus::Event,
-    driver::{BoardResult, Channel, Driver, Outcome, Outgoing, Reported, Step},
+    driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before
@@ -66,8 +66,12 @@ pub struct Machine {
     listed: Listed,
     given: Circumstances,
     by_hand: bool,
+    /// What the hand is awaited for may not be wanted any more.
+    abandon: bool,
     hand_took_back: bool,
     mistake: Option<Reported>,
+    misplaced: Option<Misplaced>,
+    battery: Option<u8>,
     events: VecDeque<Event>,
     last_advice: Advice,
     changed: bool,
@@ -95,8 +99,11 @@ impl Machine {
             listed: Listed::Followed,
             given: Circumstances::default(),
             by_hand: false,
+            abandon: false,
             hand_took_back: false,
             mistake: None,
+            misplaced: None,
+            battery: None,
             events: VecDeque::new(),
             last_advice: Advice::Nothing,
             changed: true,
@@ -125,6 +132,7 @@ impl Machine {
         self.step = None;
         self.following = None;
         self.mistake = None;
+        self.misplaced = None;
         self.drive(now);
     }
 
@@ -163,6 +171,11 @@ impl Machine {
         outgoing
     }
 
+    /// Why the link is of no use and is to be opened anew, once.
+    pub fn poll_hang_up(&mut self) -> Option<String> {
+        self.driver.poll_hang_up()
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -186,6 +199,7 @@ impl Machine {
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
             result: self.result,
+            battery: self.battery,
             places: self
                 .claims
                 .iter()
@@ -217,9 +231,16 @@ impl Machine {
     /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
     fn drive(&mut self, now: Instant) {
         loop {
-            while let Some(event) = self.driver.poll_event() {
-                self.driver_event(now, event);
-                self.claims.taken_back_to(self.held.game().len());
+            // A game followed may let the driver understand what it sensed before.
+            loop {
+                while let Some(event) = self.driver.poll_event() {
+                    self.driver_event(now, event);
+                    self.claims.taken_back_to(self.held.game().len());
+                }
+                let fresh = self.held.fresh_from() < self.held.game().len();
+                if !self.driver.follow(now, self.held.game(), fresh) {
+                    break;
+                }
             }
             if !self.driver.stepping() {
                 self.step = None;
@@ -268,6 +289,7 @@ impl Machine {
         };
         let given = Circumstances {
             set_up_refused: self.refusals >= MAX_REFUSALS,
+            stands: self.driver.stands_as(target.position().board()),
             ..self.given
         };
         match plan(&self.held, target, board, given) {

@@ -102,6 +102,28 @@ impl Machine {
                 self.result = Some(result);
                 self.event(Event::Result { result });
             }
+            DriverEvent::Adrift => {
+                self.held.lose();
+                self.changed = true;
+            }
+            DriverEvent::Misplaced(misplaced) => {
+                self.misplaced = Some(misplaced);
+                if self.following.is_none() {
+                    let text = self.advice().to_string();
+                    self.event(Event::Mistake { text });
+                }
+                self.changed = true;
+            }
+            DriverEvent::Stands => {
+                if self.misplaced.take().is_some() {
+                    self.event(Event::Mended);
+                }
+            }
+            DriverEvent::Battery(percent) => {
+                if self.battery.replace(percent) != Some(percent) {
+                    self.event(Event::Battery { percent });
+                }
+            }
             DriverEvent::Unreadable(text) => self.event(Event::Unreadable { text }),
         }
     }

@@ -1,0 +1,1005 @@
+//! The Miko Neo, formerly Square Off Neo (Bluetooth LE): senses squares, not pieces, and moves its own pieces.
+//!
+//! Source: "Miko Neo communication protocol" and captures of a real board, see `docs/protocols.md`. What shaped
+//! this driver:
+//!
+//! - Every write is answered; the next one waits for that ([`outbox`]), and while the motor runs nothing is
+//!   written, because nobody knows what the board would make of it.
+//! - The board's pictures of its squares lie: a square that holds a piece may read empty for many moves. The
+//!   [recogniser](crate::recognise) knows; nothing here waits for equality without an end.
+//! - A move of the program is a few paths of the motor, each awaited ([`motor`]). What remains to be done is worked
+//!   out anew from where the pieces stand before each path, so that a link that was lost in the middle only means
+//!   to go on, and a path that was carried out is not sent again.
+
+pub mod codec;
+pub mod motor;
+pub mod outbox;
+mod task;
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use shakmaty::{
+    Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square,
+};
+
+use self::{
+    codec::{Message, Sign},
+    motor::{Action, Parking, Place},
+    outbox::{Outbox, Part, Settled},
+    task::{Assembling, Driving, Interrupted, Motion, Task},
+};
+use super::{
+    Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Reported, Step,
+    StepFailure, Wording, lines::printable,
+};
+use crate::{
+    game::Game,
+    recognise::{Recognised, Recogniser, Waits},
+    sense::Sensed,
+};
+
+/// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
+/// motor is stuck.
+pub const PATH_WAIT: Duration = Duration::from_secs(20);
+/// Pictures come every 2 s (measured: 2.04 s at most while nothing moves); ask for one after this long.
+pub const PICTURE_WAIT: Duration = Duration::from_secs(6);
+/// A board that has sent nothing for this long is gone, whatever the radio says.
+pub const SILENCE: Duration = Duration::from_secs(30);
+/// The answer to the greeting came within 0.1 s in all captures.
+pub const HELLO_WAIT: Duration = Duration::from_secs(3);
+/// A set-up that lacks a few pieces and does not change for this long is believed: the squares may read wrong.
+pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
+/// So many squares may read wrong at once. The captured game had three.
+pub const ASSEMBLE_LACKING: usize = 4;
+/// How long the piece a pawn became may still be lifted and put back to choose another.
+pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
+/// Pictures that must show the start position before it counts as a new game.
+const NEW_GAME_PICTURES: u8 = 2;
+/// Bytes of an unreadable value that are shown.
+const SHOWN: usize = 80;
+
+/// How the piece is chosen that the player's pawn becomes.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promotion {
+    /// The program's choice: its UCI option, a queen by default.
+    #[default]
+    Option,
+    /// Lifting the new piece and putting it back: not at all or once is a queen, twice a knight, three times a rook,
+    /// four times a bishop.
+    Gesture,
+}
+
+/// What can be set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The motor makes the program's moves; otherwise the player does.
+    pub motor: bool,
+    /// How the player's promotion piece is chosen.
+    pub promotion: Promotion,
+    /// The board's firmware takes its signs as `27#…` commands.
+    pub old_signs: bool,
+    /// Columns beside the board for captured pieces, the best first.
+    pub parking: Vec<i8>,
+    /// How long what may still go on is given.
+    pub waits: Waits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            motor: true,
+            promotion: Promotion::Option,
+            old_signs: false,
+            parking: motor::parking::DEFAULT_COLUMNS.to_vec(),
+            waits: Waits::default(),
+        }
+    }
+}
+
+/// How far the link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Down,
+    Starting,
+    Ready,
+}
+
+/// A promotion that waits for the gesture.
+#[derive(Clone, Copy, Debug)]
+struct Promoting {
+    m: Move,
+    due: Instant,
+    lifts: u8,
+}
+
+/// The driver. See the module's introduction.
+#[derive(Debug)]
+pub struct Neo {
+    settings: Settings,
+    phase: Phase,
+    outbox: Outbox,
+    recogniser: Recogniser,
+    parking: Parking,
+    /// Whether it is known which piece stands where.
+    known: bool,
+    game: Game,
+    /// The game followed is not the recogniser's yet.
+    behind: bool,
+    may_replace: bool,
+    task: Option<Task>,
+    interrupted: Option<Interrupted>,
+    promoting: Option<Promoting>,
+    /// [`Driver::learn`] was called and not answered.
+    asked: bool,
+    /// The last picture on this link, and what events said since.
+    picture: Option<Bitboard>,
+    put: Bitboard,
+    heard: Option<Instant>,
+    hello_due: Option<Instant>,
+    look_due: Option<Instant>,
+    new_game_pictures: u8,
+    /// The program's last move was made on the board, and the check it may give is not told.
+    shown: bool,
+    /// The end of this game was told.
+    ended: bool,
+    misplaced: Option<Misplaced>,
+    lit: Bitboard,
+    firmware: Option<String>,
+    hang_up: Option<String>,
+    events: VecDeque<DriverEvent>,
+}
+
+impl Neo {
+    /// A driver that knows nothing of its board yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            parking: Parking::new(&settings.parking),
+            recogniser: Recogniser::new(settings.waits, Board::new()),
+            settings,
+            phase: Phase::Down,
+            outbox: Outbox::default(),
+            known: false,
+            game: Game::standard(),
+            behind: true,
+            may_replace: false,
+            task: None,
+            interrupted: None,
+            promoting: None,
+            asked: false,
+            picture: None,
+            put: Bitboard::EMPTY,
+            heard: None,
+            hello_due: None,
+            look_due: None,
+            new_game_pictures: 0,
+            shown: false,
+            ended: false,
+            misplaced: None,
+            lit: Bitboard::EMPTY,
+            firmware: None,
+            hang_up: None,
+            events: VecDeque::new(),
+        }
+    }
+
+    fn say(&mut self, outgoing: Outgoing) {
+        self.outbox.push(outgoing, Part::Plain);
+    }
+
+    /// The start as the maker's app makes it (captured twice).
+    fn begin(&mut self) {
+        self.outbox
+            .push(codec::subscribe(codec::ANSWERS), Part::Plain);
+        self.say(codec::read(codec::BATTERY));
+        self.say(codec::subscribe(codec::BATTERY));
+        self.say(codec::read(codec::FIRMWARE));
+        self.say(codec::subscribe(codec::UNKNOWN));
+        self.outbox
+            .push(codec::subscribe(codec::EVENTS), Part::Essential);
+        self.outbox
+            .push(codec::subscribe(codec::OCCUPANCY), Part::Essential);
+        self.say(codec::read(codec::SETTINGS));
+        self.outbox.push(codec::hello(), Part::Hello);
+    }
+
+    /// The board has answered the greeting, or never will.
+    fn ready(&mut self) {
+        if self.phase != Phase::Starting {
+            return;
+        }
+        self.phase = Phase::Ready;
+        self.hello_due = None;
+        self.say(codec::position_set());
+        self.say(codec::no_game());
+        let firmware = self.firmware.as_ref();
+        let id = firmware.map_or("Neo".to_owned(), |version| {
+            format!("Neo, firmware {version}")
+        });
+        self.events.push_back(DriverEvent::Answers { id: Some(id) });
+    }
+
+    fn message(&mut self, now: Instant, message: Message) {
+        match message {
+            Message::Lifted(square) => {
+                self.put.discard(square);
+                if let Some(picture) = &mut self.picture {
+                    picture.discard(square);
+                }
+                if let Some(promoting) = &mut self.promoting
+                    && promoting.m.to() == square
+                {
+                    promoting.lifts = promoting.lifts.saturating_add(1);
+                    promoting.due = now + PROMOTION_WAIT;
+                }
+                self.sense(now, Sensed::Lifted(square));
+            }
+            Message::Placed(square) => {
+                self.put.add(square);
+                self.sense(now, Sensed::Placed(square));
+            }
+            Message::Picture(picture) => self.pictured(now, picture),
+            Message::PathDone => self.path_done(now),
+            Message::Address => self.ready(),
+            Message::Battery(percent) => self.events.push_back(DriverEvent::Battery(percent)),
+            Message::Firmware(version) => self.firmware = Some(version),
+            Message::Other => {}
+        }
+    }
+
+    fn sense(&mut self, now: Instant, sensed: Sensed) {
+        if self.known {
+            self.recogniser.sense(now, sensed);
+        }
+    }
+
+    fn pictured(&mut self, now: Instant, picture: Bitboard) {
+        self.picture = Some(picture);
+        self.look_due = Some(now + PICTURE_WAIT);
+        if let Some(interrupted) = self.interrupted.take()
+            && carried_out(&interrupted, picture)
+        {
+            self.apply(&Action::Carry(interrupted.carry));
+            self.recogniser.resume();
+        }
+        self.sense(now, Sensed::Occupied(picture));
+        self.mind_new_game(now, picture);
+    }
+
+    /// Pieces put on their starting squares in the middle of something else are a new game.
+    fn mind_new_game(&mut self, now: Instant, picture: Bitboard) {
+        let start = Board::new();
+        let other = self.recogniser.standing().occupied() != start.occupied();
+        let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
+        if picture != start.occupied() || !other || !free {
+            self.new_game_pictures = 0;
+            return;
+        }
+        self.new_game_pictures += 1;
+        if self.new_game_pictures >= NEW_GAME_PICTURES {
+            self.new_game_pictures = 0;
+            self.stand(start);
+            self.parking.clear();
+            self.mended();
+            self.say(codec::game_begins());
+            self.events.push_back(DriverEvent::NewGame);
+            self.work(now);
+        }
+    }
+
+    /// The pieces stand so.
+    fn stand(&mut self, board: Board) {
+        self.recogniser.stand(board);
+        self.behind = true;
+    }
+
+    fn apply(&mut self, action: &Action) {
+        let mut board = self.recogniser.standing().clone();
+        action.apply(&mut board, &mut self.parking);
+        self.stand(board);
+    }
+
+    fn path_done(&mut self, now: Instant) {
+        let Some(Task::Drive(driving)) = &mut self.task else {
+            return;
+        };
+        // An `OK` may come before the answer to the write.
+        if let Motion::Moving { carry, .. } = &driving.motion {
+            let done = Action::Carry(carry.clone());
+            driving.motion = Motion::Ready;
+            self.put = Bitboard::EMPTY;
+            self.picture = None;
+            self.look_due = Some(now + PICTURE_WAIT);
+            self.apply(&done);
+        }
+    }
+
+    /// Does everything that can be done now.
+    fn work(&mut self, now: Instant) {
+        self.recognised(now);
+        if self.phase != Phase::Ready {
+            return;
+        }
+        if self.asked && !self.known {
+            self.asked = false;
+            self.events.push_back(DriverEvent::Adrift);
+        }
+        match self.task.take() {
+            None => {}
+            Some(Task::Assemble(assembling)) => self.assemble(now, assembling),
+            Some(Task::Drive(driving)) => self.drive(now, driving),
+            Some(Task::Hand(step)) => {
+                let carried_out = self.recogniser.standing() == self.game.position().board();
+                // The game that has the step is followed only after it was accepted.
+                self.task = (self.behind || !carried_out).then_some(Task::Hand(step));
+            }
+        }
+        self.light();
+    }
+
+    /// What the recogniser has to say.
+    fn recognised(&mut self, now: Instant) {
+        while let Some(recognised) = self.recogniser.poll() {
+            match recognised {
+                Recognised::Played(m) => {
+                    self.behind = true;
+                    let gesture = self.settings.promotion == Promotion::Gesture;
+                    if m.is_promotion() && gesture {
+                        let due = now + PROMOTION_WAIT;
+                        self.promoting = Some(Promoting { m, due, lifts: 0 });
+                    } else {
+                        self.played(m, None);
+                    }
+                }
+                Recognised::Executed => {
+                    self.behind = true;
+                    self.executed();
+                }
+                Recognised::TookBack(m) => {
+                    self.behind = true;
+                    self.took_back(m);
+                }
+                Recognised::Puzzled { lacking, surplus } => {
+                    let board = self.recogniser.standing();
+                    let piece = |square| Some((square, board.piece_at(square)?));
+                    let lacking = lacking.into_iter().filter_map(piece).collect();
+                    self.tell_misplaced(Misplaced { lacking, surplus });
+                }
+                Recognised::Mended => self.mended(),
+                Recognised::Looked => {
+                    if std::mem::take(&mut self.asked) {
+                        self.events.push_back(DriverEvent::NoList);
+                    }
+                }
+            }
+        }
+    }
+
+    fn played(&mut self, m: Move, role: Option<Role>) {
+        self.mended();
+        let color = Some(self.game.turn());
+        let mut wording = Reported::of(m).wording;
+        if let Wording::Squares { promotion, .. } = &mut wording {
+            *promotion = role;
+        }
+        let moved = DriverEvent::Moved(Reported { color, wording });
+        match self.task.take() {
+            // The hand did what the motor was about to do.
+            Some(Task::Drive(driving)) if driving.forward && driving.m == m => {
+                self.events.push_back(DriverEvent::Accepted);
+                self.events.push_back(DriverEvent::Moved(Reported::of(m)));
+            }
+            Some(Task::Drive(_)) => {
+                self.events
+                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                self.events.push_back(moved);
+            }
+            // The hand made its own move first; what was shown is still awaited.
+            Some(task @ Task::Hand(_)) => {
+                self.task = Some(task);
+                self.events.push_back(moved);
+            }
+            Some(Task::Assemble(_)) | None => self.events.push_back(moved),
+        }
+    }
+
+    fn executed(&mut self) {
+        self.mended();
+        if matches!(self.task, Some(Task::Hand(_))) {
+            self.task = None;
+        }
+        if let Some(last) = self.game.last() {
+            self.events
+                .push_back(DriverEvent::Moved(Reported::of(last)));
+        }
+    }
+
+    fn took_back(&mut self, m: Move) {
+        self.mended();
+        match self.task.take() {
+            Some(Task::Drive(driving)) if !driving.forward && driving.m == m => {
+                self.events.push_back(DriverEvent::Accepted);
+            }
+            Some(Task::Drive(_)) => {
+                self.events
+                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                self.events
+                    .push_back(DriverEvent::TookBack(Some(Reported::of(m))));
+            }
+            _ => self
+                .events
+                .push_back(DriverEvent::TookBack(Some(Reported::of(m)))),
+        }
+    }
+
+    fn tell_misplaced(&mut self, misplaced: Misplaced) {
+        if self.misplaced.as_ref() != Some(&misplaced) {
+            self.misplaced = Some(misplaced.clone());
+            self.events.push_back(DriverEvent::Misplaced(misplaced));
+        }
+    }
+
+    fn mended(&mut self) {
+        if self.misplaced.take().is_some() {
+            self.events.push_back(DriverEvent::Stands);
+        }
+    }
+
+    /// Looks how far a set-up is.
+    fn assemble(&mut self, now: Instant, mut assembling: Assembling) {
+        let Some(picture) = self.picture.filter(|_| !assembling.closing) else {
+            self.task = Some(Task::Assemble(assembling));
+            return;
+        };
+        let wanted = assembling.game.position().board().occupied();
+        let full = picture | self.put;
+        let wrong = (wanted & !full, full & !wanted);
+        if wrong != assembling.wrong {
+            assembling.wrong = wrong;
+            assembling.since = now;
+        }
+        let (lacking, surplus) = wrong;
+        let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
+        let believed = patient && surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        if (lacking | surplus).is_empty() || believed {
+            self.close(&mut assembling);
+        } else {
+            let board = assembling.game.position().board();
+            let piece = |square| Some((square, board.piece_at(square)?));
+            let lacking = lacking.into_iter().filter_map(piece).collect();
+            self.tell_misplaced(Misplaced { lacking, surplus });
+        }
+        self.task = Some(Task::Assemble(assembling));
+    }
+
+    /// The pieces stand: the game begins.
+    fn close(&mut self, assembling: &mut Assembling) {
+        assembling.closing = true;
+        self.mended();
+        self.say(codec::position_set());
+        self.say(codec::in_sync());
+        self.outbox.push(codec::reset(), Part::GameBegun);
+    }
+
+    /// Asks for the first piece that is missing, as the maker's app does.
+    fn ask_for_missing(&mut self) {
+        if let Some(Task::Assemble(assembling)) = &self.task
+            && !assembling.closing
+            && let Some(square) = assembling.wrong.0.first()
+            && self.outbox.is_empty()
+        {
+            self.say(codec::missing(square));
+        }
+    }
+
+    fn begun(&mut self) {
+        if let Some(Task::Assemble(assembling)) = self.task.take() {
+            self.known = true;
+            self.parking.clear();
+            self.stand(assembling.game.position().board().clone());
+            self.interrupted = None;
+            self.ended = false;
+            self.shown = false;
+            self.game = assembling.game;
+            self.events.push_back(DriverEvent::Accepted);
+        }
+    }
+
+    /// Takes the motor's step further.
+    fn drive(&mut self, now: Instant, mut driving: Driving) {
+        match &driving.motion {
+            Motion::Moving { carry, dim, due } => {
+                if due.is_some_and(|due| due <= now) {
+                    let interrupted = Interrupted {
+                        carry: carry.clone(),
+                        dim: *dim,
+                    };
+                    let seen = self.picture;
+                    if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
+                        self.events
+                            .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                        return;
+                    }
+                    self.apply(&Action::Carry(interrupted.carry));
+                    driving.motion = Motion::Ready;
+                    return self.drive(now, driving);
+                }
+            }
+            Motion::Asking(action) => {
+                let full = self.picture.unwrap_or(Bitboard::EMPTY) | self.put;
+                let done = match action {
+                    Action::Bring { square, .. } => full.contains(*square),
+                    Action::Remove { square } => self.picture.is_some() && !full.contains(*square),
+                    Action::Carry(_) => true,
+                };
+                if done {
+                    let action = action.clone();
+                    self.apply(&action);
+                    self.mended();
+                    driving.motion = Motion::Ready;
+                    return self.drive(now, driving);
+                }
+            }
+            Motion::Ready => {
+                if self.recogniser.is_disturbed() && self.known {
+                    self.task = Some(Task::Drive(driving));
+                    return;
+                }
+                let standing = self.recogniser.standing();
+                let plan = if driving.forward {
+                    motor::forward(standing, &self.parking, driving.m, driving.mover)
+                } else {
+                    motor::back(standing, &self.parking, driving.m, driving.mover)
+                };
+                match plan.into_iter().next() {
+                    None => return self.driven(&driving),
+                    Some(Action::Carry(carry)) => {
+                        self.outbox.push(codec::path(&carry.path), Part::Path);
+                        let dim = match carry.from {
+                            Place::Square(square) => self.recogniser.dim().contains(square),
+                            Place::Slot(_) => false,
+                        };
+                        let due = None;
+                        driving.motion = Motion::Moving { carry, dim, due };
+                    }
+                    Some(action) => {
+                        self.ask(&action);
+                        driving.motion = Motion::Asking(action);
+                    }
+                }
+            }
+        }
+        self.task = Some(Task::Drive(driving));
+    }
+
+    fn ask(&mut self, action: &Action) {
+        let mut misplaced = Misplaced::default();
+        match *action {
+            Action::Bring { square, piece } => {
+                self.say(codec::missing(square));
+                misplaced.lacking.push((square, piece));
+            }
+            Action::Remove { square } => misplaced.surplus.add(square),
+            Action::Carry(_) => return,
+        }
+        self.put = Bitboard::EMPTY;
+        self.tell_misplaced(misplaced);
+    }
+
+    fn driven(&mut self, driving: &Driving) {
+        self.events.push_back(DriverEvent::Accepted);
+        if driving.forward {
+            self.shown = true;
+            // It stands on the board already: nothing is left for the hand.
+            self.events
+                .push_back(DriverEvent::Moved(Reported::of(driving.m)));
+        }
+    }
+
+    /// Lights what the hand is to look at.
+    fn light(&mut self) {
+        let mut squares = Bitboard::EMPTY;
+        if let Some(misplaced) = &self.misplaced {
+            squares |= misplaced.surplus;
+            for (square, _) in &misplaced.lacking {
+                squares.add(*square);
+            }
+        } else if let Some(Task::Hand(_)) = &self.task {
+            let (before, after) = (self.recogniser.standing(), self.game.position().board());
+            squares = before.occupied() ^ after.occupied();
+            squares |= Square::ALL
+                .into_iter()
+                .filter(|s| before.piece_at(*s) != after.piece_at(*s))
+                .collect::<Bitboard>();
+        }
+        if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
+            self.lit = squares;
+            self.say(codec::light(squares));
+        }
+    }
+
+    fn motor_runs(&self) -> bool {
+        matches!(
+            &self.task,
+            Some(Task::Drive(Driving {
+                motion: Motion::Moving { .. },
+                ..
+            }))
+        )
+    }
+
+    /// Whether the motor is on its way, so that nothing may be written.
+    fn motor_is_out(&self) -> bool {
+        matches!(
+            &self.task,
+            Some(Task::Drive(Driving {
+                motion: Motion::Moving { due: Some(_), .. },
+                ..
+            }))
+        )
+    }
+
+    /// Tells the board of check and of the end of the game.
+    fn signs(&mut self) {
+        let position = self.game.position();
+        let old = self.settings.old_signs;
+        match position.outcome() {
+            GameOutcome::Known(outcome) if !self.ended => {
+                self.ended = true;
+                self.say(codec::sign(Sign::Result(outcome.winner()), old));
+                self.say(codec::reset());
+                self.say(codec::no_game());
+            }
+            GameOutcome::Known(_) => {}
+            GameOutcome::Unknown => {
+                self.ended = false;
+                // The maker's app is silent about a check the player gives (captured: three checks).
+                if self.shown && position.is_check() {
+                    self.say(codec::sign(Sign::Check, old));
+                }
+            }
+        }
+        self.shown = false;
+    }
+
+    fn settled(&mut self, now: Instant, settled: Settled) {
+        match settled {
+            Settled::Done(Part::Hello) => self.hello_due = Some(now + HELLO_WAIT),
+            Settled::Done(Part::Path) => {
+                if let Some(Task::Drive(Driving {
+                    motion: Motion::Moving { due, .. },
+                    ..
+                })) = &mut self.task
+                {
+                    *due = Some(now + PATH_WAIT);
+                }
+            }
+            Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
+            Settled::Done(_) => {}
+            Settled::GivenUp(Part::Path, _) => {
+                self.task = None;
+                self.events
+                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            }
+            Settled::GivenUp(Part::Essential | Part::Hello, why) => {
+                self.hang_up = Some(format!(
+                    "the board refuses to talk ({why}): switch it off and on, and close the maker's app"
+                ));
+            }
+            Settled::GivenUp(Part::Plain, _) => {}
+        }
+    }
+}
+
+/// Whether a picture shows that a path was carried out whose `OK` was not heard.
+fn carried_out(path: &Interrupted, picture: Bitboard) -> bool {
+    let gone = match path.carry.from {
+        Place::Square(from) => !picture.contains(from) && !path.dim,
+        Place::Slot(_) => true,
+    };
+    match path.carry.to {
+        Place::Square(to) => {
+            picture.contains(to) || gone && matches!(path.carry.from, Place::Square(_))
+        }
+        Place::Slot(_) => gone,
+    }
+}
+
+impl Driver for Neo {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            take_back: true,
+            // Every piece by hand, against a few paths of the motor.
+            set_up_cost: 12,
+            new_game_cost: 8,
+            tells_game: true,
+            keeps_record: false,
+        }
+    }
+
+    fn link_up(&mut self, now: Instant) {
+        self.outbox.clear();
+        self.phase = Phase::Starting;
+        self.heard = Some(now);
+        self.picture = None;
+        self.put = Bitboard::EMPTY;
+        self.lit = Bitboard::EMPTY;
+        self.look_due = Some(now + PICTURE_WAIT);
+        if self.known {
+            self.recogniser.resume();
+        }
+        self.begin();
+    }
+
+    fn link_down(&mut self) {
+        self.phase = Phase::Down;
+        self.outbox.clear();
+        self.events.clear();
+        self.asked = false;
+        self.heard = None;
+        self.hello_due = None;
+        self.look_due = None;
+        self.hang_up = None;
+        self.misplaced = None;
+        match self.task.take() {
+            Some(Task::Drive(Driving {
+                motion:
+                    Motion::Moving {
+                        carry,
+                        dim,
+                        due: Some(_),
+                    },
+                ..
+            })) => self.interrupted = Some(Interrupted { carry, dim }),
+            Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
+            Some(Task::Assemble(_)) => self.known = false,
+            Some(Task::Drive(_)) | None => {}
+        }
+    }
+
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        let Channel::Gatt(characteristic) = channel else {
+            return;
+        };
+        self.heard = Some(now);
+        match codec::parse(characteristic, bytes) {
+            Some(message) => {
+                let picture = matches!(message, Message::Picture(_));
+                self.message(now, message);
+                self.work(now);
+                if picture {
+                    self.ask_for_missing();
+                }
+            }
+            None => self
+                .events
+                .push_back(DriverEvent::Unreadable(printable(bytes, SHOWN))),
+        }
+    }
+
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
+        self.heard = Some(now);
+        if let Some(settled) = self.outbox.answered(now, outcome) {
+            self.settled(now, settled);
+            self.work(now);
+        }
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.recogniser.timeout(now);
+        if let Some(promoting) = self.promoting.filter(|p| p.due <= now) {
+            self.promoting = None;
+            let role = match promoting.lifts {
+                0 | 1 => Role::Queen,
+                2 => Role::Knight,
+                3 => Role::Rook,
+                _ => Role::Bishop,
+            };
+            self.played(promoting.m, Some(role));
+        }
+        if self.hello_due.is_some_and(|at| at <= now) {
+            self.ready();
+        }
+        if self.look_due.is_some_and(|at| at <= now) {
+            self.look_due = Some(now + PICTURE_WAIT);
+            if self.outbox.is_empty() && !self.motor_runs() {
+                self.say(codec::look());
+            }
+        }
+        if self.heard.is_some_and(|at| at + SILENCE <= now) {
+            self.heard = None;
+            self.hang_up = Some("the board has stopped sending: is it switched on?".to_owned());
+        }
+        self.work(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let path = match &self.task {
+            Some(Task::Drive(Driving {
+                motion: Motion::Moving { due, .. },
+                ..
+            })) => *due,
+            Some(Task::Assemble(a)) if !a.closing => Some(a.since + ASSEMBLE_PATIENCE),
+            _ => None,
+        };
+        let retry = self.outbox.deadline().filter(|_| !self.motor_is_out());
+        [
+            self.recogniser.deadline(),
+            self.promoting.map(|p| p.due),
+            self.hello_due,
+            self.look_due,
+            self.heard.map(|at| at + SILENCE),
+            path,
+            retry,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn idle(&self) -> bool {
+        let busy = self.task.is_some() || self.promoting.is_some() || self.asked;
+        self.phase == Phase::Ready && !busy
+    }
+
+    fn stepping(&self) -> bool {
+        matches!(self.task, Some(Task::Assemble(_) | Task::Drive(_)))
+    }
+
+    fn start(&mut self, now: Instant, step: Step) {
+        if !self.idle() {
+            return;
+        }
+        let mover = self.game.turn();
+        match step {
+            Step::Show(_) | Step::TakeBack(_) if !self.known => {
+                self.events.push_back(DriverEvent::Adrift);
+            }
+            Step::Show(m) | Step::TakeBack(m) if self.settings.motor => {
+                let forward = matches!(step, Step::Show(_));
+                self.task = Some(Task::Drive(Driving {
+                    forward,
+                    m,
+                    mover: if forward { mover } else { !mover },
+                    motion: Motion::Ready,
+                }));
+            }
+            Step::Show(_) | Step::TakeBack(_) => {
+                self.shown = matches!(step, Step::Show(_));
+                self.task = Some(Task::Hand(step));
+                self.behind = true;
+                self.events.push_back(DriverEvent::Accepted);
+            }
+            Step::NewGame | Step::SetUp(_) => self.start_assembling(now, step),
+        }
+        self.work(now);
+    }
+
+    fn confirm(&mut self, now: Instant) {
+        match self.task.take() {
+            Some(Task::Assemble(mut assembling)) => {
+                if !assembling.closing {
+                    self.close(&mut assembling);
+                }
+                self.task = Some(Task::Assemble(assembling));
+            }
+            Some(Task::Hand(_)) => {
+                // The player says that the pieces stand.
+                self.stand(self.game.position().board().clone());
+            }
+            other => self.task = other,
+        }
+        self.work(now);
+    }
+
+    fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {}
+
+    fn learn(&mut self, now: Instant) {
+        self.asked = true;
+        // A picture of this link was looked at already.
+        if self.known && self.picture.is_some() {
+            self.asked = false;
+            self.events.push_back(DriverEvent::NoList);
+        }
+        self.work(now);
+    }
+
+    fn look(&mut self, _now: Instant) {
+        // It knows squares, not pieces.
+        self.events.push_back(DriverEvent::NoPicture);
+    }
+
+    fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
+        let changed = *game != self.game;
+        if changed {
+            self.game = game.clone();
+            if self.known && self.phase == Phase::Ready {
+                self.signs();
+            }
+        }
+        let driving =
+            matches!(&self.task, Some(Task::Drive(d)) if !matches!(d.motion, Motion::Ready));
+        let assembling = matches!(self.task, Some(Task::Assemble(_)));
+        if !self.known || driving || assembling || self.promoting.is_some() {
+            self.behind |= changed;
+            return false;
+        }
+        if changed || self.behind || may_replace != self.may_replace {
+            self.behind = false;
+            self.may_replace = may_replace;
+            self.recogniser.follow(now, &self.game, may_replace);
+            self.work(now);
+        }
+        !self.events.is_empty()
+    }
+
+    fn stands_as(&self, board: &Board) -> bool {
+        self.picture
+            .is_some_and(|picture| picture | self.put == board.occupied())
+    }
+
+    fn abandon(&mut self, _now: Instant) {
+        match &mut self.task {
+            Some(Task::Assemble(assembling)) if !assembling.closing => assembling.abandoned = true,
+            Some(Task::Hand(_)) => self.task = None,
+            _ => {}
+        }
+    }
+
+    fn poll_hang_up(&mut self) -> Option<String> {
+        self.hang_up.take()
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        if self.motor_is_out() {
+            return None;
+        }
+        self.outbox.poll(now)
+    }
+
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.events.pop_front()
+    }
+}
+
+impl Neo {
+    fn start_assembling(&mut self, now: Instant, step: Step) {
+        let game = match &step {
+            Step::SetUp(game) => (**game).clone(),
+            _ => Game::standard(),
+        };
+        self.known = false;
+        self.interrupted = None;
+        let wanted = game.position().board().occupied();
+        let wrong = match self.picture {
+            Some(picture) => (
+                wanted & !(picture | self.put),
+                (picture | self.put) & !wanted,
+            ),
+            None => (Bitboard::EMPTY, Bitboard::EMPTY),
+        };
+        if let Some(square) = wrong.0.first() {
+            self.say(codec::missing(square));
+        }
+        self.say(codec::prepare());
+        self.say(codec::game_begins());
+        self.task = Some(Task::Assemble(Assembling {
+            step,
+            game,
+            closing: false,
+            wrong,
+            since: now,
+            abandoned: false,
+        }));
+    }
+
+    /// Whose move the game followed awaits.
+    fn _turn(&self) -> Color {
+        self.game.turn()
+    }
+}

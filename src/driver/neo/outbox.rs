@@ -1,0 +1,114 @@
+//! Requests on their way to the board: one at a time, each answered before the next goes.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use crate::driver::channel::{Outcome, Outgoing};
+
+/// Requests that may wait. The longest sequence (the start) has ten.
+pub const MAX_QUEUED: usize = 64;
+/// Times a request is made before it is given up: one may be lost to the radio, twice is bad luck.
+pub const MAX_TRIES: u8 = 3;
+/// The pause before a refused request is made again.
+pub const RETRY_WAIT: Duration = Duration::from_secs(1);
+
+/// What a request is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing hangs on it.
+    Plain,
+    /// The board is of no use without it.
+    Essential,
+    /// The greeting, which the board answers.
+    Hello,
+    /// A path for the motor.
+    Path,
+    /// The last request of the start of a game.
+    GameBegun,
+}
+
+/// What became of a request in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It was done.
+    Done(Part),
+    /// It was refused too often; why, the last time.
+    GivenUp(Part, String),
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    outgoing: Outgoing,
+    part: Part,
+    tries: u8,
+}
+
+/// The queue. See the module's introduction.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    queue: VecDeque<Entry>,
+    under_way: bool,
+    not_before: Option<Instant>,
+}
+
+impl Outbox {
+    /// Queues a request. One too many is dropped: the board has not answered for long, and the link is about to
+    /// be given up.
+    pub fn push(&mut self, outgoing: Outgoing, part: Part) {
+        if self.queue.len() < MAX_QUEUED {
+            self.queue.push_back(Entry {
+                outgoing,
+                part,
+                tries: 0,
+            });
+        }
+    }
+
+    /// The next request, if it may go now.
+    pub fn poll(&mut self, now: Instant) -> Option<Outgoing> {
+        if self.under_way || self.not_before.is_some_and(|at| at > now) {
+            return None;
+        }
+        let entry = self.queue.front_mut()?;
+        entry.tries += 1;
+        self.under_way = true;
+        self.not_before = None;
+        Some(entry.outgoing.clone())
+    }
+
+    /// The request under way was answered.
+    pub fn answered(&mut self, now: Instant, outcome: Outcome) -> Option<Settled> {
+        if !std::mem::take(&mut self.under_way) {
+            return None;
+        }
+        let tries = self.queue.front()?.tries;
+        match outcome {
+            Outcome::Done => self.queue.pop_front().map(|e| Settled::Done(e.part)),
+            Outcome::Refused(_) if tries < MAX_TRIES => {
+                self.not_before = Some(now + RETRY_WAIT);
+                None
+            }
+            Outcome::Refused(why) => {
+                let entry = self.queue.pop_front()?;
+                Some(Settled::GivenUp(entry.part, why))
+            }
+        }
+    }
+
+    /// When [`Self::poll`] may give something again.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.not_before.filter(|_| !self.queue.is_empty())
+    }
+
+    /// Whether nothing waits and nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The link ended: drops everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

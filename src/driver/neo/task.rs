@@ -1,0 +1,76 @@
+//! What the board is busy with.
+
+use std::time::Instant;
+
+use shakmaty::{Bitboard, Color, Move};
+
+use super::motor::{Action, Carry};
+use crate::{driver::Step, game::Game};
+
+/// What the board is busy with.
+#[derive(Clone, Debug)]
+pub(super) enum Task {
+    /// The player sets up a position.
+    Assemble(Assembling),
+    /// The motor makes a move, or takes one back.
+    Drive(Driving),
+    /// The hand is to carry out a move, or take one back.
+    Hand(Step),
+}
+
+/// A position is being set up.
+#[derive(Clone, Debug)]
+pub(super) struct Assembling {
+    /// The step it is done for.
+    pub step: Step,
+    /// The game whose last position is set up.
+    pub game: Game,
+    /// The board is told that the game begins; it waits for that no more.
+    pub closing: bool,
+    /// What was wrong at the last look, and since when.
+    pub wrong: (Bitboard, Bitboard),
+    /// See `wrong`.
+    pub since: Instant,
+    /// The program wants something else now.
+    pub abandoned: bool,
+}
+
+/// The motor is at work.
+#[derive(Clone, Debug)]
+pub(super) struct Driving {
+    /// Whether the move is made or taken back.
+    pub forward: bool,
+    /// The move.
+    pub m: Move,
+    /// Who made it.
+    pub mover: Color,
+    /// What is being done.
+    pub motion: Motion,
+}
+
+/// One action of a move.
+#[derive(Clone, Debug)]
+pub(super) enum Motion {
+    /// None yet: the pieces must stand as expected first.
+    Ready,
+    /// A path is under way.
+    Moving {
+        /// What it carries.
+        carry: Carry,
+        /// Its square read empty before.
+        dim: bool,
+        /// When its `OK` is overdue; unknown until the board has taken the path.
+        due: Option<Instant>,
+    },
+    /// The player is asked to do this.
+    Asking(Action),
+}
+
+/// A path that was under way when the link was lost.
+#[derive(Clone, Debug)]
+pub(super) struct Interrupted {
+    /// What it carries.
+    pub carry: Carry,
+    /// Its square read empty before.
+    pub dim: bool,
+}
