@@ -7,6 +7,7 @@
 
 pub mod citrine;
 pub mod lines;
+pub mod neo;
 pub mod pacer;
 pub mod registry;
 pub mod ucb;
