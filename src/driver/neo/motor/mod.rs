@@ -1,4 +1,285 @@
 //! From a move to what the motor and the player do for it.
+//!
+//! The motor drags one piece at a time along a path and sees nothing: a path that touches another piece topples it.
+//! What is planned here is therefore planned from where the pieces *stand*, and not from what the game says, and the
+//! driver keeps track of it: [`Action::apply`] after each path that was finished.
+//!
+//! [`forward`] and [`back`] never fail. What the motor cannot do the player is asked for.
 
 pub mod parking;
 pub mod path;
+mod route;
+
+use std::fmt;
+
+use shakmaty::{Board, Color, Move, Piece, Role, Square};
+
+use self::route::Field;
+pub use self::{
+    parking::{Parking, Slot},
+    path::{Path, Point},
+};
+
+/// Where a piece stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// On the board.
+    Square(Square),
+    /// Beside it.
+    Slot(Slot),
+}
+
+impl Place {
+    /// Column and row, counted from a1.
+    fn coordinates(self) -> (i8, i8) {
+        let small = |index: u32| i8::try_from(index).unwrap_or(i8::MAX);
+        match self {
+            Self::Square(square) => (small(square.file().to_u32()), small(square.rank().to_u32())),
+            Self::Slot(slot) => (slot.column(), slot.row()),
+        }
+    }
+
+    /// Its centre.
+    pub fn centre(self) -> Point {
+        let (x, y) = self.coordinates();
+        Point {
+            x: i16::from(x) * Point::SQUARE,
+            y: i16::from(y) * Point::SQUARE,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Square(square) => square.fmt(f),
+            Self::Slot(slot) => slot.fmt(f),
+        }
+    }
+}
+
+/// The motor carries one piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carry {
+    /// Where it stands.
+    pub from: Place,
+    /// Where it shall stand.
+    pub to: Place,
+    /// The way there.
+    pub path: Path,
+}
+
+/// One thing to be done for a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The motor carries a piece.
+    Carry(Carry),
+    /// The player puts a piece on a square: it is not on the board, nor in a slot.
+    Bring {
+        /// The square, empty by now.
+        square: Square,
+        /// The piece.
+        piece: Piece,
+    },
+    /// The player takes the piece off a square: there is no slot for it.
+    Remove {
+        /// The square.
+        square: Square,
+    },
+}
+
+impl Action {
+    /// Notes that it has been done. What does not fit where the pieces stand changes nothing.
+    pub fn apply(&self, board: &mut Board, parking: &mut Parking) {
+        match self {
+            Self::Carry(carry) => {
+                let piece = match carry.from {
+                    Place::Square(square) => board.piece_at(square),
+                    Place::Slot(slot) => parking.piece_at(slot),
+                };
+                let Some(piece) = piece else { return };
+                match carry.to {
+                    Place::Square(square) => board.set_piece_at(square, piece),
+                    Place::Slot(slot) => {
+                        if !parking.put(slot, piece) {
+                            return;
+                        }
+                    }
+                }
+                match carry.from {
+                    Place::Square(square) => board.discard_piece_at(square),
+                    Place::Slot(slot) => drop(parking.take(slot)),
+                }
+            }
+            Self::Bring { square, piece } => board.set_piece_at(*square, *piece),
+            Self::Remove { square } => board.discard_piece_at(*square),
+        }
+    }
+}
+
+/// What is to be done for `mover`'s move `m`, in this order.
+///
+/// `board` and `parking` are the pieces as they stand before it. A move that is done already, by hand, takes nothing.
+pub fn forward(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<Action> {
+    let mut plan = Plan::new(board, parking);
+    let piece = m.role().of(mover);
+    match m {
+        Move::Normal {
+            from,
+            to,
+            promotion: Some(role),
+            ..
+        } => plan.promote(piece, from, role.of(mover), to),
+        Move::Normal { from, to, .. } => plan.shift(piece, from, to),
+        Move::EnPassant { from, to } => {
+            plan.vacate(en_passant_victim(from, to));
+            plan.shift(piece, from, to);
+        }
+        Move::Castle { king, rook } => {
+            if let Some(side) = m.castling_side() {
+                plan.shift(piece, king, side.king_to(mover));
+                plan.shift(Role::Rook.of(mover), rook, side.rook_to(mover));
+            }
+        }
+        Move::Put { to, .. } => plan.supply(piece, to),
+    }
+    plan.actions
+}
+
+/// What is to be done to take `mover`'s move `m` back, in this order.
+///
+/// `board` and `parking` are the pieces as they stand after it. A captured piece comes back from its slot; one that is
+/// in none is asked for.
+pub fn back(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<Action> {
+    let mut plan = Plan::new(board, parking);
+    let piece = m.role().of(mover);
+    match m {
+        Move::Normal {
+            from,
+            to,
+            capture,
+            promotion,
+            ..
+        } => {
+            match promotion {
+                Some(role) => plan.demote(role.of(mover), to, piece, from),
+                None => plan.shift(piece, to, from),
+            }
+            if let Some(victim) = capture {
+                plan.supply(victim.of(!mover), to);
+            }
+        }
+        Move::EnPassant { from, to } => {
+            plan.shift(piece, to, from);
+            plan.supply(Role::Pawn.of(!mover), en_passant_victim(from, to));
+        }
+        Move::Castle { king, rook } => {
+            if let Some(side) = m.castling_side() {
+                plan.shift(Role::Rook.of(mover), side.rook_to(mover), rook);
+                plan.shift(piece, side.king_to(mover), king);
+            }
+        }
+        Move::Put { to, .. } => plan.vacate(to),
+    }
+    plan.actions
+}
+
+/// Where the pawn stands that is captured in passing.
+fn en_passant_victim(from: Square, to: Square) -> Square {
+    Square::from_coords(to.file(), from.rank())
+}
+
+/// A plan that grows, and where the pieces stand once it is carried out so far.
+struct Plan {
+    board: Board,
+    parking: Parking,
+    actions: Vec<Action>,
+}
+
+impl Plan {
+    fn new(board: &Board, parking: &Parking) -> Self {
+        Self {
+            board: board.clone(),
+            parking: parking.clone(),
+            actions: Vec::new(),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        action.apply(&mut self.board, &mut self.parking);
+        self.actions.push(action);
+    }
+
+    /// Has the motor carry what stands at `from`, if there is a way.
+    fn carry(&mut self, from: Place, to: Place) -> bool {
+        let path = Field::new(&self.board, &self.parking).route(from, to);
+        let found = path.is_some();
+        if let Some(path) = path {
+            self.act(Action::Carry(Carry { from, to, path }));
+        }
+        found
+    }
+
+    /// Makes a square empty: what stands there goes into the best slot there is a way to.
+    fn vacate(&mut self, square: Square) {
+        if self.board.piece_at(square).is_none() {
+            return;
+        }
+        let free: Vec<Slot> = self.parking.free().collect();
+        let mut slots = free.into_iter().map(Place::Slot);
+        if !slots.any(|slot| self.carry(Place::Square(square), slot)) {
+            self.act(Action::Remove { square });
+        }
+    }
+
+    /// Gets a piece from beside the board to a square: by the motor if one stands in a slot.
+    fn supply(&mut self, piece: Piece, square: Square) {
+        if self.board.piece_at(square) == Some(piece) {
+            return;
+        }
+        self.vacate(square);
+        let slot = self.parking.find(piece).map(Place::Slot);
+        if !slot.is_some_and(|slot| self.carry(slot, Place::Square(square))) {
+            self.act(Action::Bring { square, piece });
+        }
+    }
+
+    /// Moves a piece on the board; what stands where it goes is parked. One that is not where it should be is there
+    /// already or has to come from beside the board.
+    fn shift(&mut self, piece: Piece, from: Square, to: Square) {
+        if from == to {
+            return;
+        }
+        if self.board.piece_at(from) != Some(piece) {
+            self.supply(piece, to);
+            return;
+        }
+        self.vacate(to);
+        if !self.carry(Place::Square(from), Place::Square(to)) {
+            self.act(Action::Remove { square: from });
+            self.act(Action::Bring { square: to, piece });
+        }
+    }
+
+    /// A pawn becomes another piece.
+    fn promote(&mut self, pawn: Piece, from: Square, promoted: Piece, to: Square) {
+        if self.board.piece_at(to) != Some(promoted) {
+            self.vacate(to);
+        }
+        if self.board.piece_at(from) == Some(pawn) {
+            self.vacate(from);
+        }
+        self.supply(promoted, to);
+    }
+
+    /// A piece becomes a pawn again.
+    fn demote(&mut self, promoted: Piece, to: Square, pawn: Piece, from: Square) {
+        if self.board.piece_at(to) == Some(promoted) {
+            self.vacate(to);
+        }
+        self.supply(pawn, from);
+    }
+}
+
+#[cfg(test)]
+mod tests;

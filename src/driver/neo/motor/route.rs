@@ -1,0 +1,275 @@
+//! Ways around the pieces.
+//!
+//! The motor is led along a lattice of half squares, in the eight directions the captured paths have: nobody has seen
+//! what the board makes of another slope. A piece is half a square away from the lines between the squares, and that is
+//! as near as the board's own app passes one: so a carried piece never comes nearer than that to the centre of another.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use shakmaty::Board;
+
+use super::{
+    Place,
+    parking::{LEFTMOST, Parking, RIGHTMOST},
+    path::{Path, Point},
+};
+
+/// The lattice's rows: the centres of the first and the last rank bound them, for a sister board's motor grinds where a
+/// waypoint lies below the first.
+const ROWS: i8 = 15;
+
+/// What half a square costs, straight and diagonally: its length. Near enough to the root of 2 that no two ways on a
+/// lattice of this size are taken for equal that are not.
+const STRAIGHT: u32 = 1000;
+/// See [`STRAIGHT`].
+const DIAGONAL: u32 = 1414;
+
+/// The directions of travel.
+const HEADINGS: [(i8, i8); 8] = [
+    (1, 0),
+    (-1, 0),
+    (0, 1),
+    (0, -1),
+    (1, 1),
+    (1, -1),
+    (-1, 1),
+    (-1, -1),
+];
+
+/// A heading that is none: where a way begins.
+const STANDING: usize = HEADINGS.len();
+
+/// Ways of arriving at a node: one for each heading, and none.
+const ARRIVALS: usize = STANDING + 1;
+
+/// A point of the lattice, in half squares from a1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Node {
+    x: i8,
+    y: i8,
+}
+
+impl Node {
+    fn of(place: Place) -> Self {
+        let (x, y) = place.coordinates();
+        Self { x: 2 * x, y: 2 * y }
+    }
+
+    fn offset(self, (dx, dy): (i8, i8)) -> Self {
+        Self {
+            x: self.x + dx,
+            y: self.y + dy,
+        }
+    }
+
+    fn point(self) -> Point {
+        Point {
+            x: i16::from(self.x) * (Point::SQUARE / 2),
+            y: i16::from(self.y) * (Point::SQUARE / 2),
+        }
+    }
+}
+
+/// What a way costs. The shortest is the best, then that with the fewest corners, then that which passes fewest pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    length: u32,
+    corners: u32,
+    squeezes: u32,
+}
+
+/// What stands in the way, and how far the motor reaches.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// A bit for each place, column by column from [`LEFTMOST`].
+    occupied: u128,
+    /// The leftmost and the rightmost coordinate, in half squares.
+    left: i8,
+    right: i8,
+}
+
+impl Field {
+    /// Where everything stands.
+    pub(super) fn new(board: &Board, parking: &Parking) -> Self {
+        let squares = board.occupied().into_iter().map(Place::Square);
+        let slots = parking.standing().iter().map(|(slot, _)| *slot);
+        let places = squares.chain(slots.map(Place::Slot));
+        let (left, right) = parking.reach();
+        Self {
+            occupied: places.fold(0, |all, place| all | bit(Node::of(place))),
+            left: 2 * left,
+            right: 2 * right,
+        }
+    }
+
+    /// The way the piece that stands on `from` is carried to `to`. `None` if something stands there, or around it.
+    pub(super) fn route(&self, from: Place, to: Place) -> Option<Path> {
+        let (from, to) = (Node::of(from), Node::of(to));
+        let mut others = self.clone();
+        others.occupied &= !bit(from);
+        if from == to || others.blocks(from) || others.blocks(to) {
+            return None;
+        }
+        let nodes = others
+            .line(from, to)
+            .or_else(|| others.leap(from, to))
+            .or_else(|| others.search(from, to))?;
+        Some(Path::through(nodes.into_iter().map(Node::point)))
+    }
+
+    /// The straight line, where it is one of the eight directions and nothing is in the way.
+    fn line(&self, from: Node, to: Node) -> Option<Vec<Node>> {
+        let (dx, dy) = (to.x - from.x, to.y - from.y);
+        if dx != 0 && dy != 0 && dx.abs() != dy.abs() {
+            return None;
+        }
+        let heading = (dx.signum(), dy.signum());
+        let mut at = from;
+        while at != to {
+            at = self.step(at, heading)?;
+        }
+        Some(vec![from, to])
+    }
+
+    /// A knight's leap, as the board's own app does it: over an empty neighbouring square, first straight and then
+    /// diagonally if that one is empty, else first diagonally; between the pieces if both are occupied.
+    fn leap(&self, from: Node, to: Node) -> Option<Vec<Node>> {
+        let (dx, dy) = (to.x - from.x, to.y - from.y);
+        let (sx, sy) = (dx.signum(), dy.signum());
+        let straight = match (dx.abs(), dy.abs()) {
+            (4, 2) => (sx, 0),
+            (2, 4) => (0, sy),
+            _ => return None,
+        };
+        let twice = |(x, y)| (2 * x, 2 * y);
+        for first in [straight, (sx, sy)] {
+            let corner = from.offset(twice(first));
+            if self.line(from, corner).is_some() && self.line(corner, to).is_some() {
+                return Some(vec![from, corner, to]);
+            }
+        }
+        let leave = from.offset((sx, sy));
+        let arrive = leave.offset(twice(straight));
+        Some(vec![from, leave, arrive, to])
+    }
+
+    /// The best way by [`Cost`]: A* over the nodes and the headings one arrives with.
+    fn search(&self, from: Node, to: Node) -> Option<Vec<Node>> {
+        let states = self.index(Node {
+            x: self.right,
+            y: ROWS - 1,
+        }) * ARRIVALS
+            + ARRIVALS;
+        let mut best: Vec<Option<(Cost, usize)>> = vec![None; states];
+        let mut open = BinaryHeap::new();
+        let start = self.index(from) * ARRIVALS + STANDING;
+        best[start] = Some((Cost::default(), start));
+        open.push(Reverse((estimate(Cost::default(), from, to), start)));
+        while let Some(Reverse((estimated, state))) = open.pop() {
+            let node = self.node(state / ARRIVALS);
+            let (cost, _) = best[state]?;
+            if node == to {
+                return Some(self.trace(&best, state));
+            }
+            if estimated > estimate(cost, node, to) {
+                continue;
+            }
+            for (heading, &direction) in HEADINGS.iter().enumerate() {
+                let Some(next) = self.step(node, direction) else {
+                    continue;
+                };
+                let turns = ![heading, STANDING].contains(&(state % ARRIVALS));
+                let diagonal = direction.0 != 0 && direction.1 != 0;
+                let cost = Cost {
+                    length: cost.length + if diagonal { DIAGONAL } else { STRAIGHT },
+                    corners: cost.corners + u32::from(turns),
+                    squeezes: cost.squeezes + u32::from(self.squeezes(next)),
+                };
+                let state_there = self.index(next) * ARRIVALS + heading;
+                if best[state_there].is_none_or(|(known, _)| cost < known) {
+                    best[state_there] = Some((cost, state));
+                    open.push(Reverse((estimate(cost, next, to), state_there)));
+                }
+            }
+        }
+        None
+    }
+
+    /// The nodes that led to a state.
+    fn trace(&self, best: &[Option<(Cost, usize)>], mut state: usize) -> Vec<Node> {
+        let mut nodes = vec![self.node(state / ARRIVALS)];
+        while let Some((_, before)) = best[state]
+            && before != state
+        {
+            state = before;
+            nodes.push(self.node(state / ARRIVALS));
+        }
+        nodes.reverse();
+        nodes
+    }
+
+    /// Half a square in a direction, if the motor reaches so far and nothing is nearer than half a square.
+    fn step(&self, from: Node, direction: (i8, i8)) -> Option<Node> {
+        let to = from.offset(direction);
+        // A diagonal lies within a quarter of one square, and the centre of that square is too near. It has the even
+        // coordinates; a straight step has none but its own ends' there.
+        let passes = Node {
+            x: if from.x % 2 == 0 { from.x } else { to.x },
+            y: if from.y % 2 == 0 { from.y } else { to.y },
+        };
+        let blocked = self.blocks(to) || self.blocks(passes);
+        (!blocked).then_some(to)
+    }
+
+    /// Whether a piece cannot be led there.
+    fn blocks(&self, node: Node) -> bool {
+        let within = (self.left..=self.right).contains(&node.x) && (0..ROWS).contains(&node.y);
+        !within || self.occupied & bit(node) != 0
+    }
+
+    /// Whether a node is just half a square away from a piece.
+    fn squeezes(&self, node: Node) -> bool {
+        let sides = HEADINGS.iter().take(4);
+        sides
+            .map(|&side| node.offset(side))
+            .any(|side| self.occupied & bit(side) != 0)
+    }
+
+    /// The number of a node within reach.
+    fn index(&self, node: Node) -> usize {
+        let column = node.x.abs_diff(self.left);
+        usize::from(column) * usize::from(ROWS.unsigned_abs()) + usize::from(node.y.unsigned_abs())
+    }
+
+    /// The node of that number.
+    fn node(&self, index: usize) -> Node {
+        let rows = usize::from(ROWS.unsigned_abs());
+        let small = |n: usize| i8::try_from(n).unwrap_or(i8::MAX);
+        Node {
+            x: self.left.saturating_add(small(index / rows)),
+            y: small(index % rows),
+        }
+    }
+}
+
+/// A cost plus the length that at least remains.
+fn estimate(cost: Cost, from: Node, to: Node) -> Cost {
+    let dx = u32::from(from.x.abs_diff(to.x));
+    let dy = u32::from(from.y.abs_diff(to.y));
+    let diagonal = dx.min(dy);
+    Cost {
+        length: cost.length + DIAGONAL * diagonal + STRAIGHT * (dx.max(dy) - diagonal),
+        ..cost
+    }
+}
+
+/// The bit of the place whose centre this node is; none if it is no centre.
+fn bit(node: Node) -> u128 {
+    let centre = node.x % 2 == 0 && node.y % 2 == 0;
+    let (column, row) = (node.x / 2, node.y / 2);
+    if centre && (LEFTMOST..=RIGHTMOST).contains(&column) && (0..8).contains(&row) {
+        1 << (column.abs_diff(LEFTMOST) * 8 + row.unsigned_abs())
+    } else {
+        0
+    }
+}
