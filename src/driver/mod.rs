@@ -305,8 +305,8 @@ pub trait Driver: Send {
         false
     }
 
-    /// What the hand is awaited for is not wanted any more.
-    fn abandon(&mut self, _now: Instant) {}
+    /// The board is to be led to another game now: what the hand is awaited for may not be wanted any more.
+    fn abandon(&mut self, _target: Option<&Game>) {}
 
     /// Why the link is of no use and is to be opened anew, once.
     fn poll_hang_up(&mut self) -> Option<String> {

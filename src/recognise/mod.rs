@@ -89,8 +89,6 @@ pub enum Recognised {
     },
     /// Nothing puzzles any more.
     Mended,
-    /// The first picture after [`Recogniser::resume`] has been looked at.
-    Looked,
 }
 
 /// A possibility that came true, and may be reported then.
@@ -194,9 +192,6 @@ impl Recogniser {
             Sensed::Occupied(_) => {
                 if let Some(pictures) = &mut self.resuming {
                     *pictures = pictures.saturating_add(1);
-                    if *pictures == 1 {
-                        self.out.push_back(Recognised::Looked);
-                    }
                 }
             }
         }

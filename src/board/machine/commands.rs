@@ -82,7 +82,7 @@ impl Machine {
             }
         }
         if std::mem::take(&mut self.abandon) {
-            self.driver.abandon(now);
+            self.driver.abandon(self.claims.target());
         }
         self.drive(now);
     }

@@ -21,9 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{
-    Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square,
-};
+use shakmaty::{Bitboard, Board, Chess, Move, Outcome as GameOutcome, Position, Role, Square};
 
 use self::{
     codec::{Message, Sign},
@@ -150,6 +148,7 @@ pub struct Neo {
     ended: bool,
     misplaced: Option<Misplaced>,
     lit: Bitboard,
+    paths: u32,
     firmware: Option<String>,
     hang_up: Option<String>,
     events: VecDeque<DriverEvent>,
@@ -182,6 +181,7 @@ impl Neo {
             ended: false,
             misplaced: None,
             lit: Bitboard::EMPTY,
+            paths: 0,
             firmware: None,
             hang_up: None,
             events: VecDeque::new(),
@@ -268,6 +268,9 @@ impl Neo {
             self.recogniser.resume();
         }
         self.sense(now, Sensed::Occupied(picture));
+        if self.known && std::mem::take(&mut self.asked) {
+            self.events.push_back(DriverEvent::NoList);
+        }
         self.mind_new_game(now, picture);
     }
 
@@ -299,6 +302,7 @@ impl Neo {
     }
 
     fn apply(&mut self, action: &Action) {
+        self.put = Bitboard::EMPTY;
         let mut board = self.recogniser.standing().clone();
         action.apply(&mut board, &mut self.parking);
         self.stand(board);
@@ -371,16 +375,12 @@ impl Neo {
                     self.tell_misplaced(Misplaced { lacking, surplus });
                 }
                 Recognised::Mended => self.mended(),
-                Recognised::Looked => {
-                    if std::mem::take(&mut self.asked) {
-                        self.events.push_back(DriverEvent::NoList);
-                    }
-                }
             }
         }
     }
 
     fn played(&mut self, m: Move, role: Option<Role>) {
+        self.put = Bitboard::EMPTY;
         self.mended();
         let color = Some(self.game.turn());
         let mut wording = Reported::of(m).wording;
@@ -451,8 +451,9 @@ impl Neo {
     }
 
     /// Looks how far a set-up is.
-    fn assemble(&mut self, now: Instant, mut assembling: Assembling) {
-        let Some(picture) = self.picture.filter(|_| !assembling.closing) else {
+    fn assemble(&mut self, now: Instant, mut assembling: Box<Assembling>) {
+        let busy = assembling.closing || assembling.abandoned;
+        let Some(picture) = self.picture.filter(|_| !busy) else {
             self.task = Some(Task::Assemble(assembling));
             return;
         };
@@ -500,6 +501,7 @@ impl Neo {
     fn begun(&mut self) {
         if let Some(Task::Assemble(assembling)) = self.task.take() {
             self.known = true;
+            self.put = Bitboard::EMPTY;
             self.parking.clear();
             self.stand(assembling.game.position().board().clone());
             self.interrupted = None;
@@ -513,7 +515,9 @@ impl Neo {
     /// Takes the motor's step further.
     fn drive(&mut self, now: Instant, mut driving: Driving) {
         match &driving.motion {
-            Motion::Moving { carry, dim, due } => {
+            Motion::Moving {
+                carry, dim, due, ..
+            } => {
                 if due.is_some_and(|due| due <= now) {
                     let interrupted = Interrupted {
                         carry: carry.clone(),
@@ -559,13 +563,21 @@ impl Neo {
                 match plan.into_iter().next() {
                     None => return self.driven(&driving),
                     Some(Action::Carry(carry)) => {
-                        self.outbox.push(codec::path(&carry.path), Part::Path);
+                        self.paths = self.paths.wrapping_add(1);
+                        let number = self.paths;
+                        self.outbox
+                            .push(codec::path(&carry.path), Part::Path(number));
                         let dim = match carry.from {
                             Place::Square(square) => self.recogniser.dim().contains(square),
                             Place::Slot(_) => false,
                         };
                         let due = None;
-                        driving.motion = Motion::Moving { carry, dim, due };
+                        driving.motion = Motion::Moving {
+                            carry,
+                            number,
+                            dim,
+                            due,
+                        };
                     }
                     Some(action) => {
                         self.ask(&action);
@@ -670,18 +682,19 @@ impl Neo {
     fn settled(&mut self, now: Instant, settled: Settled) {
         match settled {
             Settled::Done(Part::Hello) => self.hello_due = Some(now + HELLO_WAIT),
-            Settled::Done(Part::Path) => {
+            Settled::Done(Part::Path(path)) => {
                 if let Some(Task::Drive(Driving {
-                    motion: Motion::Moving { due, .. },
+                    motion: Motion::Moving { number, due, .. },
                     ..
                 })) = &mut self.task
+                    && *number == path
                 {
                     *due = Some(now + PATH_WAIT);
                 }
             }
             Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
             Settled::Done(_) => {}
-            Settled::GivenUp(Part::Path, _) => {
+            Settled::GivenUp(Part::Path(_), _) => {
                 self.task = None;
                 self.events
                     .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
@@ -748,12 +761,7 @@ impl Driver for Neo {
         self.misplaced = None;
         match self.task.take() {
             Some(Task::Drive(Driving {
-                motion:
-                    Motion::Moving {
-                        carry,
-                        dim,
-                        due: Some(_),
-                    },
+                motion: Motion::Moving { carry, dim, .. },
                 ..
             })) => self.interrupted = Some(Interrupted { carry, dim }),
             Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
@@ -843,12 +851,20 @@ impl Driver for Neo {
     }
 
     fn idle(&self) -> bool {
-        let busy = self.task.is_some() || self.promoting.is_some() || self.asked;
-        self.phase == Phase::Ready && !busy
+        let busy = match &self.task {
+            None => false,
+            Some(Task::Assemble(assembling)) => !assembling.abandoned,
+            Some(_) => true,
+        };
+        self.phase == Phase::Ready && !busy && self.promoting.is_none() && !self.asked
     }
 
     fn stepping(&self) -> bool {
-        matches!(self.task, Some(Task::Assemble(_) | Task::Drive(_)))
+        match &self.task {
+            Some(Task::Assemble(assembling)) => !assembling.abandoned,
+            Some(Task::Drive(_)) => true,
+            Some(Task::Hand(_)) | None => false,
+        }
     }
 
     fn start(&mut self, now: Instant, step: Step) {
@@ -943,10 +959,18 @@ impl Driver for Neo {
             .is_some_and(|picture| picture | self.put == board.occupied())
     }
 
-    fn abandon(&mut self, _now: Instant) {
+    fn abandon(&mut self, target: Option<&Game>) {
         match &mut self.task {
-            Some(Task::Assemble(assembling)) if !assembling.closing => assembling.abandoned = true,
-            Some(Task::Hand(_)) => self.task = None,
+            Some(Task::Assemble(assembling)) if !assembling.closing => {
+                let wanted = target.is_some_and(|target| target.continues(&assembling.game));
+                if !wanted && !assembling.abandoned {
+                    assembling.abandoned = true;
+                    self.events.push_back(DriverEvent::Adrift);
+                }
+            }
+            Some(Task::Hand(_)) if !target.is_some_and(|target| target.continues(&self.game)) => {
+                self.task = None;
+            }
             _ => {}
         }
     }
@@ -969,8 +993,8 @@ impl Driver for Neo {
 
 impl Neo {
     fn start_assembling(&mut self, now: Instant, step: Step) {
-        let game = match &step {
-            Step::SetUp(game) => (**game).clone(),
+        let game = match step {
+            Step::SetUp(game) => *game,
             _ => Game::standard(),
         };
         self.known = false;
@@ -988,18 +1012,12 @@ impl Neo {
         }
         self.say(codec::prepare());
         self.say(codec::game_begins());
-        self.task = Some(Task::Assemble(Assembling {
-            step,
+        self.task = Some(Task::Assemble(Box::new(Assembling {
             game,
             closing: false,
             wrong,
             since: now,
             abandoned: false,
-        }));
-    }
-
-    /// Whose move the game followed awaits.
-    fn _turn(&self) -> Color {
-        self.game.turn()
+        })));
     }
 }

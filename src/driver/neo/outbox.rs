@@ -23,8 +23,8 @@ pub enum Part {
     Essential,
     /// The greeting, which the board answers.
     Hello,
-    /// A path for the motor.
-    Path,
+    /// This path for the motor.
+    Path(u32),
     /// The last request of the start of a game.
     GameBegun,
 }

@@ -11,7 +11,7 @@ use crate::{driver::Step, game::Game};
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     /// The player sets up a position.
-    Assemble(Assembling),
+    Assemble(Box<Assembling>),
     /// The motor makes a move, or takes one back.
     Drive(Driving),
     /// The hand is to carry out a move, or take one back.
@@ -21,8 +21,6 @@ pub(super) enum Task {
 /// A position is being set up.
 #[derive(Clone, Debug)]
 pub(super) struct Assembling {
-    /// The step it is done for.
-    pub step: Step,
     /// The game whose last position is set up.
     pub game: Game,
     /// The board is told that the game begins; it waits for that no more.
@@ -57,6 +55,8 @@ pub(super) enum Motion {
     Moving {
         /// What it carries.
         carry: Carry,
+        /// Which path it is.
+        number: u32,
         /// Its square read empty before.
         dim: bool,
         /// When its `OK` is overdue; unknown until the board has taken the path.
