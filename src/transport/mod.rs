@@ -4,6 +4,7 @@
 //! between.
 
 pub mod backoff;
+pub mod ble;
 pub mod line;
 pub mod serial;
 
@@ -55,6 +56,9 @@ pub enum OpenError {
         /// What was named.
         port: String,
     },
+    /// Bluetooth.
+    #[error(transparent)]
+    Ble(#[from] ble::BleError),
     /// Anything else.
     #[error("{port} cannot be opened: {source}")]
     Other {
@@ -70,6 +74,8 @@ pub enum OpenError {
 pub enum Transport {
     /// A serial port.
     Serial(serial::SerialPort),
+    /// Bluetooth LE.
+    Ble(ble::BleBoard),
 }
 
 impl Transport {
@@ -80,6 +86,7 @@ impl Transport {
     pub async fn open(&self) -> Result<Link, OpenError> {
         match self {
             Self::Serial(port) => Ok(Link::Line(Box::new(Line::new(Box::new(port.open()?))))),
+            Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
         }
     }
 }
@@ -88,6 +95,7 @@ impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serial(port) => port.fmt(f),
+            Self::Ble(board) => board.fmt(f),
         }
     }
 }
@@ -105,6 +113,8 @@ pub enum Incoming {
 pub enum Link {
     /// Over a serial line.
     Line(Box<Line>),
+    /// Over Bluetooth LE.
+    Gatt(ble::GattLink),
 }
 
 impl Link {
@@ -112,6 +122,7 @@ impl Link {
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
             Self::Line(line) => line.send(outgoing),
+            Self::Gatt(link) => link.send(outgoing),
         }
     }
 
@@ -122,6 +133,7 @@ impl Link {
     pub async fn next(&mut self) -> Result<Incoming, String> {
         match self {
             Self::Line(line) => line.next().await,
+            Self::Gatt(link) => link.next().await,
         }
     }
 }

@@ -1,0 +1,117 @@
+//! What can go wrong with Bluetooth, and what the player can do about it.
+
+use std::error::Error;
+
+use thiserror::Error;
+
+use super::Wanted;
+
+/// Why a board is not reached over Bluetooth.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum BleError {
+    /// There is no Bluetooth service to talk to.
+    #[error(
+        "Bluetooth does not answer ({0}): is it installed and running? `sudo apt install bluez`, then `sudo systemctl \
+         start bluetooth`"
+    )]
+    NoBluetooth(String),
+    /// The service is there, but no adapter.
+    #[error("{}", no_adapter(.wanted.as_deref(), .there))]
+    NoAdapter {
+        /// The one asked for.
+        wanted: Option<String>,
+        /// Those there are.
+        there: Vec<String>,
+    },
+    /// The adapter is switched off.
+    #[error(
+        "Bluetooth is off ({adapter}): switch it on, for instance with `bluetoothctl power on` or `rfkill unblock bluetooth`"
+    )]
+    Off {
+        /// Which.
+        adapter: String,
+    },
+    /// This user may not use Bluetooth.
+    #[error(
+        "this user is not allowed to use Bluetooth: add it to the group bluetooth (`sudo usermod -aG bluetooth \
+         USER`) and log in again"
+    )]
+    NotAllowed,
+    /// The board was not seen.
+    #[error("{wanted} was not found: is it switched on, in reach, and not connected to an app? {}", seen_instead(.seen))]
+    NotFound {
+        /// Which board.
+        wanted: Wanted,
+        /// What was seen.
+        seen: Vec<String>,
+    },
+    /// The board was seen, but does not let itself be connected.
+    #[error(
+        "{name} cannot be connected ({why}): switch it off and on, and close other apps that use it"
+    )]
+    Connect {
+        /// The board.
+        name: String,
+        /// What the system says.
+        why: String,
+    },
+}
+
+fn no_adapter(wanted: Option<&str>, there: &[String]) -> String {
+    match wanted {
+        Some(wanted) if !there.is_empty() => format!(
+            "there is no Bluetooth adapter {wanted}: write adapter = \"{}\" or leave it out",
+            there.join("\" or \"")
+        ),
+        _ => {
+            "this machine has no Bluetooth adapter: plug one in, or check `rfkill list` and `dmesg`"
+                .to_owned()
+        }
+    }
+}
+
+fn seen_instead(seen: &[String]) -> String {
+    match seen {
+        [] => "No other device was seen.".to_owned(),
+        seen => format!("These were seen: {}.", seen.join(", ")),
+    }
+}
+
+/// The D-Bus error's name, if that is what it is about.
+fn dbus_name(error: &btleplug::Error) -> Option<String> {
+    let mut source: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        #[cfg(target_os = "linux")]
+        if let Some(error) = error.downcast_ref::<dbus::Error>() {
+            return error.name().map(str::to_owned);
+        }
+        source = error.source();
+    }
+    None
+}
+
+/// What an error of the Bluetooth service means.
+pub(super) fn session(error: &btleplug::Error) -> BleError {
+    let name = dbus_name(error).unwrap_or_default();
+    let text = error.to_string();
+    let denied = ["AccessDenied", "NotAuthorized", "NotPermitted"];
+    if denied
+        .iter()
+        .any(|word| name.ends_with(word) || text.contains(word))
+    {
+        BleError::NotAllowed
+    } else {
+        BleError::NoBluetooth(text)
+    }
+}
+
+/// What an error while connecting means.
+pub(super) fn connect(name: &str, error: &btleplug::Error) -> BleError {
+    match session(error) {
+        BleError::NotAllowed => BleError::NotAllowed,
+        _ => BleError::Connect {
+            name: name.to_owned(),
+            why: error.to_string(),
+        },
+    }
+}

@@ -1,0 +1,189 @@
+//! An open link to a Bluetooth board: requests one at a time, notifications in order.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use btleplug::{
+    api::{Central, CentralEvent, CentralState, Characteristic, Peripheral as _, WriteType},
+    platform::Peripheral,
+};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::{
+    sync::mpsc,
+    time::{interval, timeout},
+};
+use tracing::{debug, warn};
+
+use super::{CALL_WAIT, Hub, Radio};
+use crate::{
+    driver::{Channel, Outcome, Outgoing, Request},
+    transport::Incoming,
+};
+
+/// Requests that may wait. A driver asks one at a time.
+const MAX_REQUESTS: usize = 64;
+/// Values that may wait for the board's task. A board sends some ten a second at most; what is more is dropped,
+/// and the recogniser lives without it.
+const MAX_WAITING: usize = 256;
+/// How long a request may take: the attribute protocol itself gives a request 30 s, a board answers in 0.2.
+pub const REQUEST_WAIT: Duration = Duration::from_secs(10);
+/// How often the system is asked whether the link still stands: a disconnect that was not told.
+const CHECK: Duration = Duration::from_secs(5);
+
+/// An open link.
+pub struct GattLink {
+    requests: mpsc::Sender<Outgoing>,
+    incoming: mpsc::Receiver<Result<Incoming, String>>,
+}
+
+type Answer = Pin<Box<dyn Future<Output = (Channel, Result<Option<Vec<u8>>, String>)> + Send>>;
+
+impl GattLink {
+    /// Takes over a device whose services are known.
+    pub(super) async fn begin(
+        radio: &Radio,
+        hub: &Arc<Hub>,
+        peripheral: Peripheral,
+    ) -> btleplug::Result<Self> {
+        // Before anything is subscribed to, so that nothing is missed.
+        let mut values = peripheral.notifications().await?;
+        let mut events = hub.adapter.events().await?;
+        let id = peripheral.id();
+        let (requests, mut asked) = mpsc::channel::<Outgoing>(MAX_REQUESTS);
+        let (sender, incoming) = mpsc::channel(MAX_WAITING);
+        let hub = Arc::clone(hub);
+        radio.spawn(async move {
+            let mut answer: Option<Answer> = None;
+            let mut check = interval(CHECK);
+            let mut dropped = 0_u64;
+            let why = loop {
+                let free = answer.is_none();
+                let answering = async {
+                    match &mut answer {
+                        Some(answer) => answer.await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    () = sender.closed() => break None,
+                    value = values.next() => match value {
+                        Some(value) => {
+                            let incoming = Incoming::Received(Channel::Gatt(value.uuid), Bytes::from(value.value));
+                            if sender.try_send(Ok(incoming)).is_err() {
+                                dropped += 1;
+                                if dropped == 1 {
+                                    warn!("the board sends faster than it can be read: values are dropped");
+                                }
+                            }
+                        }
+                        None => break Some("Bluetooth has ended the connection".to_owned()),
+                    },
+                    (channel, result) = answering => {
+                        answer = None;
+                        let outcome = match result {
+                            Ok(Some(value)) => {
+                                let received = Incoming::Received(channel, Bytes::from(value));
+                                if sender.send(Ok(received)).await.is_err() {
+                                    break None;
+                                }
+                                Outcome::Done
+                            }
+                            Ok(None) => Outcome::Done,
+                            Err(why) => Outcome::Refused(why),
+                        };
+                        if sender.send(Ok(Incoming::Answered(channel, outcome))).await.is_err() {
+                            break None;
+                        }
+                    }
+                    event = events.next() => match event {
+                        Some(CentralEvent::DeviceDisconnected(gone)) if gone == id => {
+                            break Some("the board has ended the connection, or is out of reach".to_owned());
+                        }
+                        Some(CentralEvent::StateUpdate(CentralState::PoweredOff)) => {
+                            break Some(format!("Bluetooth was switched off ({})", hub.name));
+                        }
+                        Some(_) => {}
+                        None => break Some("Bluetooth has ended the connection".to_owned()),
+                    },
+                    request = asked.recv(), if free => match request {
+                        Some(request) => answer = Some(Box::pin(carry_out(peripheral.clone(), request))),
+                        None => break None,
+                    },
+                    _ = check.tick() => {
+                        let connected = timeout(CALL_WAIT, peripheral.is_connected()).await;
+                        if !matches!(connected, Ok(Ok(true))) {
+                            break Some("the connection to the board is lost".to_owned());
+                        }
+                    }
+                }
+            };
+            drop(answer);
+            if let Some(why) = why {
+                // The board's task may be gone by now.
+                let _ = sender.send(Err(why)).await;
+            }
+            drop(sender);
+            match timeout(CALL_WAIT, peripheral.disconnect()).await {
+                Ok(Ok(())) => debug!("disconnected"),
+                Ok(Err(error)) => debug!(%error, "disconnecting"),
+                Err(_) => debug!("disconnecting takes too long"),
+            }
+        });
+        Ok(Self { requests, incoming })
+    }
+
+    /// Takes over one request. Drivers ask one at a time, so that there is always room.
+    pub fn send(&mut self, outgoing: &Outgoing) {
+        if self.requests.try_send(outgoing.clone()).is_err() {
+            debug!("a request is dropped: the link is ending");
+        }
+    }
+
+    /// Waits for what comes. May be dropped at any time without losing anything.
+    ///
+    /// # Errors
+    /// Why the link is broken, for the player.
+    pub async fn next(&mut self) -> Result<Incoming, String> {
+        match self.incoming.recv().await {
+            Some(incoming) => incoming,
+            None => Err("the connection to the board is lost".to_owned()),
+        }
+    }
+}
+
+/// One request, and the value it brings.
+async fn carry_out(
+    peripheral: Peripheral,
+    outgoing: Outgoing,
+) -> (Channel, Result<Option<Vec<u8>>, String>) {
+    let channel = outgoing.channel;
+    let Channel::Gatt(uuid) = channel else {
+        return (channel, Err("this is no serial line".to_owned()));
+    };
+    let found: Option<Characteristic> = peripheral
+        .characteristics()
+        .into_iter()
+        .find(|characteristic| characteristic.uuid == uuid);
+    let Some(characteristic) = found else {
+        return (
+            channel,
+            Err(format!("the board has no characteristic {channel}")),
+        );
+    };
+    let request = async {
+        match &outgoing.request {
+            Request::Write(bytes) => peripheral
+                .write(&characteristic, bytes, WriteType::WithResponse)
+                .await
+                .map(|()| None),
+            Request::Read => peripheral.read(&characteristic).await.map(Some),
+            Request::Subscribe => peripheral.subscribe(&characteristic).await.map(|()| None),
+        }
+    };
+    let result = match timeout(REQUEST_WAIT, request).await {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("no answer".to_owned()),
+    };
+    (channel, result)
+}
