@@ -5,6 +5,7 @@ use std::{fmt::Write as _, path::Path};
 use crate::{
     config::{Config, Listen},
     driver::registry,
+    transport::ble::Radio,
 };
 
 /// What the configuration would run, in words.
@@ -21,7 +22,7 @@ pub fn describe(config: &Config, file: &str) -> String {
         at(&config.status.listen)
     );
     for (name, board) in &config.boards {
-        let _ = match registry::transport(board) {
+        let _ = match registry::transport(board, &Radio::default()) {
             Ok(transport) => writeln!(text, "  board    {name:<18} {} on {transport}", board.kind),
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
         };

@@ -46,8 +46,12 @@ pub enum Command {
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
         config: PathBuf,
     },
-    /// List the serial ports in reach, each with the TOML to paste.
-    Scan,
+    /// List the serial ports and Bluetooth boards in reach, each with the TOML to paste.
+    Scan {
+        /// The Bluetooth adapter to look with, such as hci1; the first one by default.
+        #[arg(long, value_name = "NAME")]
+        adapter: Option<String>,
+    },
     /// Show the events of a running daemon.
     Watch {
         /// Where the daemon's event stream is.

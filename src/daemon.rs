@@ -14,6 +14,7 @@ use crate::{
     driver::registry,
     status,
     transcript::Recorder,
+    transport::ble::Radio,
     uci::server,
 };
 
@@ -49,6 +50,7 @@ fn listen_hint(source: &io::Error) -> String {
 pub struct Daemon {
     bus: Bus,
     tasks: TaskTracker,
+    radio: Radio,
     stop: CancellationToken,
     ports: Vec<(String, std::net::SocketAddr)>,
 }
@@ -62,10 +64,12 @@ impl Daemon {
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let tasks = TaskTracker::new();
+        let radio = Radio::default();
         let (events, _) = broadcast::channel(CAPACITY);
         let mut handles = Vec::new();
         for (name, board) in &config.boards {
-            let parts = registry::driver(board).and_then(|d| Ok((d, registry::transport(board)?)));
+            let parts =
+                registry::driver(board).and_then(|d| Ok((d, registry::transport(board, &radio)?)));
             let (driver, transport) = match parts {
                 Ok(parts) => parts,
                 Err(error) => {
@@ -84,6 +88,7 @@ impl Daemon {
         let mut daemon = Self {
             bus,
             tasks,
+            radio,
             stop,
             ports: Vec::new(),
         };
@@ -153,6 +158,7 @@ impl Daemon {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
+        self.radio.close().await;
     }
 }
 

@@ -30,7 +30,14 @@ fn main() -> ExitCode {
         Command::Demo { seed } => demo(seed),
         Command::Uci { connect, board } => done(relay::run(&connect, board.as_deref())),
         Command::Check { config } => check_config(&config),
-        Command::Scan => written(scan::run(&mut stdout())),
+        Command::Scan { adapter } => match runtime() {
+            Ok(runtime) => {
+                let mut output = stdout();
+                let scan = scan::run(&mut output, adapter.as_deref());
+                written(runtime.block_on(scan))
+            }
+            Err(error) => done::<(), _>(Err(error)),
+        },
         Command::Watch {
             connect,
             board,

@@ -1,9 +1,18 @@
-//! `boardbridge scan`: the serial ports in reach, each with the TOML to paste.
+//! `boardbridge scan`: serial ports and Bluetooth boards in reach, each with the TOML to paste.
 
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
+
+use crate::transport::ble::{Radio, Seen};
+
+/// How long Bluetooth devices are listened to. They advertise once or more a second; their names come with the
+/// answer to an active scan.
+pub const LISTEN: Duration = Duration::from_secs(8);
+/// What the names of boards begin with, and their kind.
+const BOARDS: [(&str, &str); 2] = [("Square Off Neo", "miko-neo"), ("Miko", "miko-neo")];
 
 /// Names of ports that a board may hang on, below `/dev`.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
@@ -48,11 +57,73 @@ fn is_real(name: &str) -> bool {
     kind.is_ok_and(|kind| kind.trim() != "0")
 }
 
-/// Writes what was found.
+/// Looks for boards and writes what was found.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn run(output: &mut impl Write) -> io::Result<()> {
+pub async fn run(output: &mut impl Write, adapter: Option<&str>) -> io::Result<()> {
+    serial(output)?;
+    writeln!(
+        output,
+        "Listening for Bluetooth boards for {} seconds…",
+        LISTEN.as_secs()
+    )?;
+    output.flush()?;
+    let radio = Radio::default();
+    let found = radio.look_around(adapter, LISTEN).await;
+    let written = match found {
+        Ok(seen) => bluetooth(output, &seen, adapter),
+        Err(error) => writeln!(output, "No Bluetooth: {error}"),
+    };
+    radio.close().await;
+    written
+}
+
+/// Writes the Bluetooth devices, boards first with their TOML.
+fn bluetooth(output: &mut impl Write, seen: &[Seen], adapter: Option<&str>) -> io::Result<()> {
+    let kind = |name: &str| {
+        let known = BOARDS.iter().find(|(prefix, _)| name.starts_with(prefix));
+        known.map(|(_, kind)| *kind)
+    };
+    let by = adapter.map_or(String::new(), |adapter| format!(", adapter = {adapter:?}"));
+    let mut others = Vec::new();
+    let mut number = 0;
+    for device in seen {
+        let Some(name) = &device.name else {
+            continue;
+        };
+        let Some(kind) = kind(name) else {
+            others.push(format!("{name:?} ({})", device.address));
+            continue;
+        };
+        number += 1;
+        let table = if number == 1 {
+            "neo".to_owned()
+        } else {
+            format!("neo{number}")
+        };
+        let signal = device
+            .rssi
+            .map_or(String::new(), |rssi| format!(", {rssi} dBm"));
+        writeln!(output, "# {} at {}{signal}", name, device.address)?;
+        writeln!(output, "[boards.{table}]")?;
+        writeln!(output, "kind = \"{kind}\"")?;
+        writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
+    }
+    if number == 0 {
+        writeln!(
+            output,
+            "No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
+        )?;
+    }
+    if !others.is_empty() {
+        others.sort();
+        writeln!(output, "Other devices: {}", others.join(", "))?;
+    }
+    Ok(())
+}
+
+fn serial(output: &mut impl Write) -> io::Result<()> {
     let ports = serial_ports(Path::new("/dev"));
     if ports.is_empty() {
         writeln!(
@@ -71,8 +142,5 @@ pub fn run(output: &mut impl Write) -> io::Result<()> {
         writeln!(output, "kind = \"novag-citrine\"      # or novag-ucb")?;
         writeln!(output, "serial = {{ port = \"{}\" }}\n", port.display())?;
     }
-    writeln!(
-        output,
-        "Bluetooth boards: this version does not look for them yet."
-    )
+    Ok(())
 }

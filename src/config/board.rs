@@ -5,6 +5,13 @@ use std::{fmt, path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::value::{Address, Listen, Span};
+use crate::{
+    driver::neo::{
+        Promotion,
+        motor::parking::{LEFTMOST, RIGHTMOST},
+    },
+    transport::ble::Wanted,
+};
 
 /// A board's make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
@@ -79,13 +86,59 @@ pub struct SerialConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "a table: { name = \"…\" } or { address = \"…\" }"
+    expecting = "a table: { name = \"…\" }, { name_prefix = \"…\" } or { address = \"…\" }"
 )]
 pub struct BleConfig {
     /// The name the board advertises.
     pub name: Option<String>,
+    /// What the name begins with.
+    pub name_prefix: Option<String>,
     /// The board's hardware address.
     pub address: Option<String>,
+    /// The adapter to use, such as `hci1`; the first one by default.
+    pub adapter: Option<String>,
+}
+
+impl BleConfig {
+    /// Which board is meant.
+    pub fn wanted(&self) -> Option<Wanted> {
+        let name = self.name.clone().map(Wanted::Name);
+        let prefix = self.name_prefix.clone().map(Wanted::NamePrefix);
+        let address = self.address.clone().map(Wanted::Address);
+        name.or(prefix).or(address)
+    }
+
+    fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+        let keys = [
+            ("name", &self.name),
+            ("name_prefix", &self.name_prefix),
+            ("address", &self.address),
+        ];
+        let given = keys.iter().filter(|(_, value)| value.is_some()).count();
+        if given != 1 {
+            let problem = "give one of name, name_prefix or address".to_owned();
+            return Err((vec!["ble"], problem));
+        }
+        for (key, value) in keys.into_iter().chain([("adapter", &self.adapter)]) {
+            let fits = value
+                .as_ref()
+                .is_none_or(|v| (1..=MAX_BLE_NAME).contains(&v.len()));
+            if !fits {
+                let problem = format!("has 1 to {MAX_BLE_NAME} characters");
+                return Err((vec!["ble", key], problem));
+            }
+        }
+        if let Some(address) = &self.address {
+            let parts: Vec<&str> = address.split(':').collect();
+            let byte = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
+            if parts.len() != 6 || !parts.iter().all(byte) {
+                let problem =
+                    format!("`{address}` is no address: for instance \"AA:BB:CC:DD:EE:FF\"");
+                return Err((vec!["ble", "address"], problem));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// `tcp = { … }`
@@ -138,10 +191,22 @@ pub struct BoardConfig {
     pub second_send: Option<Span>,
     /// Citrine: time between the two sends of a capture.
     pub second_send_capture: Option<Span>,
+    /// Neo: whether its motor makes the program's moves.
+    pub motor: Option<bool>,
+    /// Neo: how the player's promotion piece is chosen.
+    pub promotion: Option<Promotion>,
+    /// Neo: its firmware takes signs as `27#…` commands.
+    pub old_signs: Option<bool>,
+    /// Neo: columns beside the board for captured pieces, the best first.
+    pub parking: Option<Vec<i8>>,
+    /// Neo: how long a piece that may still go on is given.
+    pub settle: Option<Span>,
 }
 
 /// Default of `correction_wait`: time to see the mistake and to put the piece back.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
+/// The longest name of a Bluetooth device, bytes (Bluetooth core specification, local name).
+pub const MAX_BLE_NAME: usize = 248;
 /// Speeds a serial line can have, in baud.
 pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
 /// The longest gap between two commands: beyond it a board only seems dead.
@@ -175,9 +240,20 @@ impl BoardConfig {
             ("command_gap", self.command_gap),
             ("second_send", self.second_send),
             ("second_send_capture", self.second_send_capture),
+            ("settle", self.settle),
         ] {
             if gap.is_some_and(|gap| gap.0 > LONGEST_GAP) {
                 return Err((vec![key], "is too long: at most \"10s\"".to_owned()));
+            }
+        }
+        if let Some(parking) = &self.parking {
+            let beside =
+                |column: &i8| (LEFTMOST..0).contains(column) || (8..=RIGHTMOST).contains(column);
+            if !parking.iter().all(beside) {
+                let problem = format!(
+                    "names columns beside the board: {LEFTMOST} to -1 on the left, 8 to {RIGHTMOST} on the right"
+                );
+                return Err((vec!["parking"], problem));
             }
         }
         Ok(())
@@ -240,18 +316,13 @@ impl BoardConfig {
                 return Err((vec!["serial", "baud"], problem));
             }
         }
-        if let Some(ble) = &self.ble
-            && ble.name.is_some() == ble.address.is_some()
-        {
-            return Err((vec!["ble"], "give either name or address".to_owned()));
-        }
-        Ok(())
+        self.ble.as_ref().map_or(Ok(()), BleConfig::check)
     }
 
     fn check_keys_of_other_kinds(&self) -> Result<(), (Vec<&'static str>, String)> {
-        use BoardKind::{NovagCitrine, NovagUcb};
+        use BoardKind::{MikoNeo, NovagCitrine, NovagUcb};
         const NOVAG: &[BoardKind] = &[NovagCitrine, NovagUcb];
-        let keys: [(&'static str, bool, &[BoardKind]); 9] = [
+        let keys: [(&'static str, bool, &[BoardKind]); 14] = [
             (
                 "position_format",
                 self.position_format.is_some(),
@@ -269,6 +340,11 @@ impl BoardConfig {
             ),
             ("move_wait", self.move_wait.is_some(), NOVAG),
             ("setup_wait", self.setup_wait.is_some(), NOVAG),
+            ("motor", self.motor.is_some(), &[MikoNeo]),
+            ("promotion", self.promotion.is_some(), &[MikoNeo]),
+            ("old_signs", self.old_signs.is_some(), &[MikoNeo]),
+            ("parking", self.parking.is_some(), &[MikoNeo]),
+            ("settle", self.settle.is_some(), &[MikoNeo]),
         ];
         for (key, given, kinds) in keys {
             if given && !kinds.contains(&self.kind) {
@@ -303,6 +379,7 @@ impl BoardConfig {
             ("command_gap", self.command_gap),
             ("second_send", self.second_send),
             ("second_send_capture", self.second_send_capture),
+            ("settle", self.settle),
         ] {
             if let Some(span) = span {
                 lines.push(format!(
@@ -310,6 +387,18 @@ impl BoardConfig {
                     humantime::format_duration(span.0)
                 ));
             }
+        }
+        if let Some(motor) = self.motor {
+            lines.push(format!("motor = {motor}"));
+        }
+        if let Some(promotion) = self.promotion {
+            lines.push(format!("promotion = \"{promotion}\""));
+        }
+        if let Some(old_signs) = self.old_signs {
+            lines.push(format!("old_signs = {old_signs}"));
+        }
+        if let Some(parking) = &self.parking {
+            lines.push(format!("parking = {parking:?}"));
         }
         lines.join("\n")
     }

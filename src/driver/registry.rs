@@ -5,11 +5,16 @@ use thiserror::Error;
 use super::{
     Driver,
     citrine::{self, Citrine},
+    neo::{self, Neo},
     ucb::{self, Ucb, codec::PositionFormat},
 };
 use crate::{
     config::{BoardConfig, BoardKind},
-    transport::{Transport, serial::SerialPort},
+    transport::{
+        Transport,
+        ble::{BleBoard, Radio},
+        serial::SerialPort,
+    },
 };
 
 /// The speed of a UCB's serial line, in baud.
@@ -31,20 +36,29 @@ pub fn driver(board: &BoardConfig) -> Result<Box<dyn Driver>, NotYet> {
     match board.kind {
         BoardKind::NovagCitrine => Ok(Box::new(citrine(board))),
         BoardKind::NovagUcb => Ok(Box::new(ucb(board))),
-        kind @ (BoardKind::MikoNeo | BoardKind::Swpp) => Err(NotYet { kind }),
+        BoardKind::MikoNeo => Ok(Box::new(neo(board))),
+        kind @ BoardKind::Swpp => Err(NotYet { kind }),
     }
 }
 
-/// The transport to a board so configured.
+/// The transport to a board so configured, with the machine's Bluetooth.
 ///
 /// # Errors
 /// [`NotYet`] for transports this version does not have.
-pub fn transport(board: &BoardConfig) -> Result<Transport, NotYet> {
+pub fn transport(board: &BoardConfig, radio: &Radio) -> Result<Transport, NotYet> {
     let kind = board.kind;
     let default_baud = match kind {
         BoardKind::NovagCitrine => board.dialect.unwrap_or_default().baud(),
         BoardKind::NovagUcb => UCB_BAUD,
-        BoardKind::MikoNeo | BoardKind::Swpp => return Err(NotYet { kind }),
+        BoardKind::MikoNeo => {
+            let ble = board.ble.as_ref().ok_or(NotYet { kind })?;
+            return Ok(Transport::Ble(BleBoard {
+                radio: radio.clone(),
+                wanted: ble.wanted().ok_or(NotYet { kind })?,
+                adapter: ble.adapter.clone(),
+            }));
+        }
+        BoardKind::Swpp => return Err(NotYet { kind }),
     };
     let serial = board.serial.as_ref().ok_or(NotYet { kind })?;
     Ok(Transport::Serial(SerialPort {
@@ -65,6 +79,21 @@ fn citrine(board: &BoardConfig) -> Citrine {
         setup_wait: board.setup_wait.map_or(usual.setup_wait, |span| span.0),
     };
     Citrine::new(timing, board.level.clone())
+}
+
+fn neo(board: &BoardConfig) -> Neo {
+    let usual = neo::Settings::default();
+    let waits = match board.settle {
+        Some(span) => usual.waits.settling(span.0),
+        None => usual.waits,
+    };
+    Neo::new(neo::Settings {
+        motor: board.motor.unwrap_or(usual.motor),
+        promotion: board.promotion.unwrap_or_default(),
+        old_signs: board.old_signs.unwrap_or(usual.old_signs),
+        parking: board.parking.clone().unwrap_or(usual.parking),
+        waits,
+    })
 }
 
 fn ucb(board: &BoardConfig) -> Ucb {

@@ -71,6 +71,18 @@ impl Default for Waits {
     }
 }
 
+impl Waits {
+    /// The same, with this long for two pieces in the air, and half of it for one that may still be in the hand.
+    #[must_use]
+    pub fn settling(self, swap: Duration) -> Self {
+        Self {
+            touch: swap / 2,
+            swap,
+            ..self
+        }
+    }
+}
+
 /// What was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recognised {

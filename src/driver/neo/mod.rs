@@ -73,6 +73,15 @@ pub enum Promotion {
     Gesture,
 }
 
+impl std::fmt::Display for Promotion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Option => "option",
+            Self::Gesture => "gesture",
+        })
+    }
+}
+
 /// What can be set.
 #[derive(Clone, Debug)]
 pub struct Settings {

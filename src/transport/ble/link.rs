@@ -152,6 +152,14 @@ impl GattLink {
     }
 }
 
+/// Whether `BlueZ` says that this has been subscribed to before.
+fn is_subscribed(error: &btleplug::Error) -> bool {
+    let text = error.to_string();
+    ["Already notifying", "In Progress", "InProgress"]
+        .iter()
+        .any(|known| text.contains(known))
+}
+
 /// One request, and the value it brings.
 async fn carry_out(
     peripheral: Peripheral,
@@ -178,7 +186,11 @@ async fn carry_out(
                 .await
                 .map(|()| None),
             Request::Read => peripheral.read(&characteristic).await.map(Some),
-            Request::Subscribe => peripheral.subscribe(&characteristic).await.map(|()| None),
+            Request::Subscribe => match peripheral.subscribe(&characteristic).await {
+                // BlueZ keeps what was subscribed to over a lost link.
+                Err(error) if is_subscribed(&error) => Ok(None),
+                other => other.map(|()| None),
+            },
         }
     };
     let result = match timeout(REQUEST_WAIT, request).await {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use btleplug::{
-    api::{Central, Peripheral as _, ScanFilter},
+    api::{Central, CentralState, Peripheral as _, ScanFilter},
     platform::Peripheral,
 };
 use tokio::{
@@ -74,6 +74,13 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
         if hub.end_scan(&sender).await {
             break;
         }
+        // To start a scan would switch Bluetooth on, which is the user's to do.
+        if hub.adapter.adapter_state().await.ok() == Some(CentralState::PoweredOff) {
+            scanning = false;
+            let adapter = hub.name.clone();
+            fail(&sender, BleError::Off { adapter });
+            continue;
+        }
         // Many adapters fail to connect while they scan.
         let connecting = hub.connecting.available_permits() == 0;
         if connecting && scanning {
@@ -142,7 +149,7 @@ async fn look(hub: &Hub) -> btleplug::Result<Vec<Seen>> {
         let address = properties.address.to_string();
         // BlueZ makes a name of the address where none was told.
         let told = |name: &String| *name != address.replace(':', "-");
-        let name = properties.local_name.or(properties.advertisement_name);
+        let name = properties.advertisement_name.or(properties.local_name);
         seen.push(Seen {
             peripheral,
             name: name.filter(told),
