@@ -1,0 +1,243 @@
+//! An adapter with the devices near it.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use uuid::Uuid;
+use zbus::Variant;
+
+use super::{
+    address::Address,
+    device::Device,
+    failure::Failure,
+    objects::{Objects, Properties},
+    outbox::Outbox,
+};
+
+/// The interface of an adapter.
+pub(super) const ADAPTER: &str = "org.bluez.Adapter1";
+/// What it says of its maker; without it `btleplug` sees no adapter.
+const MODALIAS: &str = "usb:v1D6Bp0246d0548";
+/// Clients that may discover at once, or leave a filter.
+const MAX_CLIENTS: usize = 64;
+
+/// What a client asked of an adapter.
+#[derive(Debug, Default)]
+struct Client {
+    discovers: bool,
+    /// Only devices that advertise one of these; empty, all.
+    services: Vec<Uuid>,
+}
+
+/// An adapter. See the module's introduction.
+pub(super) struct Adapter {
+    /// Its short name.
+    pub name: String,
+    /// Where it is to be found.
+    pub path: String,
+    /// Whether it is plugged in.
+    pub present: bool,
+    /// The devices near it.
+    pub devices: Vec<Device>,
+    address: Address,
+    powered: bool,
+    clients: BTreeMap<String, Client>,
+}
+
+impl Adapter {
+    /// An adapter that is on.
+    pub fn new(name: &str, address: Address) -> Self {
+        Self {
+            name: name.to_owned(),
+            path: format!("/org/bluez/{name}"),
+            present: true,
+            devices: Vec::new(),
+            address,
+            powered: true,
+            clients: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it is on.
+    pub fn is_powered(&self) -> bool {
+        self.present && self.powered
+    }
+
+    /// Whether it looks for devices.
+    pub fn is_discovering(&self) -> bool {
+        self.clients.values().any(|client| client.discovers)
+    }
+
+    /// Shows it and what it knows on D-Bus.
+    pub fn describe(&self, objects: &mut Objects) {
+        if !self.present {
+            return;
+        }
+        objects.add(self.path.clone(), ADAPTER, self.properties());
+        for device in &self.devices {
+            device.describe(objects);
+        }
+    }
+
+    fn properties(&self) -> Properties {
+        Properties::from([
+            ("Address", Variant::from(self.address.to_string())),
+            ("AddressType", Variant::from("public")),
+            ("Name", Variant::from(self.name.clone())),
+            ("Alias", Variant::from(self.name.clone())),
+            ("Class", Variant::from(0_u32)),
+            ("Powered", Variant::from(self.powered)),
+            ("Discoverable", Variant::from(false)),
+            ("Pairable", Variant::from(false)),
+            ("Discovering", Variant::from(self.is_discovering())),
+            ("UUIDs", Variant::from(Vec::<String>::new())),
+            ("Modalias", Variant::from(MODALIAS)),
+        ])
+    }
+
+    /// Switches it on or off; off, it loses every link.
+    pub fn power(&mut self, now: Instant, on: bool, outbox: &mut Outbox) {
+        if self.powered == on {
+            return;
+        }
+        if !on {
+            self.stop_all(now, outbox);
+            for device in &mut self.devices {
+                device.disconnect(now, outbox);
+            }
+        }
+        self.powered = on;
+        outbox.changed(now, &self.path, ADAPTER, [("Powered", on.into())]);
+    }
+
+    /// Pulls it out, or puts it back.
+    pub fn plug(&mut self, now: Instant, on: bool, outbox: &mut Outbox) {
+        if self.present == on {
+            return;
+        }
+        if on {
+            self.present = true;
+            self.powered = true;
+        } else {
+            self.clients.clear();
+            for device in &mut self.devices {
+                device.forget(now, outbox);
+            }
+        }
+        let mut objects = Objects::default();
+        self.describe(&mut objects);
+        for (path, interfaces) in objects.iter() {
+            if on {
+                outbox.added(now, path, interfaces);
+            } else {
+                outbox.removed(now, path, interfaces);
+            }
+        }
+        self.present = on;
+    }
+
+    /// The daemon behind it has ended: whatever it knew is forgotten.
+    pub fn restart(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.clients.clear();
+        for device in &mut self.devices {
+            device.forget(now, outbox);
+        }
+    }
+
+    /// A client says what it looks for.
+    pub fn set_filter(&mut self, client: &str, services: Vec<Uuid>) -> Result<(), Failure> {
+        self.client(client)?.services = services;
+        Ok(())
+    }
+
+    /// A client looks for devices.
+    pub fn start(
+        &mut self,
+        now: Instant,
+        client: &str,
+        outbox: &mut Outbox,
+    ) -> Result<(), Failure> {
+        if !self.powered {
+            return Err(Failure::not_ready());
+        }
+        let was = self.is_discovering();
+        let client = self.client(client)?;
+        if client.discovers {
+            return Err(Failure::in_progress());
+        }
+        client.discovers = true;
+        if !was {
+            outbox.changed(now, &self.path, ADAPTER, [("Discovering", true.into())]);
+        }
+        Ok(())
+    }
+
+    /// A client looks for devices no more.
+    pub fn stop(&mut self, now: Instant, client: &str, outbox: &mut Outbox) -> Result<(), Failure> {
+        if !self.powered {
+            return Err(Failure::not_ready());
+        }
+        match self.clients.get_mut(client) {
+            Some(client) if client.discovers => client.discovers = false,
+            _ => return Err(Failure::failed("No discovery started")),
+        }
+        self.tell_stopped(now, outbox);
+        Ok(())
+    }
+
+    /// A client has left the bus.
+    pub fn client_gone(&mut self, now: Instant, client: &str, outbox: &mut Outbox) {
+        if self
+            .clients
+            .remove(client)
+            .is_some_and(|client| client.discovers)
+        {
+            self.tell_stopped(now, outbox);
+        }
+        for device in &mut self.devices {
+            device.client_gone(now, client, outbox);
+        }
+    }
+
+    fn stop_all(&mut self, now: Instant, outbox: &mut Outbox) {
+        let was = self.is_discovering();
+        self.clients.clear();
+        if was {
+            self.tell_stopped(now, outbox);
+        }
+    }
+
+    fn tell_stopped(&self, now: Instant, outbox: &mut Outbox) {
+        if !self.is_discovering() {
+            outbox.changed(now, &self.path, ADAPTER, [("Discovering", false.into())]);
+        }
+    }
+
+    fn client(&mut self, client: &str) -> Result<&mut Client, Failure> {
+        if self.clients.len() >= MAX_CLIENTS && !self.clients.contains_key(client) {
+            return Err(Failure::failed("Too many clients"));
+        }
+        Ok(self.clients.entry(client.to_owned()).or_default())
+    }
+
+    /// Does what is due.
+    pub fn serve(&mut self, now: Instant, outbox: &mut Outbox) {
+        let listens = self.is_powered();
+        let searching: Vec<&Client> = self
+            .clients
+            .values()
+            .filter(|client| client.discovers)
+            .collect();
+        for device in &mut self.devices {
+            let wanted = searching
+                .iter()
+                .any(|client| client.services.is_empty() || device.advertises(&client.services));
+            device.listen(now, listens && wanted);
+            device.serve(now, outbox);
+        }
+    }
+
+    /// When there is something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.devices.iter().filter_map(Device::deadline).min()
+    }
+}

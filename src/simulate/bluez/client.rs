@@ -1,0 +1,133 @@
+//! A program on the private bus.
+
+use std::{os::unix::net::UnixStream, time::Duration};
+
+use futures_util::StreamExt;
+use tokio::{
+    sync::mpsc::{self, error::SendTimeoutError},
+    task::AbortHandle,
+};
+use zbus::{Connection, Message, OwnedGuid, OwnedMatchRule, connection::Builder};
+
+use super::failure::Failure;
+
+/// Messages that may wait for a client.
+const QUEUE: usize = 256;
+/// How long a client may take nothing before it is thrown out.
+const MAX_STALL: Duration = Duration::from_secs(10);
+/// What a client may ask to be told.
+const MAX_RULES: usize = 1024;
+
+/// What comes from a client: its number, and a message until it leaves.
+pub(super) type Incoming = (u64, Option<Message>);
+
+/// A program on the bus, as the bus sees it.
+pub(super) struct Client {
+    /// Its name on the bus.
+    pub name: String,
+    /// What it asked to be told; a rule that was added twice is to be removed twice.
+    rules: Vec<OwnedMatchRule>,
+    outgoing: mpsc::Sender<Message>,
+    task: AbortHandle,
+}
+
+impl Client {
+    /// Lets a program in.
+    pub fn new(
+        id: u64,
+        stream: UnixStream,
+        guid: OwnedGuid,
+        incoming: mpsc::Sender<Incoming>,
+    ) -> Self {
+        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let task = tokio::spawn(async move {
+            if let Err(error) = serve(id, stream, guid, &incoming, queue).await {
+                tracing::debug!("a client of the private bus has gone: {error}");
+            }
+            let _ = incoming.send((id, None)).await;
+        });
+        Self {
+            name: format!(":1.{id}"),
+            rules: Vec::new(),
+            outgoing,
+            task: task.abort_handle(),
+        }
+    }
+
+    /// Adds something it wants to be told.
+    pub fn add_rule(&mut self, rule: &str) -> Result<(), Failure> {
+        if self.rules.len() >= MAX_RULES {
+            return Err(Failure::limits_exceeded());
+        }
+        let rule = OwnedMatchRule::try_from(rule).map_err(|_| Failure::invalid_rule())?;
+        self.rules.push(rule);
+        Ok(())
+    }
+
+    /// Removes something it wanted to be told.
+    pub fn remove_rule(&mut self, rule: &str) -> Result<(), Failure> {
+        let rule = OwnedMatchRule::try_from(rule).map_err(|_| Failure::invalid_rule())?;
+        let index = self.rules.iter().position(|other| *other == rule);
+        self.rules
+            .swap_remove(index.ok_or_else(Failure::unknown_rule)?);
+        Ok(())
+    }
+
+    /// Whether it wants to be told this. The rules name the sender by a name it has, of which the bus knows one.
+    pub fn wants(&self, message: &Message) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.matches(message).unwrap_or(false))
+    }
+
+    /// Ends it.
+    pub fn stop(&self) {
+        self.task.abort();
+    }
+
+    /// Sends a message; false when it takes none.
+    pub async fn send(&self, message: Message) -> bool {
+        match self.outgoing.send_timeout(message, MAX_STALL).await {
+            Ok(()) => true,
+            Err(SendTimeoutError::Timeout(_)) => {
+                tracing::warn!("a client of the private bus takes no messages");
+                false
+            }
+            Err(SendTimeoutError::Closed(_)) => false,
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+async fn serve(
+    id: u64,
+    stream: UnixStream,
+    guid: OwnedGuid,
+    incoming: &mpsc::Sender<Incoming>,
+    mut queue: mpsc::Receiver<Message>,
+) -> zbus::Result<()> {
+    let builder = Builder::unix_stream(stream).server(guid).p2p();
+    let mut messages = builder.build_message_stream().await?;
+    let connection = Connection::from(&messages);
+    loop {
+        let reading = async {
+            // First the room, so that what is read is never lost.
+            let room = incoming.reserve().await.ok()?;
+            Some((room, messages.next().await?))
+        };
+        tokio::select! {
+            read = reading => match read {
+                Some((room, message)) => room.send((id, Some(message?))),
+                None => return Ok(()),
+            },
+            message = queue.recv() => match message {
+                Some(message) => connection.send(&message).await?,
+                None => return Ok(()),
+            },
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Why a call is refused, in the words of the real `BlueZ` and of the real bus.
+
+use zbus::{Message, message::Header};
+
+/// The error of a D-Bus call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// The name of the error.
+    pub name: &'static str,
+    /// What it says to people.
+    pub text: String,
+}
+
+impl Failure {
+    fn new(name: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            name,
+            text: text.into(),
+        }
+    }
+
+    /// The answer to a call.
+    pub fn reply(&self, to: &Header<'_>, sender: &str, client: &str) -> zbus::Result<Message> {
+        Message::error(to, self.name)
+            .sender(sender)
+            .destination(client)
+            .build(&self.text)
+    }
+
+    /// Something went wrong.
+    pub fn failed(text: &str) -> Self {
+        Self::new("org.bluez.Error.Failed", text)
+    }
+
+    /// The peripheral answered with an ATT error.
+    pub fn att() -> Self {
+        Self::failed("Operation failed with ATT error: 0x0e")
+    }
+
+    /// The adapter is off.
+    pub fn not_ready() -> Self {
+        Self::new("org.bluez.Error.NotReady", "Resource Not Ready")
+    }
+
+    /// It is being done already.
+    pub fn in_progress() -> Self {
+        Self::new(
+            "org.bluez.Error.InProgress",
+            "Operation already in progress",
+        )
+    }
+
+    /// The characteristic does not do this.
+    pub fn not_supported() -> Self {
+        Self::new("org.bluez.Error.NotSupported", "Operation is not supported")
+    }
+
+    /// The characteristic does not let this be done.
+    pub fn not_permitted(text: &str) -> Self {
+        Self::new("org.bluez.Error.NotPermitted", text)
+    }
+
+    /// There is no such device.
+    pub fn does_not_exist() -> Self {
+        Self::new("org.bluez.Error.DoesNotExist", "Does Not Exist")
+    }
+
+    /// The device is not connected.
+    pub fn not_connected() -> Self {
+        Self::new("org.bluez.Error.NotConnected", "Not Connected")
+    }
+
+    /// The arguments are not right.
+    pub fn invalid_arguments() -> Self {
+        Self::new(
+            "org.bluez.Error.InvalidArguments",
+            "Invalid arguments in method call",
+        )
+    }
+
+    /// The bus lets nobody talk to `BlueZ`.
+    pub fn access_denied() -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.AccessDenied",
+            "Rejected send message: the policy of the bus does not allow it",
+        )
+    }
+
+    /// There is no such object.
+    pub fn unknown_object(path: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.UnknownObject",
+            format!("No such object: {path}"),
+        )
+    }
+
+    /// The object cannot do this.
+    pub fn unknown_method(interface: &str, member: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.UnknownMethod",
+            format!("Method \"{member}\" on interface \"{interface}\" doesn't exist"),
+        )
+    }
+
+    /// The object has no such property.
+    pub fn unknown_property(name: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.InvalidArgs",
+            format!("No such property '{name}'"),
+        )
+    }
+
+    /// The property cannot be set.
+    pub fn read_only(name: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.PropertyReadOnly",
+            format!("Property '{name}' is not writable"),
+        )
+    }
+
+    /// Nobody on the bus has this name.
+    pub fn service_unknown(name: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.ServiceUnknown",
+            format!("The name {name} was not provided by any .service files"),
+        )
+    }
+
+    /// Nobody on the bus has this name.
+    pub fn no_owner(name: &str) -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.NameHasNoOwner",
+            format!("Could not get owner of name '{name}': no such name"),
+        )
+    }
+
+    /// This is no rule.
+    pub fn invalid_rule() -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.MatchRuleInvalid",
+            "Malformed match rule",
+        )
+    }
+
+    /// The client never gave this rule.
+    pub fn unknown_rule() -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.MatchRuleNotFound",
+            "The given match rule wasn't found and can't be removed",
+        )
+    }
+
+    /// The client wants too much.
+    pub fn limits_exceeded() -> Self {
+        Self::new(
+            "org.freedesktop.DBus.Error.LimitsExceeded",
+            "Too many match rules",
+        )
+    }
+}

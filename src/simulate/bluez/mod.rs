@@ -1,0 +1,193 @@
+//! A `BlueZ` made of D-Bus: what the Bluetooth daemon of Linux shows to programs, with simulated peripherals on its
+//! air, on a bus of its own.
+//!
+//! A program that is started with [`Bluez::address`] as `DBUS_SYSTEM_BUS_ADDRESS` believes it. The service has a
+//! thread; every call here is done when it returns, from synchronous code or any runtime. A
+//! peripheral is shared with its owner ([`Hosted`]), and [`Control`] orders faults.
+//!
+//! It keeps the habits of the real one that matter to a program:
+//! - A device is first seen without its name, which comes with the scan response; it stays known until it is removed.
+//! - A link outlives the program that made it. The services of a device that was connected once stay, too.
+//! - Who wants notifications and does not say otherwise has them again after a lost link, and is told "Already
+//!   notifying" when asking again; a client that leaves the bus has given them up.
+//! - Who listens for notifications also sees the values others read.
+
+mod adapter;
+pub mod address;
+mod attribute;
+mod bus;
+mod client;
+pub mod control;
+mod device;
+mod failure;
+pub mod hosted;
+mod objects;
+mod outbox;
+mod radio;
+mod service;
+mod sighting;
+mod signals;
+mod socket;
+
+use std::{
+    io,
+    os::unix::net::UnixListener,
+    path::Path,
+    sync::{Arc, Mutex, mpsc},
+    thread::{self, JoinHandle},
+};
+
+use tokio::sync::oneshot;
+
+use self::{
+    adapter::Adapter,
+    address::Address,
+    bus::Bus,
+    control::{Control, Shared, Unknown},
+    device::Device,
+    hosted::Hosted,
+    socket::Socket,
+};
+use super::peripheral::Peripheral;
+
+pub use self::socket::address as bus_address;
+
+/// The adapter every simulated `BlueZ` begins with.
+pub const ADAPTER: &str = "hci0";
+/// That adapter's address.
+const ADAPTER_ADDRESS: Address = Address([0x02, 0xBB, 0, 0, 0, 0]);
+/// Adapters, and devices of one adapter, that there may be.
+const MAX_RADIOS: usize = 64;
+
+/// A `BlueZ` on a bus of its own. It ends when it is dropped.
+pub struct Bluez {
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    socket: Socket,
+}
+
+impl Bluez {
+    /// Starts one with one adapter, [`ADAPTER`], that is on.
+    ///
+    /// # Errors
+    /// No bus or thread is to be had.
+    pub fn start() -> io::Result<Self> {
+        Self::on(Socket::temporary()?)
+    }
+
+    /// The same with a name for the bus's socket, for a program that has to know it beforehand ([`bus_address`]);
+    /// others must not be able to enter its directory.
+    ///
+    /// # Errors
+    /// No bus or thread is to be had.
+    pub fn start_at(socket: &Path) -> io::Result<Self> {
+        Self::on(Socket::at(socket)?)
+    }
+
+    fn on((socket, listener): (Socket, UnixListener)) -> io::Result<Self> {
+        let shared = Arc::<Shared>::default();
+        shared
+            .radio()
+            .adapters
+            .push(Adapter::new(ADAPTER, ADAPTER_ADDRESS));
+        let (started, starting) = mpsc::sync_channel(1);
+        let (stop, stopped) = oneshot::channel();
+        let state = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("bluez".into()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let runtime = match runtime {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                    return;
+                }
+            };
+            runtime.block_on(async move {
+                let bus = match Bus::new(listener) {
+                    Ok(bus) => bus,
+                    Err(error) => {
+                        let _ = started.send(Err(error));
+                        return;
+                    }
+                };
+                let _ = started.send(Ok(()));
+                if let Err(error) = service::run(bus, state, stopped).await {
+                    tracing::error!("the simulated BlueZ has ended: {error}");
+                }
+            });
+        })?;
+        starting.recv().map_err(io::Error::other)??;
+        Ok(Self {
+            shared,
+            stop: Some(stop),
+            thread: Some(thread),
+            socket,
+        })
+    }
+
+    /// What to give a program as `DBUS_SYSTEM_BUS_ADDRESS`.
+    pub fn address(&self) -> String {
+        self.socket.address()
+    }
+
+    /// The means to order faults.
+    pub fn control(&self) -> Control {
+        Control::new(Arc::clone(&self.shared))
+    }
+
+    /// Plugs another adapter in.
+    ///
+    /// # Errors
+    /// There is one with this name already, or there are too many.
+    pub fn add_adapter(&self, name: &str, address: Address) -> Result<(), Unknown> {
+        let mut radio = self.shared.radio();
+        if radio.adapters.len() >= MAX_RADIOS || radio.adapter(name).is_some() {
+            return Err(Unknown);
+        }
+        let mut adapter = Adapter::new(name, address);
+        adapter.present = false;
+        radio.adapters.push(adapter);
+        drop(radio);
+        self.control().plug(name, true)
+    }
+
+    /// Puts a peripheral near an adapter, switched on.
+    ///
+    /// # Errors
+    /// There is no such adapter, a device has this address already, or there are too many.
+    pub fn host<P: Peripheral + 'static>(
+        &self,
+        adapter: &str,
+        address: Address,
+        peripheral: P,
+    ) -> Result<Hosted<P>, Unknown> {
+        let peripheral = Arc::new(Mutex::new(peripheral));
+        let mut radio = self.shared.radio();
+        if radio.device(address).is_some() {
+            return Err(Unknown);
+        }
+        let adapter = radio.adapter(adapter).ok_or(Unknown)?;
+        if adapter.devices.len() >= MAX_RADIOS {
+            return Err(Unknown);
+        }
+        let shared: Arc<Mutex<dyn Peripheral>> = peripheral.clone();
+        adapter
+            .devices
+            .push(Device::new(&adapter.path, address, shared));
+        drop(radio);
+        self.shared.poke.notify_one();
+        Ok(Hosted::new(address, peripheral, Arc::clone(&self.shared)))
+    }
+}
+
+impl Drop for Bluez {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

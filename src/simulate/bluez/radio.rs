@@ -1,0 +1,276 @@
+//! Everything the service knows, and what it answers, without I/O.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use uuid::Uuid;
+use zbus::{
+    Message, ObjectPath, Variant,
+    message::{Flags, Header},
+    names::{InterfaceName, MemberName},
+};
+
+use super::{
+    adapter::{ADAPTER, Adapter},
+    address::Address,
+    attribute::CHARACTERISTIC,
+    bus::SERVICE_OWNER,
+    device::{DEVICE, Device},
+    failure::Failure,
+    objects::Objects,
+    outbox::{Lane, Outbox},
+};
+
+/// Options of a call.
+type Options<'a> = BTreeMap<String, Variant<'a>>;
+
+/// The state of the service. See the module's introduction.
+#[derive(Default)]
+pub(super) struct Radio {
+    /// The adapters, plugged in or not.
+    pub adapters: Vec<Adapter>,
+    /// What is to be sent.
+    pub outbox: Outbox,
+    /// Fault: the bus lets nobody talk to the service.
+    pub denied: bool,
+    /// Fault: the service is not there.
+    pub away: bool,
+}
+
+/// What a path leads to.
+enum Target<'a> {
+    Adapter(&'a mut Adapter),
+    /// A device, and whether its adapter is on.
+    Device(&'a mut Device, bool),
+    Attribute(&'a mut Device, usize),
+    Other,
+}
+
+impl Radio {
+    /// Does what is due.
+    pub fn serve(&mut self, now: Instant) {
+        for adapter in &mut self.adapters {
+            adapter.serve(now, &mut self.outbox);
+        }
+    }
+
+    /// When there is something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        let own = self.adapters.iter().filter_map(Adapter::deadline);
+        own.chain(self.outbox.deadline()).min()
+    }
+
+    /// An adapter by its short name.
+    pub fn adapter(&mut self, name: &str) -> Option<&mut Adapter> {
+        self.adapters
+            .iter_mut()
+            .find(|adapter| adapter.name == name)
+    }
+
+    /// A device by its address, with the way out for what it has to say.
+    pub fn device(&mut self, address: Address) -> Option<(&mut Device, &mut Outbox)> {
+        let mut devices = self
+            .adapters
+            .iter_mut()
+            .flat_map(|adapter| &mut adapter.devices);
+        let device = devices.find(|device| device.address == address)?;
+        Some((device, &mut self.outbox))
+    }
+
+    /// A client calls.
+    pub fn called(&mut self, now: Instant, client: &str, message: &Message) {
+        let header = message.header();
+        let reply = match self.call(now, client, message, &header) {
+            Ok(reply) => reply,
+            Err(failure) => failure.reply(&header, SERVICE_OWNER, client),
+        };
+        if !header.primary().flags().contains(Flags::NO_REPLY_EXPECTED) {
+            self.outbox.push(now, Lane::Reply, reply);
+        }
+    }
+
+    /// A client has left the bus.
+    pub fn client_gone(&mut self, now: Instant, client: &str) {
+        for adapter in &mut self.adapters {
+            adapter.client_gone(now, client, &mut self.outbox);
+        }
+    }
+
+    fn call(
+        &mut self,
+        now: Instant,
+        client: &str,
+        message: &Message,
+        header: &Header<'_>,
+    ) -> Result<zbus::Result<Message>, Failure> {
+        if self.denied {
+            return Err(Failure::access_denied());
+        }
+        let path = header.path().map(ObjectPath::as_str).unwrap_or_default();
+        let interface = header
+            .interface()
+            .map(InterfaceName::as_str)
+            .unwrap_or_default();
+        let member = header.member().map(MemberName::as_str).unwrap_or_default();
+        let body = message.body();
+        let done = Message::method_return(header)
+            .sender(SERVICE_OWNER)
+            .destination(client);
+        let unknown = || Failure::unknown_method(interface, member);
+        let outside = (interface, member);
+
+        match outside {
+            ("org.freedesktop.DBus.Peer", "Ping") => return Ok(done.build(&())),
+            ("org.freedesktop.DBus.Introspectable", "Introspect") => {
+                let xml = self.objects().introspect(path);
+                let xml = xml.ok_or_else(|| Failure::unknown_object(path))?;
+                return Ok(done.build(&xml));
+            }
+            ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects") if path == "/" => {
+                return Ok(done.build(&self.objects().managed()));
+            }
+            ("org.freedesktop.DBus.Properties", "GetAll") => {
+                let name: &str = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                let objects = self.objects();
+                let object = objects
+                    .get(path)
+                    .ok_or_else(|| Failure::unknown_object(path))?;
+                let all = object.get(name).ok_or_else(unknown)?;
+                return Ok(done.build(all));
+            }
+            ("org.freedesktop.DBus.Properties", "Get") => {
+                let (of, name): (&str, &str) = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                let objects = self.objects();
+                let object = objects
+                    .get(path)
+                    .ok_or_else(|| Failure::unknown_object(path))?;
+                let all = object.get(of).ok_or_else(unknown)?;
+                let one = all
+                    .get(name)
+                    .ok_or_else(|| Failure::unknown_property(name))?;
+                return Ok(done.build(one));
+            }
+            _ => {}
+        }
+
+        let adapters = &mut self.adapters;
+        let outbox = &mut self.outbox;
+        match (target(adapters, path), outside) {
+            (Target::Other, _) => return Err(Failure::unknown_object(path)),
+            (Target::Adapter(adapter), ("org.freedesktop.DBus.Properties", "Set")) => {
+                let (of, name, value): (&str, &str, Variant<'_>) = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                match (of, name, value) {
+                    (ADAPTER, "Powered", Variant::Bool(on)) => adapter.power(now, on, outbox),
+                    (ADAPTER, "Powered", _) => return Err(Failure::invalid_arguments()),
+                    _ => return Err(Failure::read_only(name)),
+                }
+            }
+            (_, ("org.freedesktop.DBus.Properties", "Set")) => {
+                return Err(Failure::read_only("of this object"));
+            }
+            (Target::Adapter(adapter), (ADAPTER, "SetDiscoveryFilter")) => {
+                let options: Options<'_> = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                adapter.set_filter(client, services(&options)?)?;
+            }
+            (Target::Adapter(adapter), (ADAPTER, "StartDiscovery")) => {
+                adapter.start(now, client, outbox)?;
+            }
+            (Target::Adapter(adapter), (ADAPTER, "StopDiscovery")) => {
+                adapter.stop(now, client, outbox)?;
+            }
+            (Target::Adapter(adapter), (ADAPTER, "RemoveDevice")) => {
+                let path: ObjectPath<'_> = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                let mut devices = adapter.devices.iter_mut();
+                devices
+                    .find(|device| device.path == path.as_str() && device.is_known())
+                    .ok_or_else(Failure::does_not_exist)?
+                    .forget(now, outbox);
+            }
+            (Target::Device(_, false), (DEVICE, "Connect")) => return Err(Failure::not_ready()),
+            (Target::Device(device, true), (DEVICE, "Connect")) => {
+                device.connect(now, outbox)?;
+            }
+            (Target::Device(device, _), (DEVICE, "Disconnect")) => {
+                if !device.disconnect(now, outbox) {
+                    return Err(Failure::not_connected());
+                }
+            }
+            (Target::Attribute(device, index), (CHARACTERISTIC, "ReadValue")) => {
+                let value = device.read(now, index, outbox)?;
+                return Ok(done.build(&value));
+            }
+            (Target::Attribute(device, index), (CHARACTERISTIC, "WriteValue")) => {
+                let (value, options): (Vec<u8>, Options<'_>) = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                let respond = match options.get("type") {
+                    Some(Variant::Str(name)) => name.as_str() == "request",
+                    _ => true,
+                };
+                device.write(now, index, &value, respond)?;
+            }
+            (Target::Attribute(device, index), (CHARACTERISTIC, "StartNotify")) => {
+                device.start_notify(now, index, client, outbox)?;
+            }
+            (Target::Attribute(device, index), (CHARACTERISTIC, "StopNotify")) => {
+                device.stop_notify(now, index, client, outbox)?;
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(done.build(&()))
+    }
+
+    fn objects(&self) -> Objects {
+        let mut objects = Objects::default();
+        for adapter in &self.adapters {
+            adapter.describe(&mut objects);
+        }
+        objects
+    }
+}
+
+fn target<'a>(adapters: &'a mut [Adapter], path: &str) -> Target<'a> {
+    for adapter in adapters.iter_mut().filter(|adapter| adapter.present) {
+        if adapter.path == path {
+            return Target::Adapter(adapter);
+        }
+        let powered = adapter.is_powered();
+        for device in adapter
+            .devices
+            .iter_mut()
+            .filter(|device| device.is_known())
+        {
+            if device.path == path {
+                return Target::Device(device, powered);
+            }
+            if let Some(index) = device.find(path) {
+                return Target::Attribute(device, index);
+            }
+        }
+    }
+    Target::Other
+}
+
+fn services(options: &Options<'_>) -> Result<Vec<Uuid>, Failure> {
+    let Some(list) = options.get("UUIDs") else {
+        return Ok(Vec::new());
+    };
+    let Variant::Array(list) = list else {
+        return Err(Failure::invalid_arguments());
+    };
+    list.iter()
+        .map(|item| match item {
+            Variant::Str(text) => Uuid::parse_str(text).map_err(|_| Failure::invalid_arguments()),
+            _ => Err(Failure::invalid_arguments()),
+        })
+        .collect()
+}
