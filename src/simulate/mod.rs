@@ -6,6 +6,7 @@
 
 pub mod citrine;
 pub mod hand;
+pub mod noise;
 pub mod peripheral;
 pub mod port;
 pub mod pty;
