@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::{Board, Chess, Color, Piece, Position, Role, Square, uci::UciMove};
+use shakmaty::{Chess, Piece, Position, Role, Square, uci::UciMove};
 
 use super::{EVENTS, Neo, Peripheral, Spot, board_of};
 use crate::{
@@ -311,31 +311,26 @@ impl Neo {
         }
     }
 
-    /// The board asked for a piece: the person puts the one that the game has there, or a queen for a parked pawn.
+    /// The board asked for a piece: the person puts a queen where a pawn of the side to move has gone to promote, or the piece
+    /// that the game has there.
     pub(super) fn put_missing(&mut self) {
         let Some((_, square)) = self.missing.take() else {
             return;
         };
-        let board: &Board = self.table.board();
+        let (board, position) = (self.table.board(), self.game.position());
         if board.piece_at(square).is_some() {
             return;
         }
-        let promoted = || {
-            let color = if square.rank() == shakmaty::Rank::Eighth {
-                Color::White
-            } else {
-                Color::Black
-            };
-            let parked = self
-                .table
-                .parked()
-                .values()
-                .any(|piece| *piece == color.pawn());
-            (parked && Color::ALL.map(Color::backrank).contains(&square.rank()))
-                .then(|| color.queen())
+        let promoting = position.legal_moves().into_iter().any(|m| {
+            let left = m.from().is_some_and(|from| board.piece_at(from).is_none());
+            m.is_promotion() && m.to() == square && left
+        });
+        let piece = if promoting {
+            Some(position.turn().queen())
+        } else {
+            position.board().piece_at(square)
         };
-        let piece = self.game.position().board().piece_at(square);
-        if let Some(piece) = piece.or_else(promoted) {
+        if let Some(piece) = piece {
             self.orders.push_back(Hand::Put(square, piece));
         }
     }

@@ -296,6 +296,31 @@ fn a_person_executes_what_the_lamps_show_and_puts_what_is_missing() {
 }
 
 #[test]
+fn a_person_puts_the_queen_where_a_pawn_was_parked() {
+    let mut rig = Rig::new(Settings {
+        hand_delay: Some(Duration::from_secs(1)),
+        ..Settings::default()
+    });
+    rig.neo
+        .found(Game::from_fen("3r3k/4P3/8/8/8/8/8/K7 w - - 0 1").unwrap());
+    for path in [
+        "3,7:3.5,6.5:7.5,6.5:8.08,6|",
+        "4,6:2.92,7.08|",
+        "3,7:3.5,6.5:7.5,6.5:7.5,5:8.08,5|",
+    ] {
+        rig.write(PATHS, path);
+        rig.run(10.0);
+    }
+    rig.write(SIGNS, "M:d8");
+    assert_eq!(events(&rig.run(5.0)), ["d8d"]);
+    assert_eq!(rig.faults(), Vec::<String>::new());
+    assert_eq!(
+        rig.neo.game().last().map(crate::game::uci),
+        Some(mv("e7d8q"))
+    );
+}
+
+#[test]
 fn hands_take_back_arrange_and_begin_anew() {
     let mut rig = Rig::new(Settings::default());
     rig.found("e2e4 d7d5 e4d5 e7e5 d5e6");

@@ -92,7 +92,7 @@ impl Sensors {
         }
     }
 
-    /// The motor carries a move out between two times. No events, no strings until [`AFTER_MOTOR`] later.
+    /// The motor carries a move out until then: no events, and no strings until shortly after.
     pub fn motor(&mut self, until: Duration, m: Move) {
         let mut near = Bitboard::EMPTY;
         for (from, to) in gesture::legs(m) {
