@@ -152,6 +152,62 @@ fn patient() -> Box<dyn Recogniser> {
     Box::new(Patient::default())
 }
 
+/// Asks so many times before it believes what it recognised.
+struct Doubting {
+    patient: Patient,
+    times: usize,
+    left: usize,
+}
+
+impl Doubting {
+    fn boxed(times: usize) -> Box<dyn Recogniser> {
+        Box::new(Self {
+            patient: Patient::default(),
+            times,
+            left: times,
+        })
+    }
+}
+
+impl Recogniser for Doubting {
+    fn follow(&mut self, now: Instant, game: &Game, standing: &Board) {
+        self.left = self.times;
+        self.patient.follow(now, game, standing);
+    }
+
+    fn sense(&mut self, now: Instant, sensed: Sensed) {
+        self.patient.sense(now, sensed);
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.patient.timeout(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.patient.deadline()
+    }
+
+    fn poll(&mut self) -> Option<Recognised> {
+        let said = self.patient.poll()?;
+        if self.left > 0 {
+            self.left -= 1;
+            return Some(Recognised::Lost);
+        }
+        Some(said)
+    }
+}
+
+#[test]
+fn who_asks_is_helped_by_seating_anew_and_then_by_doing_it_again() {
+    for times in [1, 2] {
+        for model in ["tidy", "take-backs"] {
+            let tally = tally(model, || Doubting::boxed(times), true);
+            assert!(tally.is_right(), "{model} {times}: {tally:?}");
+            assert_eq!((tally.right, tally.asked), (tally.made, tally.made));
+        }
+    }
+}
+
 #[test]
 fn who_knows_the_game_passes() {
     for (number, text) in (0..).zip(GAMES) {
