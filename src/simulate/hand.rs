@@ -129,10 +129,15 @@ impl Player {
 
     /// What to do next on this board.
     pub fn next(&self, board: &dyn SimulatedBoard) -> Next {
-        if board.shown().is_some() {
+        self.next_in(board.game(), board.shown().is_some())
+    }
+
+    /// What to do next, where the game on the board is this one and a move may be shown that was not executed yet.
+    pub fn next_in(&self, at: &Game, shown: bool) -> Next {
+        if shown {
             return Next::Wait;
         }
-        let position = board.game().position();
+        let position = at.position();
         match self {
             Self::Random { plays } => {
                 if position.legal_moves().is_empty() {
@@ -146,7 +151,7 @@ impl Player {
             Self::Game { game, plays } => {
                 // Nearest to where the board is: positions repeat.
                 let here = |plies: &usize| game.position_at(*plies) == *position;
-                let from = board.game().len();
+                let from = at.len();
                 let found = (from..=game.len())
                     .chain((0..from.min(game.len())).rev())
                     .find(here);

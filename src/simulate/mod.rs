@@ -7,6 +7,8 @@
 pub mod bluez;
 pub mod citrine;
 pub mod hand;
+pub mod neo;
+pub mod noise;
 pub mod peripheral;
 pub mod port;
 pub mod pty;
@@ -15,7 +17,7 @@ pub mod ucb;
 
 use std::{fmt, time::Instant};
 
-use shakmaty::{Move, uci::UciMove};
+use shakmaty::{Move, Square, uci::UciMove};
 
 use crate::game::{Game, uci};
 
@@ -74,6 +76,16 @@ pub enum Report {
     Plugged(String),
     /// The cable was pulled.
     Unplugged,
+    /// The motor carried what stood in one place to another.
+    Carried(neo::Spot, neo::Spot),
+    /// The lamps of these squares are lit, and no others.
+    Lit(Vec<Square>),
+    /// The board gave a sign: `wt`, `bl`, `dw`, `ck` or `po`, as the protocol names them.
+    Sign(String),
+    /// The board asks for a piece on this square.
+    Missing(Square),
+    /// The hand put the pieces as it was asked.
+    Arranged,
 }
 
 impl fmt::Display for Report {
@@ -90,6 +102,14 @@ impl fmt::Display for Report {
             Self::Refused(what) => write!(f, "refused {what}"),
             Self::Plugged(port) => write!(f, "plugged {port}"),
             Self::Unplugged => f.write_str("unplugged"),
+            Self::Carried(from, to) => write!(f, "carried {from} {to}"),
+            Self::Lit(squares) => {
+                f.write_str("lit")?;
+                squares.iter().try_for_each(|square| write!(f, " {square}"))
+            }
+            Self::Sign(sign) => write!(f, "sign {sign}"),
+            Self::Missing(square) => write!(f, "missing {square}"),
+            Self::Arranged => f.write_str("arranged"),
         }
     }
 }

@@ -1,0 +1,81 @@
+//! Where the recogniser is plugged in.
+
+use std::time::Instant;
+
+use boardbridge::{game::Game, recognise, sense::Sensed};
+use shakmaty::{Board, Move};
+
+/// What a recogniser says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recognised {
+    /// The player made this move.
+    Played(Move),
+    /// The opponent's move, still to be made, was made.
+    Executed(Move),
+    /// This move, the last one, was taken back.
+    TookBack(Move),
+    /// It cannot tell, and the player has to be asked.
+    Lost,
+    /// It can tell again.
+    Mended,
+}
+
+/// A recogniser.
+pub trait Recogniser {
+    /// The game as the program knows it, and the pieces as they stand: they may lack a move the hand has still to make.
+    fn follow(&mut self, now: Instant, game: &Game, standing: &Board);
+    /// Something was sensed.
+    fn sense(&mut self, now: Instant, sensed: Sensed);
+    /// The time given by [`Self::deadline`] has come.
+    fn timeout(&mut self, now: Instant);
+    /// When [`Self::timeout`] is to be called.
+    fn deadline(&self) -> Option<Instant>;
+    /// What was recognised.
+    fn poll(&mut self) -> Option<Recognised>;
+}
+
+/// The project's own recogniser.
+struct Own {
+    recogniser: recognise::Recogniser,
+    last: Option<Move>,
+}
+
+impl Recogniser for Own {
+    fn follow(&mut self, now: Instant, game: &Game, standing: &Board) {
+        self.last = game.last();
+        if self.recogniser.standing() != standing {
+            self.recogniser.stand(standing.clone());
+        }
+        self.recogniser.follow(now, game, false);
+    }
+
+    fn sense(&mut self, now: Instant, sensed: Sensed) {
+        self.recogniser.sense(now, sensed);
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.recogniser.timeout(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.recogniser.deadline()
+    }
+
+    fn poll(&mut self) -> Option<Recognised> {
+        Some(match self.recogniser.poll()? {
+            recognise::Recognised::Played(m) => Recognised::Played(m),
+            recognise::Recognised::Executed => Recognised::Executed(self.last?),
+            recognise::Recognised::TookBack(m) => Recognised::TookBack(m),
+            recognise::Recognised::Puzzled { .. } => Recognised::Lost,
+            recognise::Recognised::Mended => Recognised::Mended,
+        })
+    }
+}
+
+/// The recogniser to be tried.
+pub fn recogniser() -> Box<dyn Recogniser> {
+    Box::new(Own {
+        recogniser: recognise::Recogniser::new(recognise::Waits::default(), Board::empty()),
+        last: None,
+    })
+}

@@ -1,0 +1,41 @@
+//! How a simulated Neo differs from a perfect one.
+
+use std::time::Duration;
+
+/// Settings of a simulated Neo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The last three characters of its address, as in its name (document: the advertised name).
+    pub suffix: String,
+    /// How many times shorter everything takes than on a real one.
+    pub speed: f64,
+    /// The hand executes a shown move and puts a missing piece so long after it was asked; never by itself if absent.
+    pub hand_delay: Option<Duration>,
+    /// How likely each square near the motor's way goes stuck empty (captured: it happens).
+    pub stuck_motor: f64,
+    /// How likely a square goes stuck empty when a piece lands on it.
+    pub stuck_landing: f64,
+    /// Whether any write, not only a path, is a fault while the motor is busy. Nobody knows what a real board does then
+    /// (field notes).
+    pub strict: bool,
+    /// Whether it knows the signs of older firmware, `27#…` (document: deprecated, perhaps; the captured board took
+    /// both).
+    pub older_signs: bool,
+    /// For chances and random moves.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            suffix: "XXX".to_owned(),
+            speed: 1.0,
+            hand_delay: None,
+            stuck_motor: 0.0,
+            stuck_landing: 0.0,
+            strict: true,
+            older_signs: true,
+            seed: 1,
+        }
+    }
+}

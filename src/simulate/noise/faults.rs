@@ -1,0 +1,20 @@
+//! What goes wrong under the board and on the air.
+
+/// Faults of the sensors and the radio, as probabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// An event comes twice.
+    pub duplicated: f64,
+    /// An event is lost.
+    pub lost: f64,
+    /// An occupancy string is lost.
+    pub strings_lost: f64,
+    /// An occupancy string is late, by up to a period; none overtakes another.
+    pub strings_late: f64,
+    /// A square goes stuck empty when a piece lands on it.
+    pub stuck_landing: f64,
+    /// A square near the motor's way goes stuck empty (seen in the captured game: g7, f6, d7).
+    pub stuck_motor: f64,
+    /// Some square goes stuck empty, for each string.
+    pub stuck_random: f64,
+}

@@ -1,0 +1,206 @@
+//! The noise models a recogniser is tried with, each by itself and all of them together.
+
+use super::{
+    CaptureOrder, CastlingOrder, Digression, Doubt, EnPassantOrder, Faults, Habits, Opponent,
+    Promoting,
+};
+
+/// A person and a board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What the table calls it.
+    pub name: &'static str,
+    /// How the person plays.
+    pub habits: Habits,
+    /// How the board errs.
+    pub faults: Faults,
+    /// It says something only where the opponent's moves are made by somebody else.
+    pub one_side: bool,
+    /// Its noise makes some moves impossible to tell from others, for anybody. It is tried, and not judged.
+    pub unclear: bool,
+}
+
+const ALL_DOUBTS: &[Doubt] = &[Doubt::Lift, Doubt::Victim, Doubt::Touch, Doubt::Capture];
+
+impl Model {
+    /// Every model: the tidy one, each noise by itself, the mixes last.
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Self::hand("tidy", |_| {})];
+        all.extend(Self::orders());
+        all.extend(Self::untidy());
+        all.extend(Self::opponents());
+        all.extend(Self::boards());
+        all.extend(Self::mixes());
+        all
+    }
+
+    fn orders() -> Vec<Self> {
+        vec![
+            Self::hand("capture: victim first", |h| {
+                h.capture = Some(CaptureOrder::VictimFirst);
+            }),
+            Self::hand("capture: mover first", |h| {
+                h.capture = Some(CaptureOrder::MoverFirst);
+            }),
+            Self::hand("castling: king first", |h| {
+                h.castling = Some(CastlingOrder::KingFirst);
+            }),
+            Self::hand("castling: rook first", |h| {
+                h.castling = Some(CastlingOrder::RookFirst);
+            }),
+            Self::hand("castling: both in hand", |h| {
+                h.castling = Some(CastlingOrder::Together);
+            }),
+            Self::hand("en passant: victim last", |h| {
+                h.en_passant = Some(EnPassantOrder::VictimLast);
+            }),
+            Self::hand("en passant: victim first", |h| {
+                h.en_passant = Some(EnPassantOrder::VictimFirst);
+            }),
+            Self::hand("en passant: victim between", |h| {
+                h.en_passant = Some(EnPassantOrder::VictimBetween);
+            }),
+            Self::hand("promotion: pawn down", |h| {
+                h.promoting = Some(Promoting::PawnDown);
+            }),
+            Self::hand("promotion: direct", |h| {
+                h.promoting = Some(Promoting::Direct);
+            }),
+        ]
+    }
+
+    fn untidy() -> Vec<Self> {
+        vec![
+            Self::hand("slides", |h| h.slides = 1.0),
+            Self::hand("bounces", |h| h.bounces = 1.0),
+            Self::hand("adjusts before", |h| h.adjusts_before = 0.5),
+            Self::hand("adjusts between", |h| h.adjusts_between = 0.5),
+            Self::hand("adjusts after", |h| h.adjusts_after = 0.5),
+            Self::doubting("doubt: piece put back", &[Doubt::Lift]),
+            Self::doubting("doubt: victim put back", &[Doubt::Victim]),
+            Self::doubting("doubt: square touched", &[Doubt::Touch]),
+            Self::doubting("doubt: capture tried", &[Doubt::Capture]),
+            Self::hand("take-backs", |h| {
+                h.digression = Digression {
+                    likely: 0.15,
+                    plies: 3,
+                };
+            }),
+            Self::hand("kings to the centre", |h| h.kings = true),
+        ]
+    }
+
+    fn opponents() -> Vec<Self> {
+        let by = |name, opponent| Self {
+            one_side: true,
+            ..Self::hand(name, |h| h.opponent = opponent)
+        };
+        vec![
+            by("opponent: by motor", Opponent::Motor),
+            by("opponent: by hand", Opponent::Hand),
+            by("opponent: after own lift", Opponent::HandAfterLift),
+            by("opponent: after own move", Opponent::HandAfterMove),
+        ]
+    }
+
+    fn boards() -> Vec<Self> {
+        let one_side = |model| Self {
+            one_side: true,
+            ..model
+        };
+        vec![
+            Self::board("events twice", |f| f.duplicated = 0.2),
+            Self::board("events lost", |f| f.lost = 0.05),
+            Self::board("strings lost", |f| f.strings_lost = 0.5),
+            Self::board("strings late", |f| f.strings_late = 0.7),
+            Self::board("stuck at landing", |f| f.stuck_landing = 0.1),
+            one_side(Self::board("stuck by motor", |f| f.stuck_motor = 0.15)),
+            Self::board("stuck at random", |f| f.stuck_random = 0.02),
+        ]
+    }
+
+    fn mixes() -> Vec<Self> {
+        let habits = Habits {
+            capture: None,
+            castling: None,
+            en_passant: None,
+            promoting: None,
+            slides: 0.2,
+            bounces: 0.15,
+            adjusts_before: 0.08,
+            adjusts_between: 0.05,
+            adjusts_victims: false,
+            adjusts_after: 0.08,
+            doubts: 0.1,
+            doubt: ALL_DOUBTS,
+            digression: Digression {
+                likely: 0.04,
+                plies: 3,
+            },
+            kings: true,
+            opponent: Opponent::Motor,
+        };
+        let faults = Faults {
+            duplicated: 0.03,
+            lost: 0.0,
+            strings_lost: 0.1,
+            strings_late: 0.2,
+            stuck_landing: 0.03,
+            stuck_motor: 0.05,
+            stuck_random: 0.0,
+        };
+        let model = |name, opponent, one_side, faults| Self {
+            name,
+            habits: Habits { opponent, ..habits },
+            faults,
+            one_side,
+            unclear: false,
+        };
+        let hard = Faults {
+            lost: 0.01,
+            stuck_random: 0.005,
+            ..faults
+        };
+        vec![
+            model("mix", Opponent::Motor, false, faults),
+            model("mix, opponent by motor", Opponent::Motor, true, faults),
+            model("mix, opponent by hand", Opponent::HandSomehow, true, faults),
+            model("mix, events lost, stuck", Opponent::Motor, false, hard),
+            Self {
+                unclear: true,
+                ..Self::hand("adjusts what it could take", |h| {
+                    h.adjusts_between = 0.5;
+                    h.adjusts_victims = true;
+                })
+            },
+        ]
+    }
+
+    fn hand(name: &'static str, habit: impl FnOnce(&mut Habits)) -> Self {
+        let mut habits = Habits::default();
+        habit(&mut habits);
+        Self {
+            name,
+            habits,
+            faults: Faults::default(),
+            one_side: false,
+            unclear: false,
+        }
+    }
+
+    fn doubting(name: &'static str, doubt: &'static [Doubt]) -> Self {
+        Self::hand(name, |h| {
+            h.doubts = 0.4;
+            h.doubt = doubt;
+        })
+    }
+
+    fn board(name: &'static str, fault: impl FnOnce(&mut Faults)) -> Self {
+        let mut faults = Faults::default();
+        fault(&mut faults);
+        Self {
+            faults,
+            ..Self::hand(name, |_| {})
+        }
+    }
+}
