@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use boardbridge::{game::Game, recognise, sense::Sensed};
-use shakmaty::{Board, Move};
+use shakmaty::{Board, Move, Position};
 
 /// What a recogniser says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +37,22 @@ pub trait Recogniser {
 /// The project's own recogniser.
 struct Own {
     recogniser: recognise::Recogniser,
-    last: Option<Move>,
+    game: Game,
+    /// The move the hand has still to carry out.
+    owed: Option<Move>,
 }
 
 impl Recogniser for Own {
     fn follow(&mut self, now: Instant, game: &Game, standing: &Board) {
-        self.last = game.last();
         if self.recogniser.standing() != standing {
             self.recogniser.stand(standing.clone());
         }
+        if standing == game.position().board() {
+            self.owed = None;
+        } else if self.owed.is_none() {
+            self.owed = game.last();
+        }
+        self.game = game.clone();
         self.recogniser.follow(now, game, false);
     }
 
@@ -64,7 +71,7 @@ impl Recogniser for Own {
     fn poll(&mut self) -> Option<Recognised> {
         Some(match self.recogniser.poll()? {
             recognise::Recognised::Played(m) => Recognised::Played(m),
-            recognise::Recognised::Executed => Recognised::Executed(self.last?),
+            recognise::Recognised::Executed => Recognised::Executed(self.owed.take()?),
             recognise::Recognised::TookBack(m) => Recognised::TookBack(m),
             recognise::Recognised::Puzzled { .. } => Recognised::Lost,
             recognise::Recognised::Mended => Recognised::Mended,
@@ -76,6 +83,7 @@ impl Recogniser for Own {
 pub fn recogniser() -> Box<dyn Recogniser> {
     Box::new(Own {
         recogniser: recognise::Recogniser::new(recognise::Waits::default(), Board::empty()),
-        last: None,
+        game: Game::standard(),
+        owed: None,
     })
 }

@@ -1,13 +1,19 @@
 //! What has been sensed since the pieces last stood right, square by square.
 
+use std::time::{Duration, Instant};
+
 use shakmaty::{Bitboard, Square};
 
 use crate::sense::Sensed;
 
-/// Pictures that must contradict what was seen of a square before they are believed: a picture may have been
-/// taken before the lift or the placement and come after it. Pictures come in order and at most one period late,
-/// so the second one is younger.
+/// Pictures that must contradict what was seen of a square before they are believed, and how long after it the
+/// last of them must come: a picture may have been taken before the lift or the placement. Pictures come in order
+/// and at most one period late (2.04 s in the captured game), so one that comes later is younger.
 const PICTURES_TO_CHANGE: u8 = 2;
+/// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand. The shortest
+/// time between a placement and a lift in the captured game: 0.18 s.
+const BOUNCE: Duration = Duration::from_millis(150);
+const PICTURE_AGE: Duration = Duration::from_millis(2_100);
 /// Pictures after the motor ran in which a square that falls empty is a sensor that lost its piece, not a lift:
 /// in the captured game squares fell empty in the first picture after `OK`, which comes twice at times.
 const PICTURES_AFTER_MOTOR: u8 = 2;
@@ -41,7 +47,15 @@ pub(super) struct Evidence {
     /// When a square was last lifted from, and put on, counted in things sensed.
     lifted_at: [u32; 64],
     placed_at: [u32; 64],
+    /// Squares that were put on since the hand began, and when that was, the first time.
+    landed_first: Bitboard,
+    /// Of these, the ones lifted from again, and put on once more after that.
+    left: Bitboard,
+    tried: Bitboard,
+    first_at: [u32; 64],
     clock: u32,
+    /// When something was last seen of a square.
+    seen_at: [Option<Instant>; 64],
     /// Whether a picture came after the last lift or placement.
     pub pictured: bool,
     after_motor: u8,
@@ -63,21 +77,25 @@ impl Evidence {
             against: [0; 64],
             lifted_at: [0; 64],
             placed_at: [0; 64],
+            landed_first: Bitboard::EMPTY,
+            left: Bitboard::EMPTY,
+            tried: Bitboard::EMPTY,
+            first_at: [0; 64],
             clock: 0,
+            seen_at: [None; 64],
             pictured: false,
             after_motor: 0,
         }
     }
 
-    /// The pieces stand otherwise now, because what was sensed has been understood, with `vacated` left by their
-    /// pieces: what remains of it is news.
-    pub fn rebase(&mut self, full: Bitboard, vacated: Bitboard) {
-        let holds = ((self.full & !self.up) | (self.filled & !self.faint())) & !vacated;
-        self.full = full;
-        self.up = full & !holds;
-        self.filled = holds & !full;
+    /// What was sensed has been understood: these squares were left, and those filled. What remains is news.
+    pub fn rebase(&mut self, vacated: Bitboard, filled: Bitboard) {
+        let holds = ((self.full & !self.up) | (self.filled & !self.faint) | filled) & !vacated;
+        self.full = (self.full & !vacated) | filled;
+        self.up = self.full & !holds;
+        self.filled = holds & !self.full;
         self.filled_by_picture &= self.filled;
-        self.faint &= self.filled;
+        self.faint = Bitboard::EMPTY;
         self.fell = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
         self.landed_by_picture = Bitboard::EMPTY;
@@ -116,11 +134,6 @@ impl Evidence {
         self.after_motor = 0;
     }
 
-    /// Squares that hold a piece, as far as known.
-    pub fn full(&self) -> Bitboard {
-        self.full
-    }
-
     /// Squares that hold a piece but read empty, and did so before anything was disturbed.
     pub fn dim(&self) -> Bitboard {
         self.picture
@@ -132,9 +145,32 @@ impl Evidence {
         self.faint
     }
 
+    /// Whether a piece stands on a square as if nothing had happened.
+    pub fn stands(&self, square: Square) -> bool {
+        self.full.contains(square) && !self.up.contains(square)
+    }
+
+    /// Squares that were put on more than once since the hand began, bounces aside.
+    pub fn tried(&self) -> Bitboard {
+        self.tried & (self.landed | self.filled)
+    }
+
+    /// Whether a piece was put on `square` after one was put on `other`.
+    pub fn landed_later(&self, square: Square, other: Square) -> bool {
+        self.placed_at[usize::from(square)] > self.placed_at[usize::from(other)]
+    }
+
     /// Whether a piece was put on `square` after one was lifted from `from`.
     pub fn landed_after(&self, square: Square, from: Square) -> bool {
         self.placed_at[usize::from(square)] > self.lifted_at[usize::from(from)]
+    }
+
+    /// When the last of these squares was first put on.
+    pub fn first_landed(&self, squares: Bitboard) -> u32 {
+        let times = squares
+            .into_iter()
+            .map(|square| self.first_at[usize::from(square)]);
+        times.max().unwrap_or(0)
     }
 
     /// Whether the hand is seen to have changed anything.
@@ -143,20 +179,27 @@ impl Evidence {
     }
 
     /// Takes in one thing sensed. `false` if it tells nothing new.
-    pub fn sense(&mut self, sensed: Sensed) -> bool {
+    pub fn sense(&mut self, now: Instant, sensed: Sensed) -> bool {
         self.clock = self.clock.wrapping_add(1);
         match sensed {
             Sensed::Lifted(square) => {
                 self.pictured = false;
+                let stayed = self.seen_at[usize::from(square)]
+                    .is_some_and(|at| now.saturating_duration_since(at) >= BOUNCE);
+                if stayed && self.landed_first.contains(square) {
+                    self.left.add(square);
+                }
+                self.seen_at[usize::from(square)] = Some(now);
                 self.lifted(square)
             }
             Sensed::Placed(square) => {
                 self.pictured = false;
+                self.seen_at[usize::from(square)] = Some(now);
                 self.placed(square, false);
                 true
             }
             Sensed::Occupied(picture) => {
-                self.pictured(picture);
+                self.pictured(now, picture);
                 true
             }
         }
@@ -166,6 +209,12 @@ impl Evidence {
         let index = usize::from(square);
         let before = (self.up, self.filled);
         if self.full.contains(square) {
+            if self.up.is_empty() {
+                // A hand begins something new.
+                self.landed_first = Bitboard::EMPTY;
+                self.left = Bitboard::EMPTY;
+                self.tried = Bitboard::EMPTY;
+            }
             if !self.up.contains(square) {
                 self.lifted_at[index] = self.clock;
             }
@@ -187,6 +236,13 @@ impl Evidence {
         self.placed_at[usize::from(square)] = self.clock;
         self.against[usize::from(square)] = 0;
         self.faint.discard(square);
+        if self.left.contains(square) {
+            self.tried.add(square);
+        }
+        if !self.landed_first.contains(square) {
+            self.landed_first.add(square);
+            self.first_at[usize::from(square)] = self.clock;
+        }
         let (set, tells) = if self.full.contains(square) {
             self.up.discard(square);
             self.fell.discard(square);
@@ -202,7 +258,10 @@ impl Evidence {
         }
     }
 
-    fn pictured(&mut self, picture: Bitboard) {
+    fn pictured(&mut self, now: Instant, picture: Bitboard) {
+        let old = |seen: Option<Instant>| {
+            seen.is_none_or(|at| now.saturating_duration_since(at) >= PICTURE_AGE)
+        };
         let before = self.picture.replace(picture);
         self.pictured = true;
         // Squares believed empty that read occupied: put there unseen, once the reading cannot be an old one.
@@ -210,7 +269,8 @@ impl Evidence {
         for square in believed_empty & picture {
             let against = &mut self.against[usize::from(square)];
             *against = against.saturating_add(1);
-            if self.read_empty.contains(square) || *against >= PICTURES_TO_CHANGE {
+            let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
+            if self.read_empty.contains(square) || believed {
                 self.placed(square, true);
             }
         }
@@ -225,7 +285,8 @@ impl Evidence {
             } else {
                 against.saturating_add(1)
             };
-            self.faint.set(square, *against >= PICTURES_TO_CHANGE);
+            let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
+            self.faint.set(square, believed);
         }
         // What only an old picture told is untold by the next.
         let untold = self.filled_by_picture & !picture;

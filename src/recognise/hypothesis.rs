@@ -37,6 +37,8 @@ pub(super) enum Ambiguity {
     Castling,
     /// A king in the centre may be the first half of a result sign.
     Sign,
+    /// The piece that landed is the shown one, or the one that took it.
+    Meeting,
 }
 
 /// One possibility, relative to the pieces as they stand.
@@ -48,8 +50,12 @@ pub(super) struct Hypothesis {
     pub fills: Bitboard,
     /// Squares that hold a piece before and another one after.
     pub swaps: Bitboard,
-    /// The square the moving piece leaves.
-    pub mover: Option<Square>,
+    /// The square the moving piece leaves, and the one it reaches (of castling, the king).
+    pub mover: Option<(Square, Square)>,
+    /// Whether it is castling.
+    pub castling: bool,
+    /// Whether it takes the very piece that was still to be moved, where that goes.
+    pub meets: bool,
     /// What it means.
     pub meaning: Meaning,
     /// What it may be confused with.
@@ -65,6 +71,8 @@ pub(super) struct Hypotheses {
     list: Vec<Hypothesis>,
     /// How the pieces stand afterwards; apart, because it is looked at only when one has come true.
     afters: Vec<Board>,
+    /// The pieces as in the game.
+    board: Board,
 }
 
 impl Hypotheses {
@@ -72,6 +80,7 @@ impl Hypotheses {
         Self {
             list: Vec::with_capacity(capacity),
             afters: Vec::with_capacity(capacity),
+            board: Board::empty(),
         }
     }
 
@@ -93,6 +102,7 @@ impl Hypotheses {
         self.afters.clear();
         let position = game.position();
         let board = position.board();
+        self.board = board.clone();
         let executed = standing == board;
         if !executed {
             self.add(standing, board, Meaning::Executed, None);
@@ -103,26 +113,31 @@ impl Hypotheses {
             }
             let after = played(board, m, position.turn());
             if executed {
-                self.add(standing, &after, Meaning::Played(m), m.from());
+                self.add(standing, &after, Meaning::Played(m), way(m));
                 continue;
             }
-            let meaning = Meaning::ExecutedAndPlayed(m);
-            self.add(standing, &after, meaning, m.from());
+            // A piece that is not there yet is not moved on by the same hand.
+            let there = |from| standing.piece_at(from) == board.piece_at(from);
+            if m.from().is_some_and(there) {
+                let meaning = Meaning::ExecutedAndPlayed(m);
+                self.add(standing, &after, meaning, way(m));
+            }
             // The hand may also make its move first, where its pieces stand as they will.
             if undisturbed(standing, board, m) {
                 let alone = played(standing, m, position.turn());
-                self.add(standing, &alone, Meaning::Played(m), m.from());
+                self.add(standing, &alone, Meaning::Played(m), way(m));
             }
         }
         if executed && let Some(last) = game.last() {
             let before = game.position_at(game.len() - 1);
-            let back = Some(last.to());
+            let back = way(last).map(|(from, to)| (to, from));
             self.add(standing, before.board(), Meaning::TookBack(last), back);
             if may_replace {
                 for m in before.legal_moves() {
                     if m != last && !promotes_to_another(m) {
                         let after = played(before.board(), m, before.turn());
-                        self.add(standing, &after, Meaning::Replaced { last, m }, back);
+                        let way = back.map(|(at, _)| (at, m.to()));
+                        self.add(standing, &after, Meaning::Replaced { last, m }, way);
                     }
                 }
             }
@@ -130,7 +145,14 @@ impl Hypotheses {
         mark(&mut self.list, position);
     }
 
-    fn add(&mut self, before: &Board, after: &Board, meaning: Meaning, mover: Option<Square>) {
+    fn add(
+        &mut self,
+        before: &Board,
+        after: &Board,
+        meaning: Meaning,
+        mover: Option<(Square, Square)>,
+    ) {
+        let shown = mover.and_then(|(_, to)| self.board.piece_at(to));
         let (full, then) = (before.occupied(), after.occupied());
         let same_color = before.white() & after.white() | before.black() & after.black();
         let same = Role::ALL
@@ -138,14 +160,27 @@ impl Hypotheses {
             .map(|role| before.by_role(role) & after.by_role(role))
             .fold(Bitboard::EMPTY, |all, set| all | set)
             & same_color;
+        let castling = matches!(meaning, Meaning::Played(m) if m.is_castle());
+        let meets = match meaning {
+            Meaning::ExecutedAndPlayed(m) if m.is_capture() => shown != before.piece_at(m.to()),
+            _ => false,
+        };
+        // A piece may be taken by one of its own kind, the shown move before.
+        let taken = mover.map_or(Bitboard::EMPTY, |(_, to)| Bitboard::from(to));
         let new = Hypothesis {
+            castling,
+            meets,
             vacates: full & !then,
             fills: then & !full,
-            swaps: full & then & !same,
+            swaps: full & then & (!same | taken),
             mover,
             meaning,
             ambiguity: Ambiguity::None,
         };
+        // Whatever is done, a piece is put down somewhere.
+        if (new.fills | new.swaps).is_empty() {
+            return;
+        }
         // What changes the same squares cannot be told apart: the first meaning stands.
         let like_new = |old: &Hypothesis| {
             (old.vacates, old.fills, old.swaps) == (new.vacates, new.fills, new.swaps)
@@ -155,6 +190,17 @@ impl Hypotheses {
             self.afters.push(after.clone());
         }
     }
+}
+
+/// Where the moving piece goes from and to; of castling, the king.
+fn way(m: Move) -> Option<(Square, Square)> {
+    let to = match (m, m.castling_side()) {
+        (Move::Castle { king, .. }, Some(side)) => {
+            Square::from_coords(side.king_to_file(), king.rank())
+        }
+        _ => m.to(),
+    };
+    Some((m.from()?, to))
 }
 
 /// Promotions change the same squares whichever piece the pawn becomes; the piece is settled elsewhere.
@@ -220,24 +266,26 @@ fn undisturbed(standing: &Board, board: &Board, m: Move) -> bool {
 fn mark(list: &mut [Hypothesis], position: &shakmaty::Chess) {
     let mut ways = [0u8; 64];
     for h in list.iter() {
-        if let Some(from) = h.mover {
+        if let Some((from, _)) = h.mover {
             ways[usize::from(from)] = ways[usize::from(from)].saturating_add(1);
         }
     }
     for index in 0..list.len() {
         let h = list[index];
         let castling = |other: &Hypothesis| {
-            h.vacates.count() == 1
-                && other.vacates.count() == 2
-                && other.fills.count() == 2
+            other.castling
+                && h.vacates.count() == 1
                 && h.vacates.is_subset(other.vacates)
                 && h.fills.is_subset(other.fills)
         };
         let king = (h.fills & CENTRE).any()
             && h.mover
-                .is_some_and(|from| position.board().role_at(from) == Some(Role::King));
-        let others = h.mover.is_some_and(|from| ways[usize::from(from)] > 1);
-        list[index].ambiguity = if h.swaps.any() {
+                .is_some_and(|(from, _)| position.board().role_at(from) == Some(Role::King));
+        let others = h.mover.is_some_and(|(from, _)| ways[usize::from(from)] > 1);
+        let en_passant = h.vacates.count() == 2 && h.fills.count() == 1;
+        list[index].ambiguity = if h.meets {
+            Ambiguity::Meeting
+        } else if h.swaps.any() || en_passant {
             Ambiguity::Swap
         } else if h.fills.any() && list.iter().any(castling) {
             Ambiguity::Castling

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Bitboard, Board, Move, Square};
+use shakmaty::{Bitboard, Board, Move, Role, Square};
 
 use self::{
     evidence::Evidence,
@@ -51,6 +51,9 @@ pub struct Waits {
     /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
     /// so that a second one agrees.
     pub unseen: Duration,
+    /// The hand seems to have tried it, or something else, before: as long as it takes until pictures would have
+    /// shown that a piece was put back unseen.
+    pub doubtful: Duration,
     /// Pieces stand where no possibility puts them.
     pub puzzled: Duration,
     /// A piece is in the air.
@@ -65,6 +68,7 @@ impl Default for Waits {
             castling: Duration::from_secs(3),
             sign: Duration::from_secs(2),
             unseen: Duration::from_millis(2_200),
+            doubtful: Duration::from_millis(4_500),
             puzzled: Duration::from_secs(3),
             in_the_air: Duration::from_secs(10),
         }
@@ -116,6 +120,8 @@ struct Pending {
 pub struct Recogniser {
     waits: Waits,
     standing: Board,
+    game: Game,
+    may_replace: bool,
     evidence: Evidence,
     hypotheses: Hypotheses,
     pending: Option<Pending>,
@@ -135,6 +141,8 @@ impl Recogniser {
             waits,
             evidence: Evidence::new(standing.occupied()),
             standing,
+            game: Game::standard(),
+            may_replace: false,
             hypotheses: Hypotheses::with_capacity(POSSIBILITIES),
             pending: None,
             puzzle_due: None,
@@ -174,10 +182,17 @@ impl Recogniser {
     /// The game as the program knows it. Where its position is not the one the pieces stand in, the hand is
     /// awaited to carry out the difference. `may_replace`: the last move may turn out to have been another one.
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
-        self.hypotheses.collect(game, &self.standing, may_replace);
+        self.game = game.clone();
+        self.may_replace = may_replace;
+        self.catch_up();
+        self.weigh(now, true);
+    }
+
+    fn catch_up(&mut self) {
+        self.hypotheses
+            .collect(&self.game, &self.standing, self.may_replace);
         self.pending = None;
         self.behind = false;
-        self.weigh(now, true);
     }
 
     /// The pieces were moved otherwise than by hand, and stand so now. Call [`Self::follow`] next.
@@ -208,7 +223,7 @@ impl Recogniser {
             }
         }
         let event = !matches!(sensed, Sensed::Occupied(_));
-        if self.evidence.sense(sensed) {
+        if self.evidence.sense(now, sensed) {
             self.weigh(now, event);
         }
         // A square that reads empty for this long may simply read wrong.
@@ -247,26 +262,26 @@ impl Recogniser {
         self.out.pop_front()
     }
 
-    /// A piece of the other side is lifted while a move waits to be sure: the hand has let go of it.
+    /// Another piece is lifted while a move waits to be sure: the hand has let go of it.
     fn let_go(&mut self, square: Square) {
         let Some(pending) = self.pending.filter(|pending| pending.seen) else {
             return;
         };
         let h = self.hypotheses.get(pending.index);
-        let sides = |a: Square, b: Square| {
-            self.standing.color_at(a).is_some()
-                && self.standing.color_at(a) != self.standing.color_at(b)
-        };
-        let Some(mover) = h.mover.filter(|mover| sides(*mover, square)) else {
+        if !self.evidence.stands(square) {
             return;
-        };
+        }
         let moved = h.vacates | h.fills | h.swaps;
-        let may_capture = |other: &Hypothesis| {
-            other.mover == Some(mover) && (other.swaps | other.vacates).contains(square)
+        // The move may be a part of another one that goes on with this square.
+        let goes_on = |other: &Hypothesis| {
+            h.vacates.is_subset(other.vacates) && (other.swaps | other.vacates).contains(square)
         };
-        if h.ambiguity != Ambiguity::Sign
+        let sign =
+            h.ambiguity == Ambiguity::Sign && self.standing.role_at(square) == Some(Role::King);
+        if !sign
+            && !self.is_doubtful(&h)
             && !moved.contains(square)
-            && !self.hypotheses.iter().any(may_capture)
+            && !self.hypotheses.iter().any(goes_on)
         {
             self.report(pending.index);
         }
@@ -324,6 +339,7 @@ impl Recogniser {
         let faint = e.faint();
         let dim = e.dim();
         let resumed = self.resuming.is_some();
+        let mut seen: Option<(u32, usize)> = None;
         // The best of those only partly seen: how good, which, and how many are as good.
         let mut best: Option<(u8, usize, u8)> = None;
         for (index, h) in self.hypotheses.iter().enumerate() {
@@ -333,9 +349,14 @@ impl Recogniser {
                 continue;
             }
             let unseen = h.vacates & !e.up;
-            let swapped = self.swapped(h);
+            let swapped = self.swapped(h) && self.arrived(h) && self.met(h);
             if unseen.is_empty() && stray.is_empty() && swapped {
-                return Some((index, true));
+                // Of two squares the mover may have gone to, it went to the first; the other was only adjusted.
+                let when = e.first_landed(h.swaps);
+                if seen.is_none_or(|(first, _)| when < first) {
+                    seen = Some((when, index));
+                }
+                continue;
             }
             if !e.pictured {
                 continue;
@@ -359,6 +380,12 @@ impl Recogniser {
                 _ => Some((grade, index, 1)),
             };
         }
+        if let Some((_, index)) = seen {
+            let h = self.hypotheses.get(index);
+            // It read empty ever since, and there is another square the piece may be on.
+            let unlikely = (h.fills & faint).any() && self.has_rival(&h);
+            return (!unlikely).then_some((index, true));
+        }
         match best {
             Some((_, index, 1)) => Some((index, false)),
             _ => None,
@@ -371,9 +398,46 @@ impl Recogniser {
         h.swaps.is_subset(e.landed)
             && h.swaps.into_iter().all(|square| {
                 h.mover
-                    .filter(|from| e.up.contains(*from))
-                    .is_none_or(|from| e.landed_after(square, from))
+                    .filter(|(from, _)| e.up.contains(*from))
+                    .is_none_or(|(from, _)| e.landed_after(square, from))
             })
+    }
+
+    /// Whether the moving piece was put down after it was lifted, not another one before.
+    fn arrived(&self, h: &Hypothesis) -> bool {
+        let e = &self.evidence;
+        h.mover.is_none_or(|(from, to)| {
+            !h.fills.contains(to) || !e.up.contains(from) || e.landed_after(to, from)
+        })
+    }
+
+    /// Whether the hand seems to have tried this, or something else, before.
+    fn is_doubtful(&self, h: &Hypothesis) -> bool {
+        (!h.meets && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
+    }
+
+    /// Whether the moving piece may have gone on to take another, its lift unseen.
+    fn has_rival(&self, h: &Hypothesis) -> bool {
+        let e = &self.evidence;
+        let Some((from, to)) = h.mover.filter(|(_, to)| h.fills.contains(*to)) else {
+            return false;
+        };
+        self.hypotheses.iter().any(|other| {
+            other.mover.is_some_and(|(mover, _)| mover == from)
+                && other.swaps.any()
+                && other.vacates.is_subset(e.up)
+                && other.swaps.is_subset(e.landed)
+                && other
+                    .swaps
+                    .into_iter()
+                    .all(|square| e.landed_later(square, to))
+        })
+    }
+
+    /// Whether the shown piece was put down and then taken, where that is what it takes.
+    fn met(&self, h: &Hypothesis) -> bool {
+        let tried = self.evidence.tried();
+        !h.meets || h.mover.is_some_and(|(_, to)| tried.contains(to))
     }
 
     fn wait_for(&self, index: usize, seen: bool) -> Duration {
@@ -390,10 +454,18 @@ impl Recogniser {
         if !seen {
             return self.waits.unseen;
         }
+        if self.is_doubtful(&h) {
+            return self.waits.doubtful;
+        }
         let by_picture = (h.fills & e.filled_by_picture) | (h.swaps & e.landed_by_picture);
         match h.ambiguity {
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
+            // A pawn that was put down and replaced by its piece looks the same.
+            Ambiguity::Meeting if self.game.last().is_some_and(|m| m.is_promotion()) => {
+                self.waits.castling
+            }
+            Ambiguity::Meeting => self.waits.swap,
             Ambiguity::Sign => self.waits.sign,
             _ if by_picture.any() => self.waits.swap,
             Ambiguity::Touch => self.waits.touch,
@@ -408,8 +480,7 @@ impl Recogniser {
         self.puzzle = None;
         self.resuming = None;
         self.behind = true;
-        let full = (self.evidence.full() & !h.vacates) | h.fills;
-        self.evidence.rebase(full, h.vacates);
+        self.evidence.rebase(h.vacates, h.fills);
         self.out.extend(
             match h.meaning {
                 Meaning::Played(m) => [Some(Recognised::Played(m)), None],
@@ -427,5 +498,9 @@ impl Recogniser {
             .flatten(),
         );
         self.standing = self.hypotheses.after(index).clone();
+        if h.meaning == Meaning::Executed {
+            // The game is the same as before.
+            self.catch_up();
+        }
     }
 }
