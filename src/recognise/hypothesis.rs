@@ -63,7 +63,7 @@ pub(super) struct Hypothesis {
 }
 
 /// The four squares that tell a result with the kings on them.
-const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
+pub(super) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
 /// Everything the hand may do next.
 #[derive(Clone, Debug)]
@@ -105,7 +105,9 @@ impl Hypotheses {
         self.board = board.clone();
         let executed = standing == board;
         if !executed {
-            self.add(standing, board, Meaning::Executed, None);
+            let there = |(from, _): &(Square, Square)| standing.piece_at(*from).is_some();
+            let shown = game.last().and_then(way).filter(there);
+            self.add(standing, board, Meaning::Executed, shown);
         }
         for m in position.legal_moves() {
             if promotes_to_another(m) {

@@ -125,6 +125,8 @@ pub struct Recogniser {
     evidence: Evidence,
     hypotheses: Hypotheses,
     pending: Option<Pending>,
+    /// A king's move to the centre that may be a sign, while the other king is in the air.
+    sign: Option<usize>,
     puzzle_due: Option<Instant>,
     puzzle: Option<(Bitboard, Bitboard)>,
     /// Pictures since [`Self::resume`], while they alone tell what happened.
@@ -145,6 +147,7 @@ impl Recogniser {
             may_replace: false,
             hypotheses: Hypotheses::with_capacity(POSSIBILITIES),
             pending: None,
+            sign: None,
             puzzle_due: None,
             puzzle: None,
             resuming: None,
@@ -192,6 +195,7 @@ impl Recogniser {
         self.hypotheses
             .collect(&self.game, &self.standing, self.may_replace);
         self.pending = None;
+        self.sign = None;
         self.behind = false;
     }
 
@@ -200,6 +204,7 @@ impl Recogniser {
         self.evidence.moved(standing.occupied());
         self.standing = standing;
         self.pending = None;
+        self.sign = None;
         self.behind = true;
     }
 
@@ -215,7 +220,13 @@ impl Recogniser {
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
             Sensed::Lifted(square) => self.let_go(square),
-            Sensed::Placed(_) => {}
+            Sensed::Placed(square) => {
+                if let Some(index) = self.sign.take()
+                    && !hypothesis::CENTRE.contains(square)
+                {
+                    self.report(index);
+                }
+            }
             Sensed::Occupied(_) => {
                 if let Some(pictures) = &mut self.resuming {
                     *pictures = pictures.saturating_add(1);
@@ -276,13 +287,19 @@ impl Recogniser {
         let goes_on = |other: &Hypothesis| {
             h.vacates.is_subset(other.vacates) && (other.swaps | other.vacates).contains(square)
         };
-        let sign =
-            h.ambiguity == Ambiguity::Sign && self.standing.role_at(square) == Some(Role::King);
-        if !sign
-            && !self.is_doubtful(&h)
-            && !moved.contains(square)
-            && !self.hypotheses.iter().any(goes_on)
-        {
+        if moved.contains(square) || self.hypotheses.iter().any(goes_on) {
+            return;
+        }
+        if h.ambiguity == Ambiguity::Sign && self.standing.role_at(square) == Some(Role::King) {
+            // Where the other king goes tells whether this is a sign.
+            self.sign = Some(pending.index);
+            return;
+        }
+        let color = |square| self.standing.color_at(square);
+        let others = h
+            .mover
+            .is_some_and(|(from, _)| color(from) != color(square));
+        if others || !self.is_doubtful(&h) {
             self.report(pending.index);
         }
     }
