@@ -479,7 +479,7 @@ impl Recogniser {
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
             // A pawn that was put down and replaced by its piece looks the same.
-            Ambiguity::Meeting if self.game.last().is_some_and(|m| m.is_promotion()) => {
+            Ambiguity::Meeting if self.game.last().is_some_and(shakmaty::Move::is_promotion) => {
                 self.waits.castling
             }
             Ambiguity::Meeting => self.waits.swap,

@@ -4,6 +4,7 @@
 //! a hand. They are written from the protocol documents and share no code with the drivers but the types of
 //! chess, so that a misreading on one side shows on the other.
 
+pub mod air;
 pub mod bluez;
 pub mod citrine;
 pub mod hand;
