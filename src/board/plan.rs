@@ -85,6 +85,7 @@ mod tests {
         set_up_cost: 12,
         new_game_cost: 6,
         tells_game: true,
+        moves_itself: false,
         keeps_record: true,
     };
     const UCB: Capabilities = Capabilities {
@@ -92,6 +93,7 @@ mod tests {
         set_up_cost: 5,
         new_game_cost: 3,
         tells_game: false,
+        moves_itself: false,
         keeps_record: true,
     };
 

@@ -86,13 +86,11 @@ pub struct SerialConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "a table: { name = \"…\" }, { name_prefix = \"…\" } or { address = \"…\" }"
+    expecting = "a table: { name = \"…\" } or { address = \"…\" }"
 )]
 pub struct BleConfig {
-    /// The name the board advertises.
+    /// The name the board advertises, or what it begins with.
     pub name: Option<String>,
-    /// What the name begins with.
-    pub name_prefix: Option<String>,
     /// The board's hardware address.
     pub address: Option<String>,
     /// The adapter to use, such as `hci1`; the first one by default.
@@ -103,20 +101,15 @@ impl BleConfig {
     /// Which board is meant.
     pub fn wanted(&self) -> Option<Wanted> {
         let name = self.name.clone().map(Wanted::Name);
-        let prefix = self.name_prefix.clone().map(Wanted::NamePrefix);
         let address = self.address.clone().map(Wanted::Address);
-        name.or(prefix).or(address)
+        name.or(address)
     }
 
     fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
-        let keys = [
-            ("name", &self.name),
-            ("name_prefix", &self.name_prefix),
-            ("address", &self.address),
-        ];
+        let keys = [("name", &self.name), ("address", &self.address)];
         let given = keys.iter().filter(|(_, value)| value.is_some()).count();
         if given != 1 {
-            let problem = "give one of name, name_prefix or address".to_owned();
+            let problem = "give either name or address".to_owned();
             return Err((vec!["ble"], problem));
         }
         for (key, value) in keys.into_iter().chain([("adapter", &self.adapter)]) {

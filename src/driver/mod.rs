@@ -243,6 +243,8 @@ pub struct Capabilities {
     pub new_game_cost: usize,
     /// The board can be asked which game it holds ([`Driver::learn`]).
     pub tells_game: bool,
+    /// The board makes the moves it is shown by itself.
+    pub moves_itself: bool,
     /// The board keeps a record of its own, and takes back nothing from before its beginning.
     pub keeps_record: bool,
 }

@@ -430,7 +430,9 @@ impl Recogniser {
 
     /// Whether the hand seems to have tried this, or something else, before.
     fn is_doubtful(&self, h: &Hypothesis) -> bool {
-        (!h.meets && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
+        // A pawn is put down and replaced by its piece.
+        let promotes = matches!(h.meaning, Meaning::Played(m) if m.is_promotion());
+        (!h.meets && !promotes && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
     }
 
     /// Whether the moving piece may have gone on to take another, its lift unseen.
@@ -479,7 +481,7 @@ impl Recogniser {
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
             // A pawn that was put down and replaced by its piece looks the same.
-            Ambiguity::Meeting if self.game.last().is_some_and(shakmaty::Move::is_promotion) => {
+            Ambiguity::Meeting if self.game.last().is_some_and(Move::is_promotion) => {
                 self.waits.castling
             }
             Ambiguity::Meeting => self.waits.swap,

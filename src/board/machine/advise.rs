@@ -36,8 +36,13 @@ impl Machine {
         if let Some(target) = target.filter(|_| self.by_hand) {
             return Advice::SetUpByHand(target.fen());
         }
+        let make = if self.driver.capabilities().moves_itself {
+            Advice::Watch
+        } else {
+            Advice::Make
+        };
         if let Some(m) = self.held.unconfirmed() {
-            return Advice::Make(m);
+            return make(m);
         }
         let Some(target) = target else {
             return Advice::Nothing;
@@ -46,7 +51,7 @@ impl Machine {
         let next = target.moves().get(held.len()).copied();
         match next.filter(|_| self.leading && target.continues(held)) {
             Some(m) if self.hand_took_back => Advice::PutBack(m),
-            Some(m) => Advice::Make(m),
+            Some(m) => make(m),
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
             None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
             None => Advice::Nothing,

@@ -300,6 +300,7 @@ impl Machine {
             Plan::Do(step) => {
                 self.following = match &step {
                     Step::Show(_) => None,
+                    Step::TakeBack(_) if board.moves_itself => None,
                     Step::TakeBack(m) => Some(Advice::TakeBack(*m)),
                     Step::NewGame => Some(Advice::NewGame),
                     Step::SetUp(game) => Some(Advice::SetUp(game.fen())),

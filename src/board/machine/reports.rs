@@ -221,6 +221,8 @@ impl Machine {
             }
             Meaning::Executed(m) => {
                 self.mistake = None;
+                // Nothing is left for the hand to mend.
+                self.lead_after = None;
                 self.confirm(now);
                 self.event(Event::Executed { uci: uci(m) });
             }
@@ -290,6 +292,7 @@ impl Machine {
         self.failures = 0;
         self.result = None;
         self.mistake = None;
+        self.misplaced = None;
         // The first step toward a new game is done; what is taken back from now on is its own.
         self.given.new_game = false;
         let ply = self.held.game().len();

@@ -532,6 +532,7 @@ impl Driver for Citrine {
             take_back: true,
             set_up_cost: 12,
             new_game_cost: 6,
+            moves_itself: false,
             keeps_record: true,
             tells_game: true,
         }

@@ -338,7 +338,7 @@ impl Neo {
         if self.phase != Phase::Ready {
             return;
         }
-        if self.asked && !self.known {
+        if self.asked && !self.known && self.picture.is_some() {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
@@ -490,7 +490,8 @@ impl Neo {
     /// The pieces stand: the game begins.
     fn close(&mut self, assembling: &mut Assembling) {
         assembling.closing = true;
-        self.mended();
+        // Told by the step's end.
+        self.misplaced = None;
         self.say(codec::position_set());
         self.say(codec::in_sync());
         self.outbox.push(codec::reset(), Part::GameBegun);
@@ -740,6 +741,7 @@ impl Driver for Neo {
             set_up_cost: 12,
             new_game_cost: 8,
             tells_game: true,
+            moves_itself: self.settings.motor,
             keeps_record: false,
         }
     }

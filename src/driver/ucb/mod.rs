@@ -199,6 +199,7 @@ impl Driver for Ucb {
             set_up_cost: 5,
             new_game_cost: 3,
             tells_game: false,
+            moves_itself: false,
             keeps_record: true,
         }
     }

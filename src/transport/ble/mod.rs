@@ -44,21 +44,28 @@ pub const CALL_WAIT: Duration = Duration::from_secs(10);
 /// Which board is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The one of this name.
+    /// The one of this name, or any whose name begins so.
     Name(String),
-    /// Any whose name begins so.
-    NamePrefix(String),
     /// The one at this address.
     Address(String),
 }
 
 impl Wanted {
-    fn is(&self, seen: &Seen) -> bool {
-        let name = seen.name.as_deref();
+    /// The device that is meant: a whole name before one that only begins so.
+    fn find<'a>(&self, seen: &'a [Seen]) -> Option<&'a Seen> {
+        let name =
+            |seen: &&Seen, fits: &dyn Fn(&str) -> bool| seen.name.as_deref().is_some_and(fits);
         match self {
-            Self::Name(wanted) => name == Some(wanted),
-            Self::NamePrefix(prefix) => name.is_some_and(|name| name.starts_with(prefix)),
-            Self::Address(address) => seen.address.eq_ignore_ascii_case(address),
+            Self::Name(wanted) => {
+                let whole = seen.iter().find(|seen| name(seen, &|name| name == wanted));
+                whole.or_else(|| {
+                    seen.iter()
+                        .find(|seen| name(seen, &|name| name.starts_with(wanted)))
+                })
+            }
+            Self::Address(address) => seen
+                .iter()
+                .find(|seen| seen.address.eq_ignore_ascii_case(address)),
         }
     }
 }
@@ -67,7 +74,6 @@ impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => write!(f, "\"{name}\""),
-            Self::NamePrefix(prefix) => write!(f, "\"{prefix}…\""),
             Self::Address(address) => f.write_str(address),
         }
     }
@@ -131,7 +137,7 @@ impl BleBoard {
         loop {
             {
                 let view = view.borrow_and_update();
-                if let Some(seen) = view.seen.iter().find(|seen| self.wanted.is(seen)) {
+                if let Some(seen) = self.wanted.find(&view.seen) {
                     return Ok(seen.clone());
                 }
                 if let Some(failure) = &view.failure {
