@@ -21,7 +21,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Bitboard, Board, Chess, Move, Outcome as GameOutcome, Position, Role, Square};
+use shakmaty::{
+    Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square,
+};
 
 use self::{
     codec::{Message, Sign},
@@ -391,17 +393,17 @@ impl Neo {
     fn played(&mut self, m: Move, role: Option<Role>) {
         self.put = Bitboard::EMPTY;
         self.mended();
-        let color = Some(self.game.turn());
-        let mut wording = Reported::of(m).wording;
-        if let Wording::Squares { promotion, .. } = &mut wording {
+        let mut reported = by(m, self.game.turn());
+        if let Wording::Squares { promotion, .. } = &mut reported.wording {
             *promotion = role;
         }
-        let moved = DriverEvent::Moved(Reported { color, wording });
+        let moved = DriverEvent::Moved(reported);
         match self.task.take() {
             // The hand did what the motor was about to do.
             Some(Task::Drive(driving)) if driving.forward && driving.m == m => {
                 self.events.push_back(DriverEvent::Accepted);
-                self.events.push_back(DriverEvent::Moved(Reported::of(m)));
+                self.events
+                    .push_back(DriverEvent::Moved(by(m, driving.mover)));
             }
             Some(Task::Drive(_)) => {
                 self.events
@@ -419,12 +421,21 @@ impl Neo {
 
     fn executed(&mut self) {
         self.mended();
-        if matches!(self.task, Some(Task::Hand(_))) {
-            self.task = None;
-        }
-        if let Some(last) = self.game.last() {
-            self.events
-                .push_back(DriverEvent::Moved(Reported::of(last)));
+        let shown = match self.task.take() {
+            Some(Task::Hand(Step::Show(m))) => Some(m),
+            // A take-back is done when the pieces stand.
+            Some(Task::Hand(_)) => None,
+            other => {
+                self.task = other;
+                self.game.last()
+            }
+        };
+        if let Some(m) = shown {
+            // The hand may have made its own move before.
+            let plies = self.game.moves().iter().rposition(|played| *played == m);
+            let before = plies.map(|plies| self.game.position_at(plies).turn());
+            let mover = before.unwrap_or(!self.game.turn());
+            self.events.push_back(DriverEvent::Moved(by(m, mover)));
         }
     }
 
@@ -438,11 +449,11 @@ impl Neo {
                 self.events
                     .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
                 self.events
-                    .push_back(DriverEvent::TookBack(Some(Reported::of(m))));
+                    .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn()))));
             }
             _ => self
                 .events
-                .push_back(DriverEvent::TookBack(Some(Reported::of(m)))),
+                .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn())))),
         }
     }
 
@@ -619,7 +630,7 @@ impl Neo {
             self.shown = true;
             // It stands on the board already: nothing is left for the hand.
             self.events
-                .push_back(DriverEvent::Moved(Reported::of(driving.m)));
+                .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
         }
     }
 
@@ -716,6 +727,14 @@ impl Neo {
             }
             Settled::GivenUp(Part::Plain, _) => {}
         }
+    }
+}
+
+/// A move of this side, worded so that it cannot be taken for the other side's.
+fn by(m: Move, mover: Color) -> Reported {
+    Reported {
+        color: Some(mover),
+        ..Reported::of(m)
     }
 }
 
