@@ -702,7 +702,10 @@ impl Neo {
 
     fn settled(&mut self, now: Instant, settled: Settled) {
         match settled {
-            Settled::Done(Part::Hello) => self.hello_due = Some(now + HELLO_WAIT),
+            // The answer may have come before the response.
+            Settled::Done(Part::Hello) if self.phase == Phase::Starting => {
+                self.hello_due = Some(now + HELLO_WAIT);
+            }
             Settled::Done(Part::Path(path)) => {
                 if let Some(Task::Drive(Driving {
                     motion: Motion::Moving { number, due, .. },
@@ -840,7 +843,7 @@ impl Driver for Neo {
             };
             self.played(promoting.m, Some(role));
         }
-        if self.hello_due.is_some_and(|at| at <= now) {
+        if self.hello_due.take_if(|at| *at <= now).is_some() {
             self.ready();
         }
         if self.look_due.is_some_and(|at| at <= now) {
