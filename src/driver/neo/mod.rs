@@ -56,6 +56,9 @@ pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
 pub const ASSEMBLE_LACKING: usize = 4;
 /// How long the piece a pawn became may still be lifted and put back to choose another.
 pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
+/// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
+/// elsewhere.
+pub const OWED_WAIT: Duration = Duration::from_secs(1);
 /// Pictures that must show the start position before it counts as a new game.
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
@@ -152,6 +155,7 @@ pub struct Neo {
     heard: Option<Instant>,
     hello_due: Option<Instant>,
     look_due: Option<Instant>,
+    owed_due: Option<Instant>,
     new_game_pictures: u8,
     /// The program's last move was made on the board, and the check it may give is not told.
     shown: bool,
@@ -187,6 +191,7 @@ impl Neo {
             heard: None,
             hello_due: None,
             look_due: None,
+            owed_due: None,
             new_game_pictures: 0,
             shown: false,
             ended: false,
@@ -354,7 +359,38 @@ impl Neo {
                 self.task = (self.behind || !carried_out).then_some(Task::Hand(step));
             }
         }
+        self.mind_owed(now);
         self.light();
+    }
+
+    /// Pieces that only the hand can bring are asked for once the motor rests.
+    fn mind_owed(&mut self, now: Instant) {
+        let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
+        let (lacking, surplus) = self.owed();
+        if !resting || (lacking | surplus).is_empty() {
+            self.owed_due = None;
+        } else if self.misplaced.is_none() {
+            let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
+            if due <= now {
+                let board = self.game.position().board();
+                let piece = |square| Some((square, board.piece_at(square)?));
+                let pieces = lacking.into_iter().filter_map(piece).collect();
+                if let Some(square) = lacking.first() {
+                    self.say(codec::missing(square));
+                }
+                self.tell_misplaced(Misplaced {
+                    lacking: pieces,
+                    surplus,
+                });
+            }
+        }
+    }
+
+    /// Squares of the game's position that lack their piece, and those that hold one too many.
+    fn owed(&self) -> (Bitboard, Bitboard) {
+        let standing = self.recogniser.standing().occupied();
+        let wanted = self.game.position().board().occupied();
+        (wanted & !standing, standing & !wanted)
     }
 
     /// What the recogniser has to say.
@@ -581,7 +617,12 @@ impl Neo {
                 } else {
                     motor::back(standing, &self.parking, driving.m, driving.mover)
                 };
-                match plan.into_iter().next() {
+                // What the hand took off comes back when all is taken back: perhaps on another square.
+                let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
+                let next = plan
+                    .into_iter()
+                    .find(|action| driving.forward || !by_hand(action));
+                match next {
                     None => return self.driven(&driving),
                     Some(Action::Carry(carry)) => {
                         self.paths = self.paths.wrapping_add(1);
@@ -775,6 +816,7 @@ impl Driver for Neo {
         self.picture = None;
         self.put = Bitboard::EMPTY;
         self.lit = Bitboard::EMPTY;
+        self.owed_due = None;
         self.look_due = Some(now + PICTURE_WAIT);
         if self.known {
             self.recogniser.resume();
@@ -874,6 +916,7 @@ impl Driver for Neo {
             self.promoting.map(|p| p.due),
             self.hello_due,
             self.look_due,
+            self.owed_due.filter(|_| self.misplaced.is_none()),
             self.heard.map(|at| at + SILENCE),
             path,
             retry,
