@@ -219,11 +219,11 @@ impl Neo {
 
     /// The board has answered the greeting, or never will.
     fn ready(&mut self) {
+        self.hello_due = None;
         if self.phase != Phase::Starting {
             return;
         }
         self.phase = Phase::Ready;
-        self.hello_due = None;
         self.say(codec::position_set());
         self.say(codec::no_game());
         let firmware = self.firmware.as_ref();
@@ -691,7 +691,10 @@ impl Neo {
 
     fn settled(&mut self, now: Instant, settled: Settled) {
         match settled {
-            Settled::Done(Part::Hello) => self.hello_due = Some(now + HELLO_WAIT),
+            // The answer may have come before the one to the write.
+            Settled::Done(Part::Hello) if self.phase == Phase::Starting => {
+                self.hello_due = Some(now + HELLO_WAIT);
+            }
             Settled::Done(Part::Path(path)) => {
                 if let Some(Task::Drive(Driving {
                     motion: Motion::Moving { number, due, .. },
