@@ -141,6 +141,9 @@ pub struct Neo {
     may_replace: bool,
     task: Option<Task>,
     interrupted: Option<Interrupted>,
+    /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
+    /// until then.
+    quiet_until: Option<Instant>,
     promoting: Option<Promoting>,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
@@ -178,6 +181,7 @@ impl Neo {
             may_replace: false,
             task: None,
             interrupted: None,
+            quiet_until: None,
             promoting: None,
             asked: false,
             picture: None,
@@ -270,6 +274,8 @@ impl Neo {
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
         self.picture = Some(picture);
         self.look_due = Some(now + PICTURE_WAIT);
+        // No picture comes while the motor moves.
+        self.quiet_until = None;
         if let Some(interrupted) = self.interrupted.take()
             && carried_out(&interrupted, picture)
         {
@@ -318,6 +324,11 @@ impl Neo {
     }
 
     fn path_done(&mut self, now: Instant) {
+        self.quiet_until = None;
+        if let Some(interrupted) = self.interrupted.take() {
+            self.apply(&Action::Carry(interrupted.carry));
+            self.recogniser.resume();
+        }
         let Some(Task::Drive(driving)) = &mut self.task else {
             return;
         };
@@ -560,7 +571,10 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.recogniser.is_disturbed() && self.known {
+                // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
+                let disturbed = self.recogniser.is_disturbed()
+                    || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
+                if disturbed && self.known {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -757,6 +771,7 @@ impl Driver for Neo {
         self.put = Bitboard::EMPTY;
         self.lit = Bitboard::EMPTY;
         self.look_due = Some(now + PICTURE_WAIT);
+        self.quiet_until = self.interrupted.as_ref().map(|_| now + PATH_WAIT);
         if self.known {
             self.recogniser.resume();
         }
@@ -771,6 +786,7 @@ impl Driver for Neo {
         self.heard = None;
         self.hello_due = None;
         self.look_due = None;
+        self.quiet_until = None;
         self.hang_up = None;
         self.misplaced = None;
         match self.task.take() {
@@ -827,6 +843,7 @@ impl Driver for Neo {
         if self.hello_due.is_some_and(|at| at <= now) {
             self.ready();
         }
+        self.quiet_until.take_if(|at| *at <= now);
         if self.look_due.is_some_and(|at| at <= now) {
             self.look_due = Some(now + PICTURE_WAIT);
             if self.outbox.is_empty() && !self.motor_runs() {
@@ -849,12 +866,14 @@ impl Driver for Neo {
             Some(Task::Assemble(a)) if !a.closing => Some(a.since + ASSEMBLE_PATIENCE),
             _ => None,
         };
-        let retry = self.outbox.deadline().filter(|_| !self.motor_is_out());
+        let may_write = !self.motor_is_out() && self.quiet_until.is_none();
+        let retry = self.outbox.deadline().filter(|_| may_write);
         [
             self.recogniser.deadline(),
             self.promoting.map(|p| p.due),
             self.hello_due,
             self.look_due,
+            self.quiet_until,
             self.heard.map(|at| at + SILENCE),
             path,
             retry,
@@ -997,7 +1016,7 @@ impl Driver for Neo {
         if self.motor_is_out() {
             return None;
         }
-        self.outbox.poll(now)
+        self.outbox.poll(now, self.quiet_until.is_some())
     }
 
     fn poll_event(&mut self) -> Option<DriverEvent> {
