@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Bitboard, Board, Chess, Move, Outcome as GameOutcome, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square};
 
 use self::{
     codec::{Message, Sign},
@@ -412,7 +412,7 @@ impl Neo {
             // The hand did what the motor was about to do.
             Some(Task::Drive(driving)) if driving.forward && driving.m == m => {
                 self.events.push_back(DriverEvent::Accepted);
-                self.events.push_back(DriverEvent::Moved(Reported::of(m)));
+                self.events.push_back(moved_by(driving.mover, m));
             }
             Some(Task::Drive(_)) => {
                 self.events
@@ -434,8 +434,7 @@ impl Neo {
             self.task = None;
         }
         if let Some(last) = self.game.last() {
-            self.events
-                .push_back(DriverEvent::Moved(Reported::of(last)));
+            self.events.push_back(moved_by(!self.game.turn(), last));
         }
     }
 
@@ -632,8 +631,7 @@ impl Neo {
         if driving.forward {
             self.shown = true;
             // It stands on the board already: nothing is left for the hand.
-            self.events
-                .push_back(DriverEvent::Moved(Reported::of(driving.m)));
+            self.events.push_back(moved_by(driving.mover, driving.m));
         }
     }
 
@@ -734,6 +732,14 @@ impl Neo {
             Settled::GivenUp(Part::Plain, _) => {}
         }
     }
+}
+
+/// Says whose move it is: both sides may castle.
+fn moved_by(mover: Color, m: Move) -> DriverEvent {
+    DriverEvent::Moved(Reported {
+        color: Some(mover),
+        ..Reported::of(m)
+    })
 }
 
 /// Whether a picture shows that a path was carried out whose `OK` was not heard.
