@@ -21,13 +21,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square};
+use shakmaty::{
+    Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square,
+};
 
 use self::{
     codec::{Message, Sign},
     motor::{Action, Parking, Place},
     outbox::{Outbox, Part, Settled},
-    task::{Assembling, Driving, Interrupted, Motion, Task},
+    task::{Assembling, Driving, Interrupted, Motion, Task, Unfinished},
 };
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Reported, Step,
@@ -54,6 +56,8 @@ pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
 pub const ASSEMBLE_LACKING: usize = 4;
 /// How long the piece a pawn became may still be lifted and put back to choose another.
 pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
+/// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand.
+const BOUNCE: Duration = Duration::from_millis(150);
 /// Pictures that must show the start position before it counts as a new game.
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
@@ -122,7 +126,14 @@ enum Phase {
 struct Promoting {
     m: Move,
     due: Instant,
-    lifts: u8,
+}
+
+/// Pieces put on one square, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Landings {
+    square: Square,
+    count: u8,
+    last: Instant,
 }
 
 /// The driver. See the module's introduction.
@@ -141,10 +152,12 @@ pub struct Neo {
     may_replace: bool,
     task: Option<Task>,
     interrupted: Option<Interrupted>,
+    unfinished: Option<Unfinished>,
     /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
     /// until then.
     quiet_until: Option<Instant>,
     promoting: Option<Promoting>,
+    landings: Option<Landings>,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
     /// The last picture on this link, and what events said since.
@@ -181,8 +194,10 @@ impl Neo {
             may_replace: false,
             task: None,
             interrupted: None,
+            unfinished: None,
             quiet_until: None,
             promoting: None,
+            landings: None,
             asked: false,
             picture: None,
             put: Bitboard::EMPTY,
@@ -244,16 +259,12 @@ impl Neo {
                 if let Some(picture) = &mut self.picture {
                     picture.discard(square);
                 }
-                if let Some(promoting) = &mut self.promoting
-                    && promoting.m.to() == square
-                {
-                    promoting.lifts = promoting.lifts.saturating_add(1);
-                    promoting.due = now + PROMOTION_WAIT;
-                }
+                self.count_lift(now, square);
                 self.sense(now, Sensed::Lifted(square));
             }
             Message::Placed(square) => {
                 self.put.add(square);
+                self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
             }
             Message::Picture(picture) => self.pictured(now, picture),
@@ -262,6 +273,34 @@ impl Neo {
             Message::Battery(percent) => self.events.push_back(DriverEvent::Battery(percent)),
             Message::Firmware(version) => self.firmware = Some(version),
             Message::Other => {}
+        }
+    }
+
+    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
+    fn count_landing(&mut self, now: Instant, square: Square) {
+        let before = self.landings.filter(|landings| landings.square == square);
+        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
+        if !elsewhere {
+            let count = before.map_or(0, |landings| landings.count);
+            self.landings = Some(Landings {
+                square,
+                count: count.saturating_add(1),
+                last: now,
+            });
+        }
+    }
+
+    fn count_lift(&mut self, now: Instant, square: Square) {
+        match &mut self.landings {
+            Some(landings) if landings.square == square => {
+                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
+                landings.count -= u8::from(bounced);
+                if let Some(promoting) = &mut self.promoting {
+                    promoting.due = now + PROMOTION_WAIT;
+                }
+            }
+            _ if self.promoting.is_none() => self.landings = None,
+            _ => {}
         }
     }
 
@@ -353,7 +392,7 @@ impl Neo {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
-        match self.task.take() {
+        match self.task.take().or_else(|| self.tidy()) {
             None => {}
             Some(Task::Assemble(assembling)) => self.assemble(now, assembling),
             Some(Task::Drive(driving)) => self.drive(now, driving),
@@ -366,6 +405,33 @@ impl Neo {
         self.light();
     }
 
+    /// Undoes what is left of a step that the program does not want any more.
+    fn tidy(&mut self) -> Option<Task> {
+        let game = self.game.position().board();
+        if self.unfinished.is_some() && self.recogniser.standing() == game {
+            self.unfinished = None;
+        }
+        // A picture of this link tells first what became of the last path.
+        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
+        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
+        Some(Task::Drive(Driving {
+            forward: !unfinished.forward,
+            m: unfinished.m,
+            mover: unfinished.mover,
+            motion: Motion::Ready,
+            tidying: true,
+        }))
+    }
+
+    /// The step under way did not come to its end.
+    fn broke_off(&mut self, driving: &Driving) {
+        self.unfinished = Some(driving.into());
+        if !driving.tidying {
+            self.events
+                .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+        }
+    }
+
     /// What the recogniser has to say.
     fn recognised(&mut self, now: Instant) {
         while let Some(recognised) = self.recogniser.poll() {
@@ -375,7 +441,7 @@ impl Neo {
                     let gesture = self.settings.promotion == Promotion::Gesture;
                     if m.is_promotion() && gesture {
                         let due = now + PROMOTION_WAIT;
-                        self.promoting = Some(Promoting { m, due, lifts: 0 });
+                        self.promoting = Some(Promoting { m, due });
                     } else {
                         self.played(m, None);
                     }
@@ -410,13 +476,12 @@ impl Neo {
         let moved = DriverEvent::Moved(Reported { color, wording });
         match self.task.take() {
             // The hand did what the motor was about to do.
-            Some(Task::Drive(driving)) if driving.forward && driving.m == m => {
+            Some(Task::Drive(driving)) if driving.forward && driving.m == m && !driving.tidying => {
                 self.events.push_back(DriverEvent::Accepted);
                 self.events.push_back(moved_by(driving.mover, m));
             }
-            Some(Task::Drive(_)) => {
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
                 self.events.push_back(moved);
             }
             // The hand made its own move first; what was shown is still awaited.
@@ -441,12 +506,13 @@ impl Neo {
     fn took_back(&mut self, m: Move) {
         self.mended();
         match self.task.take() {
-            Some(Task::Drive(driving)) if !driving.forward && driving.m == m => {
+            Some(Task::Drive(driving))
+                if !driving.forward && driving.m == m && !driving.tidying =>
+            {
                 self.events.push_back(DriverEvent::Accepted);
             }
-            Some(Task::Drive(_)) => {
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
                 self.events
                     .push_back(DriverEvent::TookBack(Some(Reported::of(m))));
             }
@@ -525,6 +591,7 @@ impl Neo {
             self.parking.clear();
             self.stand(assembling.game.position().board().clone());
             self.interrupted = None;
+            self.unfinished = None;
             self.ended = false;
             self.shown = false;
             self.game = assembling.game;
@@ -545,8 +612,7 @@ impl Neo {
                     };
                     let seen = self.picture;
                     if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
-                        self.events
-                            .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                        self.broke_off(&driving);
                         return;
                     }
                     self.apply(&Action::Carry(interrupted.carry));
@@ -627,6 +693,10 @@ impl Neo {
     }
 
     fn driven(&mut self, driving: &Driving) {
+        if driving.tidying {
+            self.behind = true;
+            return;
+        }
         self.events.push_back(DriverEvent::Accepted);
         if driving.forward {
             self.shown = true;
@@ -720,9 +790,9 @@ impl Neo {
             Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
             Settled::Done(_) => {}
             Settled::GivenUp(Part::Path(_), _) => {
-                self.task = None;
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                if let Some(Task::Drive(driving)) = self.task.take() {
+                    self.broke_off(&driving);
+                }
             }
             Settled::GivenUp(Part::Essential | Part::Hello, why) => {
                 self.hang_up = Some(format!(
@@ -796,13 +866,15 @@ impl Driver for Neo {
         self.hang_up = None;
         self.misplaced = None;
         match self.task.take() {
-            Some(Task::Drive(Driving {
-                motion: Motion::Moving { carry, dim, .. },
-                ..
-            })) => self.interrupted = Some(Interrupted { carry, dim }),
+            Some(Task::Drive(driving)) => {
+                self.unfinished = Some((&driving).into());
+                if let Motion::Moving { carry, dim, .. } = driving.motion {
+                    self.interrupted = Some(Interrupted { carry, dim });
+                }
+            }
             Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
             Some(Task::Assemble(_)) => self.known = false,
-            Some(Task::Drive(_)) | None => {}
+            None => {}
         }
     }
 
@@ -838,10 +910,12 @@ impl Driver for Neo {
         self.recogniser.timeout(now);
         if let Some(promoting) = self.promoting.filter(|p| p.due <= now) {
             self.promoting = None;
-            let role = match promoting.lifts {
-                0 | 1 => Role::Queen,
-                2 => Role::Knight,
-                3 => Role::Rook,
+            let to = promoting.m.to();
+            let landings = self.landings.filter(|landings| landings.square == to);
+            let role = match landings.map_or(0, |landings| landings.count) {
+                0..=2 => Role::Queen,
+                3 => Role::Knight,
+                4 => Role::Rook,
                 _ => Role::Bishop,
             };
             self.played(promoting.m, Some(role));
@@ -895,13 +969,14 @@ impl Driver for Neo {
             Some(Task::Assemble(assembling)) => !assembling.abandoned,
             Some(_) => true,
         };
-        self.phase == Phase::Ready && !busy && self.promoting.is_none() && !self.asked
+        let untidy = self.known && self.unfinished.is_some_and(|u| u.unwanted);
+        self.phase == Phase::Ready && !busy && !untidy && self.promoting.is_none() && !self.asked
     }
 
     fn stepping(&self) -> bool {
         match &self.task {
             Some(Task::Assemble(assembling)) => !assembling.abandoned,
-            Some(Task::Drive(_)) => true,
+            Some(Task::Drive(driving)) => !driving.tidying,
             Some(Task::Hand(_)) | None => false,
         }
     }
@@ -917,12 +992,22 @@ impl Driver for Neo {
             }
             Step::Show(m) | Step::TakeBack(m) if self.settings.motor => {
                 let forward = matches!(step, Step::Show(_));
-                self.task = Some(Task::Drive(Driving {
-                    forward,
-                    m,
-                    mover: if forward { mover } else { !mover },
-                    motion: Motion::Ready,
-                }));
+                // What is left of the same step is done now.
+                let same = |u: &mut Unfinished| (u.forward, u.m) == (forward, m);
+                self.unfinished.take_if(same);
+                if let Some(unfinished) = &mut self.unfinished {
+                    unfinished.unwanted = true;
+                    self.events
+                        .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                } else {
+                    self.task = Some(Task::Drive(Driving {
+                        forward,
+                        m,
+                        mover: if forward { mover } else { !mover },
+                        motion: Motion::Ready,
+                        tidying: false,
+                    }));
+                }
             }
             Step::Show(_) | Step::TakeBack(_) => {
                 self.shown = matches!(step, Step::Show(_));
@@ -990,6 +1075,9 @@ impl Driver for Neo {
             self.recogniser.follow(now, &self.game, may_replace);
             self.work(now);
         }
+        if self.unfinished.is_some_and(|u| u.unwanted) && self.task.is_none() {
+            self.work(now);
+        }
         !self.events.is_empty()
     }
 
@@ -999,6 +1087,15 @@ impl Driver for Neo {
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
+        if let Some(unfinished) = &mut self.unfinished {
+            let mut game = self.game.clone();
+            let wanted = if unfinished.forward {
+                game.push(unfinished.m) && target.is_some_and(|target| target.continues(&game))
+            } else {
+                !target.is_some_and(|target| target.continues(&game))
+            };
+            unfinished.unwanted |= !wanted;
+        }
         match &mut self.task {
             Some(Task::Assemble(assembling)) if !assembling.closing => {
                 let wanted = target.is_some_and(|target| target.continues(&assembling.game));
@@ -1038,6 +1135,7 @@ impl Neo {
         };
         self.known = false;
         self.interrupted = None;
+        self.unfinished = None;
         let wanted = game.position().board().occupied();
         let wrong = match self.picture {
             Some(picture) => (

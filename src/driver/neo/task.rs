@@ -44,6 +44,33 @@ pub(super) struct Driving {
     pub mover: Color,
     /// What is being done.
     pub motion: Motion,
+    /// The program knows nothing of it: what is left of another step is undone.
+    pub tidying: bool,
+}
+
+/// A step of the motor that was begun and not finished: some of its pieces stand as before it, some as after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unfinished {
+    /// As in [`Driving`].
+    pub forward: bool,
+    /// As in [`Driving`].
+    pub m: Move,
+    /// As in [`Driving`].
+    pub mover: Color,
+    /// The program wants something else now.
+    pub unwanted: bool,
+}
+
+impl From<&Driving> for Unfinished {
+    fn from(driving: &Driving) -> Self {
+        Self {
+            // What was undoing a step leaves that step unfinished.
+            forward: driving.forward != driving.tidying,
+            m: driving.m,
+            mover: driving.mover,
+            unwanted: driving.tidying,
+        }
+    }
 }
 
 /// One action of a move.
