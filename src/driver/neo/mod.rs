@@ -551,7 +551,7 @@ impl Neo {
         }
         let (lacking, surplus) = wrong;
         let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
-        let believed = patient && surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        let believed = patient && assembling.may_be_believed();
         if (lacking | surplus).is_empty() || believed {
             self.close(&mut assembling);
         } else {
@@ -943,7 +943,9 @@ impl Driver for Neo {
                 motion: Motion::Moving { due, .. },
                 ..
             })) => *due,
-            Some(Task::Assemble(a)) if !a.closing => Some(a.since + ASSEMBLE_PATIENCE),
+            Some(Task::Assemble(a)) if self.picture.is_some() && a.may_be_believed() => {
+                Some(a.since + ASSEMBLE_PATIENCE)
+            }
             _ => None,
         };
         let may_write = !self.motor_is_out() && self.quiet_until.is_none();

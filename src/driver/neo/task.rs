@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Color, Move};
 
-use super::motor::{Action, Carry};
+use super::{
+    ASSEMBLE_LACKING,
+    motor::{Action, Carry},
+};
 use crate::{driver::Step, game::Game};
 
 /// What the board is busy with.
@@ -31,6 +34,15 @@ pub(super) struct Assembling {
     pub since: Instant,
     /// The program wants something else now.
     pub abandoned: bool,
+}
+
+impl Assembling {
+    /// Whether what is wrong may be the squares' reading, to be believed after a while.
+    pub fn may_be_believed(&self) -> bool {
+        let (lacking, surplus) = self.wrong;
+        let few = surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        few && !self.closing && !self.abandoned
+    }
 }
 
 /// The motor is at work.
