@@ -420,6 +420,7 @@ impl Neo {
             mover: unfinished.mover,
             motion: Motion::Ready,
             tidying: true,
+            unwanted: true,
         }))
     }
 
@@ -434,7 +435,10 @@ impl Neo {
 
     /// What the recogniser has to say.
     fn recognised(&mut self, now: Instant) {
-        while let Some(recognised) = self.recogniser.poll() {
+        // What the hand does meanwhile is told once the path under way is done, and known where it led.
+        while !self.motor_runs()
+            && let Some(recognised) = self.recogniser.poll()
+        {
             match recognised {
                 Recognised::Played(m) => {
                     self.behind = true;
@@ -603,6 +607,11 @@ impl Neo {
     fn drive(&mut self, now: Instant, mut driving: Driving) {
         match &driving.motion {
             Motion::Moving {
+                number, due: None, ..
+            } if self.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
+                driving.motion = Motion::Ready;
+            }
+            Motion::Moving {
                 carry, dim, due, ..
             } => {
                 if due.is_some_and(|due| due <= now) {
@@ -636,10 +645,7 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
-                let disturbed = self.recogniser.is_disturbed()
-                    || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
-                if disturbed && self.known {
+                if self.is_disturbed() {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -676,6 +682,14 @@ impl Neo {
             }
         }
         self.task = Some(Task::Drive(driving));
+    }
+
+    /// Whether the pieces may not stand as they should, so that the motor had better wait.
+    fn is_disturbed(&self) -> bool {
+        // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
+        let disturbed = self.recogniser.is_disturbed()
+            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
+        disturbed && self.known
     }
 
     fn ask(&mut self, action: &Action) {
@@ -1008,6 +1022,7 @@ impl Driver for Neo {
                         mover: if forward { mover } else { !mover },
                         motion: Motion::Ready,
                         tidying: false,
+                        unwanted: false,
                     }));
                 }
             }
@@ -1089,14 +1104,17 @@ impl Driver for Neo {
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
-        if let Some(unfinished) = &mut self.unfinished {
+        let leads_there = |forward: bool, m: Move| {
             let mut game = self.game.clone();
-            let wanted = if unfinished.forward {
-                game.push(unfinished.m) && target.is_some_and(|target| target.continues(&game))
-            } else {
-                !target.is_some_and(|target| target.continues(&game))
-            };
-            unfinished.unwanted |= !wanted;
+            let legal = !forward || game.push(m);
+            let reached = target.is_some_and(|target| target.continues(&game));
+            legal && reached == forward
+        };
+        if let Some(unfinished) = &mut self.unfinished {
+            unfinished.unwanted = !leads_there(unfinished.forward, unfinished.m);
+        }
+        if let Some(Task::Drive(driving)) = &mut self.task {
+            driving.unwanted = driving.tidying || !leads_there(driving.forward, driving.m);
         }
         match &mut self.task {
             Some(Task::Assemble(assembling)) if !assembling.closing => {

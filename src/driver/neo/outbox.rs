@@ -100,6 +100,13 @@ impl Outbox {
         }
     }
 
+    /// Takes a request back that is not under way. Whether there was one.
+    pub fn retract(&mut self, part: Part) -> bool {
+        let first = usize::from(self.under_way);
+        let waits = self.queue.iter().skip(first).position(|e| e.part == part);
+        waits.is_some_and(|at| self.queue.remove(first + at).is_some())
+    }
+
     /// When [`Self::poll`] may give something again.
     pub fn deadline(&self) -> Option<Instant> {
         self.not_before.filter(|_| !self.queue.is_empty())

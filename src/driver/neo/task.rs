@@ -58,6 +58,8 @@ pub(super) struct Driving {
     pub motion: Motion,
     /// The program knows nothing of it: what is left of another step is undone.
     pub tidying: bool,
+    /// The program wants something else now.
+    pub unwanted: bool,
 }
 
 /// A step of the motor that was begun and not finished: some of its pieces stand as before it, some as after.
@@ -80,7 +82,7 @@ impl From<&Driving> for Unfinished {
             forward: driving.forward != driving.tidying,
             m: driving.m,
             mover: driving.mover,
-            unwanted: driving.tidying,
+            unwanted: driving.unwanted,
         }
     }
 }
