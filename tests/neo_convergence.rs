@@ -1093,6 +1093,18 @@ impl World {
             let moves = game.position().legal_moves();
             (!moves.is_empty()).then(|| moves[n % moves.len()])
         };
+        // Neither does a program move while the hand does, nor the hand while the motor does.
+        let program = matches!(
+            act,
+            Act::GuiMoves(_) | Act::GuiTakesBack(_) | Act::GuiNewGame | Act::Await(_)
+        );
+        let hand = matches!(act, Act::HandMoves(..) | Act::HandTakesBack(_));
+        let rests = |w: &Self| w.touched.is_none_or(|at| at + CROSSING <= w.now);
+        for _ in 0..10 {
+            if program && !rests(self) || hand && (self.neo.is_driving() || !self.air.is_empty()) {
+                self.pass(Duration::from_secs(1));
+            }
+        }
         match *act {
             Act::GuiMoves(n) => {
                 self.take_answer();

@@ -340,7 +340,7 @@ impl Neo {
         self.new_game_pictures += 1;
         if self.new_game_pictures >= NEW_GAME_PICTURES {
             self.new_game_pictures = 0;
-            self.stand(start);
+            self.stand_anew(start);
             self.parking.clear();
             self.mended();
             self.say(codec::game_begins());
@@ -352,6 +352,12 @@ impl Neo {
     /// The pieces stand so.
     fn stand(&mut self, board: Board) {
         self.recogniser.stand(board);
+        self.behind = true;
+    }
+
+    /// The pieces were set up so: what was sensed before is void.
+    fn stand_anew(&mut self, board: Board) {
+        self.recogniser = Recogniser::new(self.settings.waits, board);
         self.behind = true;
     }
 
@@ -593,7 +599,7 @@ impl Neo {
             self.known = true;
             self.put = Bitboard::EMPTY;
             self.parking.clear();
-            self.stand(assembling.game.position().board().clone());
+            self.stand_anew(assembling.game.position().board().clone());
             self.interrupted = None;
             self.unfinished = None;
             self.ended = false;
