@@ -270,8 +270,10 @@ async fn bluetooth_switched_off_and_on_is_told_and_got_over() {
     gui.asks("").await;
     gui.hears_of("White to move").await;
     control.power(ADAPTER, false).unwrap();
-    gui.hears_of("Bluetooth is off (hci0): switch it on, for instance with `bluetoothctl power on`")
-        .await;
+    gui.hears_of(
+        "Bluetooth is off (hci0): switch it on, for instance with `bluetoothctl power on`",
+    )
+    .await;
     // It is the user's to switch it on.
     assert!(!control.is_powered(ADAPTER).unwrap());
     control.power(ADAPTER, true).unwrap();

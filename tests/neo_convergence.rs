@@ -396,7 +396,7 @@ impl World {
     fn hand(&mut self, order: impl Into<Hand>) {
         let order = order.into();
         if let Hand::Move(m, _) | Hand::Board(HandAction::Move(m)) = &order {
-            self.intended.push(m.clone());
+            self.intended.push(*m);
         }
         self.neo.hand(self.now, order);
         self.carry();
@@ -460,7 +460,7 @@ impl World {
     fn mend(&mut self, misplaced: &Misplaced) {
         // Which position is meant is seen by where pieces are wanted.
         let lacking: Bitboard = misplaced.lacking.iter().map(|(s, _)| *s).collect();
-        let meant = (self.pieces().occupied() & !misplaced.surplus) | lacking;
+        let meant = (self.neo.occupancy() & !misplaced.surplus) | lacking;
         let held = self.snapshot().game.position().board().clone();
         let wanted = (0..=self.target.len()).map(|n| self.target.position_at(n).board().clone());
         let game = std::iter::once(held.clone())
@@ -1120,6 +1120,11 @@ impl World {
                 self.state();
             }
             Act::GuiNewGame => {
+                // A piece that cannot be seen would stay where it is.
+                for square in self.pieces().occupied() & !self.neo.occupancy() {
+                    self.hand(Hand::Adjust(square));
+                    self.pass(Duration::from_secs(3));
+                }
                 self.command(Command::NewGame { client: CLIENT });
                 self.target = Game::standard();
                 self.state();
@@ -1133,6 +1138,14 @@ impl World {
             }
             Act::HandTakesBack(number) => {
                 self.knows();
+                // While a take-back of the program is interrupted, this may look like a move back.
+                if let Some(UciMove::Normal { from, to, .. }) = self.neo.game().last().map(uci) {
+                    self.intended.push(UciMove::Normal {
+                        from: to,
+                        to: from,
+                        promotion: None,
+                    });
+                }
                 self.hand(Hand::TakeBack(style(number)));
             }
             Act::Obeys => self.obey(),
@@ -1141,8 +1154,11 @@ impl World {
             Act::Refuse(count) => self.refuses = count,
             Act::Stick(square) => {
                 let square = Square::new(square);
-                if self.pieces().piece_at(square).is_some() {
+                // A square that goes stuck unseen cannot be told from a capture made unseen.
+                self.pass(Duration::from_secs(8));
+                if self.pieces().piece_at(square).is_some() && self.linked {
                     self.neo.stick(square);
+                    self.pass(Duration::from_secs(8));
                 }
             }
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
