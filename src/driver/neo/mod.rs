@@ -29,7 +29,7 @@ use self::{
     codec::{Message, Sign},
     motor::{Action, Parking, Place},
     outbox::{Outbox, Part, Settled},
-    task::{Assembling, Driving, Interrupted, Motion, Task},
+    task::{Assembling, Driving, Interrupted, Motion, Task, Unfinished},
 };
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Reported, Step,
@@ -59,6 +59,8 @@ pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 /// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
 /// elsewhere.
 pub const OWED_WAIT: Duration = Duration::from_secs(1);
+/// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand.
+const BOUNCE: Duration = Duration::from_millis(150);
 /// Pictures that must show the start position before it counts as a new game.
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
@@ -127,7 +129,14 @@ enum Phase {
 struct Promoting {
     m: Move,
     due: Instant,
-    lifts: u8,
+}
+
+/// Pieces put on one square, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Landings {
+    square: Square,
+    count: u8,
+    last: Instant,
 }
 
 /// The driver. See the module's introduction.
@@ -146,7 +155,12 @@ pub struct Neo {
     may_replace: bool,
     task: Option<Task>,
     interrupted: Option<Interrupted>,
+    unfinished: Option<Unfinished>,
+    /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
+    /// until then.
+    quiet_until: Option<Instant>,
     promoting: Option<Promoting>,
+    landings: Option<Landings>,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
     /// The last picture on this link, and what events said since.
@@ -184,7 +198,10 @@ impl Neo {
             may_replace: false,
             task: None,
             interrupted: None,
+            unfinished: None,
+            quiet_until: None,
             promoting: None,
+            landings: None,
             asked: false,
             picture: None,
             put: Bitboard::EMPTY,
@@ -226,11 +243,11 @@ impl Neo {
 
     /// The board has answered the greeting, or never will.
     fn ready(&mut self) {
+        self.hello_due = None;
         if self.phase != Phase::Starting {
             return;
         }
         self.phase = Phase::Ready;
-        self.hello_due = None;
         self.say(codec::position_set());
         self.say(codec::no_game());
         let firmware = self.firmware.as_ref();
@@ -247,16 +264,12 @@ impl Neo {
                 if let Some(picture) = &mut self.picture {
                     picture.discard(square);
                 }
-                if let Some(promoting) = &mut self.promoting
-                    && promoting.m.to() == square
-                {
-                    promoting.lifts = promoting.lifts.saturating_add(1);
-                    promoting.due = now + PROMOTION_WAIT;
-                }
+                self.count_lift(now, square);
                 self.sense(now, Sensed::Lifted(square));
             }
             Message::Placed(square) => {
                 self.put.add(square);
+                self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
             }
             Message::Picture(picture) => self.pictured(now, picture),
@@ -265,6 +278,34 @@ impl Neo {
             Message::Battery(percent) => self.events.push_back(DriverEvent::Battery(percent)),
             Message::Firmware(version) => self.firmware = Some(version),
             Message::Other => {}
+        }
+    }
+
+    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
+    fn count_landing(&mut self, now: Instant, square: Square) {
+        let before = self.landings.filter(|landings| landings.square == square);
+        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
+        if !elsewhere {
+            let count = before.map_or(0, |landings| landings.count);
+            self.landings = Some(Landings {
+                square,
+                count: count.saturating_add(1),
+                last: now,
+            });
+        }
+    }
+
+    fn count_lift(&mut self, now: Instant, square: Square) {
+        match &mut self.landings {
+            Some(landings) if landings.square == square => {
+                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
+                landings.count -= u8::from(bounced);
+                if let Some(promoting) = &mut self.promoting {
+                    promoting.due = now + PROMOTION_WAIT;
+                }
+            }
+            _ if self.promoting.is_none() => self.landings = None,
+            _ => {}
         }
     }
 
@@ -277,6 +318,8 @@ impl Neo {
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
         self.picture = Some(picture);
         self.look_due = Some(now + PICTURE_WAIT);
+        // No picture comes while the motor moves.
+        self.quiet_until = None;
         if let Some(interrupted) = self.interrupted.take()
             && carried_out(&interrupted, picture)
         {
@@ -302,7 +345,7 @@ impl Neo {
         self.new_game_pictures += 1;
         if self.new_game_pictures >= NEW_GAME_PICTURES {
             self.new_game_pictures = 0;
-            self.stand(start);
+            self.stand_anew(start);
             self.parking.clear();
             self.mended();
             self.say(codec::game_begins());
@@ -317,6 +360,12 @@ impl Neo {
         self.behind = true;
     }
 
+    /// The pieces were set up so: what was sensed before is void.
+    fn stand_anew(&mut self, board: Board) {
+        self.recogniser = Recogniser::new(self.settings.waits, board);
+        self.behind = true;
+    }
+
     fn apply(&mut self, action: &Action) {
         self.put = Bitboard::EMPTY;
         let mut board = self.recogniser.standing().clone();
@@ -325,6 +374,11 @@ impl Neo {
     }
 
     fn path_done(&mut self, now: Instant) {
+        self.quiet_until = None;
+        if let Some(interrupted) = self.interrupted.take() {
+            self.apply(&Action::Carry(interrupted.carry));
+            self.recogniser.resume();
+        }
         let Some(Task::Drive(driving)) = &mut self.task else {
             return;
         };
@@ -349,7 +403,7 @@ impl Neo {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
-        match self.task.take() {
+        match self.task.take().or_else(|| self.tidy()) {
             None => {}
             Some(Task::Assemble(assembling)) => self.assemble(now, assembling),
             Some(Task::Drive(driving)) => self.drive(now, driving),
@@ -393,16 +447,47 @@ impl Neo {
         (wanted & !standing, standing & !wanted)
     }
 
+    /// Undoes what is left of a step that the program does not want any more.
+    fn tidy(&mut self) -> Option<Task> {
+        let game = self.game.position().board();
+        if self.unfinished.is_some() && self.recogniser.standing() == game {
+            self.unfinished = None;
+        }
+        // A picture of this link tells first what became of the last path.
+        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
+        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
+        Some(Task::Drive(Driving {
+            forward: !unfinished.forward,
+            m: unfinished.m,
+            mover: unfinished.mover,
+            motion: Motion::Ready,
+            tidying: true,
+            unwanted: true,
+        }))
+    }
+
+    /// The step under way did not come to its end.
+    fn broke_off(&mut self, driving: &Driving) {
+        self.unfinished = Some(driving.into());
+        if !driving.tidying {
+            self.events
+                .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+        }
+    }
+
     /// What the recogniser has to say.
     fn recognised(&mut self, now: Instant) {
-        while let Some(recognised) = self.recogniser.poll() {
+        // What the hand does meanwhile is told once the path under way is done, and known where it led.
+        while !self.motor_runs()
+            && let Some(recognised) = self.recogniser.poll()
+        {
             match recognised {
                 Recognised::Played(m) => {
                     self.behind = true;
                     let gesture = self.settings.promotion == Promotion::Gesture;
                     if m.is_promotion() && gesture {
                         let due = now + PROMOTION_WAIT;
-                        self.promoting = Some(Promoting { m, due, lifts: 0 });
+                        self.promoting = Some(Promoting { m, due });
                     } else {
                         self.played(m, None);
                     }
@@ -436,14 +521,13 @@ impl Neo {
         let moved = DriverEvent::Moved(reported);
         match self.task.take() {
             // The hand did what the motor was about to do.
-            Some(Task::Drive(driving)) if driving.forward && driving.m == m => {
+            Some(Task::Drive(driving)) if driving.forward && driving.m == m && !driving.tidying => {
                 self.events.push_back(DriverEvent::Accepted);
                 self.events
                     .push_back(DriverEvent::Moved(by(m, driving.mover)));
             }
-            Some(Task::Drive(_)) => {
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
                 self.events.push_back(moved);
             }
             // The hand made its own move first; what was shown is still awaited.
@@ -478,12 +562,13 @@ impl Neo {
     fn took_back(&mut self, m: Move) {
         self.mended();
         match self.task.take() {
-            Some(Task::Drive(driving)) if !driving.forward && driving.m == m => {
+            Some(Task::Drive(driving))
+                if !driving.forward && driving.m == m && !driving.tidying =>
+            {
                 self.events.push_back(DriverEvent::Accepted);
             }
-            Some(Task::Drive(_)) => {
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
                 self.events
                     .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn()))));
             }
@@ -522,7 +607,7 @@ impl Neo {
         }
         let (lacking, surplus) = wrong;
         let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
-        let believed = patient && surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        let believed = patient && assembling.may_be_believed();
         if (lacking | surplus).is_empty() || believed {
             self.close(&mut assembling);
         } else {
@@ -560,8 +645,9 @@ impl Neo {
             self.known = true;
             self.put = Bitboard::EMPTY;
             self.parking.clear();
-            self.stand(assembling.game.position().board().clone());
+            self.stand_anew(assembling.game.position().board().clone());
             self.interrupted = None;
+            self.unfinished = None;
             self.ended = false;
             self.shown = false;
             self.game = assembling.game;
@@ -573,6 +659,11 @@ impl Neo {
     fn drive(&mut self, now: Instant, mut driving: Driving) {
         match &driving.motion {
             Motion::Moving {
+                number, due: None, ..
+            } if self.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
+                driving.motion = Motion::Ready;
+            }
+            Motion::Moving {
                 carry, dim, due, ..
             } => {
                 if due.is_some_and(|due| due <= now) {
@@ -582,8 +673,7 @@ impl Neo {
                     };
                     let seen = self.picture;
                     if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
-                        self.events
-                            .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                        self.broke_off(&driving);
                         return;
                     }
                     self.apply(&Action::Carry(interrupted.carry));
@@ -607,7 +697,7 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.recogniser.is_disturbed() && self.known {
+                if self.is_disturbed() {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -651,6 +741,14 @@ impl Neo {
         self.task = Some(Task::Drive(driving));
     }
 
+    /// Whether the pieces may not stand as they should, so that the motor had better wait.
+    fn is_disturbed(&self) -> bool {
+        // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
+        let disturbed = self.recogniser.is_disturbed()
+            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
+        disturbed && self.known
+    }
+
     fn ask(&mut self, action: &Action) {
         let mut misplaced = Misplaced::default();
         match *action {
@@ -666,6 +764,10 @@ impl Neo {
     }
 
     fn driven(&mut self, driving: &Driving) {
+        if driving.tidying {
+            self.behind = true;
+            return;
+        }
         self.events.push_back(DriverEvent::Accepted);
         if driving.forward {
             self.shown = true;
@@ -760,9 +862,9 @@ impl Neo {
             Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
             Settled::Done(_) => {}
             Settled::GivenUp(Part::Path(_), _) => {
-                self.task = None;
-                self.events
-                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                if let Some(Task::Drive(driving)) = self.task.take() {
+                    self.broke_off(&driving);
+                }
             }
             Settled::GivenUp(Part::Essential | Part::Hello, why) => {
                 self.hang_up = Some(format!(
@@ -818,6 +920,7 @@ impl Driver for Neo {
         self.lit = Bitboard::EMPTY;
         self.owed_due = None;
         self.look_due = Some(now + PICTURE_WAIT);
+        self.quiet_until = self.interrupted.as_ref().map(|_| now + PATH_WAIT);
         if self.known {
             self.recogniser.resume();
         }
@@ -832,16 +935,19 @@ impl Driver for Neo {
         self.heard = None;
         self.hello_due = None;
         self.look_due = None;
+        self.quiet_until = None;
         self.hang_up = None;
         self.misplaced = None;
         match self.task.take() {
-            Some(Task::Drive(Driving {
-                motion: Motion::Moving { carry, dim, .. },
-                ..
-            })) => self.interrupted = Some(Interrupted { carry, dim }),
+            Some(Task::Drive(driving)) => {
+                self.unfinished = Some((&driving).into());
+                if let Motion::Moving { carry, dim, .. } = driving.motion {
+                    self.interrupted = Some(Interrupted { carry, dim });
+                }
+            }
             Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
             Some(Task::Assemble(_)) => self.known = false,
-            Some(Task::Drive(_)) | None => {}
+            None => {}
         }
     }
 
@@ -877,10 +983,12 @@ impl Driver for Neo {
         self.recogniser.timeout(now);
         if let Some(promoting) = self.promoting.filter(|p| p.due <= now) {
             self.promoting = None;
-            let role = match promoting.lifts {
-                0 | 1 => Role::Queen,
-                2 => Role::Knight,
-                3 => Role::Rook,
+            let to = promoting.m.to();
+            let landings = self.landings.filter(|landings| landings.square == to);
+            let role = match landings.map_or(0, |landings| landings.count) {
+                0..=2 => Role::Queen,
+                3 => Role::Knight,
+                4 => Role::Rook,
                 _ => Role::Bishop,
             };
             self.played(promoting.m, Some(role));
@@ -888,6 +996,7 @@ impl Driver for Neo {
         if self.hello_due.take_if(|at| *at <= now).is_some() {
             self.ready();
         }
+        self.quiet_until.take_if(|at| *at <= now);
         if self.look_due.is_some_and(|at| at <= now) {
             self.look_due = Some(now + PICTURE_WAIT);
             if self.outbox.is_empty() && !self.motor_runs() {
@@ -907,16 +1016,20 @@ impl Driver for Neo {
                 motion: Motion::Moving { due, .. },
                 ..
             })) => *due,
-            Some(Task::Assemble(a)) if !a.closing => Some(a.since + ASSEMBLE_PATIENCE),
+            Some(Task::Assemble(a)) if self.picture.is_some() && a.may_be_believed() => {
+                Some(a.since + ASSEMBLE_PATIENCE)
+            }
             _ => None,
         };
-        let retry = self.outbox.deadline().filter(|_| !self.motor_is_out());
+        let may_write = !self.motor_is_out() && self.quiet_until.is_none();
+        let retry = self.outbox.deadline().filter(|_| may_write);
         [
             self.recogniser.deadline(),
             self.promoting.map(|p| p.due),
             self.hello_due,
             self.look_due,
             self.owed_due.filter(|_| self.misplaced.is_none()),
+            self.quiet_until,
             self.heard.map(|at| at + SILENCE),
             path,
             retry,
@@ -932,13 +1045,14 @@ impl Driver for Neo {
             Some(Task::Assemble(assembling)) => !assembling.abandoned,
             Some(_) => true,
         };
-        self.phase == Phase::Ready && !busy && self.promoting.is_none() && !self.asked
+        let untidy = self.known && self.unfinished.is_some_and(|u| u.unwanted);
+        self.phase == Phase::Ready && !busy && !untidy && self.promoting.is_none() && !self.asked
     }
 
     fn stepping(&self) -> bool {
         match &self.task {
             Some(Task::Assemble(assembling)) => !assembling.abandoned,
-            Some(Task::Drive(_)) => true,
+            Some(Task::Drive(driving)) => !driving.tidying,
             Some(Task::Hand(_)) | None => false,
         }
     }
@@ -954,12 +1068,23 @@ impl Driver for Neo {
             }
             Step::Show(m) | Step::TakeBack(m) if self.settings.motor => {
                 let forward = matches!(step, Step::Show(_));
-                self.task = Some(Task::Drive(Driving {
-                    forward,
-                    m,
-                    mover: if forward { mover } else { !mover },
-                    motion: Motion::Ready,
-                }));
+                // What is left of the same step is done now.
+                let same = |u: &mut Unfinished| (u.forward, u.m) == (forward, m);
+                self.unfinished.take_if(same);
+                if let Some(unfinished) = &mut self.unfinished {
+                    unfinished.unwanted = true;
+                    self.events
+                        .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+                } else {
+                    self.task = Some(Task::Drive(Driving {
+                        forward,
+                        m,
+                        mover: if forward { mover } else { !mover },
+                        motion: Motion::Ready,
+                        tidying: false,
+                        unwanted: false,
+                    }));
+                }
             }
             Step::Show(_) | Step::TakeBack(_) => {
                 self.shown = matches!(step, Step::Show(_));
@@ -1027,6 +1152,9 @@ impl Driver for Neo {
             self.recogniser.follow(now, &self.game, may_replace);
             self.work(now);
         }
+        if self.unfinished.is_some_and(|u| u.unwanted) && self.task.is_none() {
+            self.work(now);
+        }
         !self.events.is_empty()
     }
 
@@ -1036,6 +1164,18 @@ impl Driver for Neo {
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
+        let leads_there = |forward: bool, m: Move| {
+            let mut game = self.game.clone();
+            let legal = !forward || game.push(m);
+            let reached = target.is_some_and(|target| target.continues(&game));
+            legal && reached == forward
+        };
+        if let Some(unfinished) = &mut self.unfinished {
+            unfinished.unwanted = !leads_there(unfinished.forward, unfinished.m);
+        }
+        if let Some(Task::Drive(driving)) = &mut self.task {
+            driving.unwanted = driving.tidying || !leads_there(driving.forward, driving.m);
+        }
         match &mut self.task {
             Some(Task::Assemble(assembling)) if !assembling.closing => {
                 let wanted = target.is_some_and(|target| target.continues(&assembling.game));
@@ -1059,7 +1199,7 @@ impl Driver for Neo {
         if self.motor_is_out() {
             return None;
         }
-        self.outbox.poll(now)
+        self.outbox.poll(now, self.quiet_until.is_some())
     }
 
     fn poll_event(&mut self) -> Option<DriverEvent> {
@@ -1075,6 +1215,7 @@ impl Neo {
         };
         self.known = false;
         self.interrupted = None;
+        self.unfinished = None;
         let wanted = game.position().board().occupied();
         let wrong = match self.picture {
             Some(picture) => (

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::driver::channel::{Outcome, Outgoing};
+use crate::driver::channel::{Outcome, Outgoing, Request};
 
 /// Requests that may wait. The longest sequence (the start) has ten.
 pub const MAX_QUEUED: usize = 64;
@@ -66,12 +66,15 @@ impl Outbox {
         }
     }
 
-    /// The next request, if it may go now.
-    pub fn poll(&mut self, now: Instant) -> Option<Outgoing> {
+    /// The next request, if it may go now; no write if `quiet`.
+    pub fn poll(&mut self, now: Instant, quiet: bool) -> Option<Outgoing> {
         if self.under_way || self.not_before.is_some_and(|at| at > now) {
             return None;
         }
         let entry = self.queue.front_mut()?;
+        if quiet && matches!(entry.outgoing.request, Request::Write(_)) {
+            return None;
+        }
         entry.tries += 1;
         self.under_way = true;
         self.not_before = None;
@@ -95,6 +98,13 @@ impl Outbox {
                 Some(Settled::GivenUp(entry.part, why))
             }
         }
+    }
+
+    /// Takes a request back that is not under way. Whether there was one.
+    pub fn retract(&mut self, part: Part) -> bool {
+        let first = usize::from(self.under_way);
+        let waits = self.queue.iter().skip(first).position(|e| e.part == part);
+        waits.is_some_and(|at| self.queue.remove(first + at).is_some())
     }
 
     /// When [`Self::poll`] may give something again.

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Color, Move};
 
-use super::motor::{Action, Carry};
+use super::{
+    ASSEMBLE_LACKING,
+    motor::{Action, Carry},
+};
 use crate::{driver::Step, game::Game};
 
 /// What the board is busy with.
@@ -33,6 +36,15 @@ pub(super) struct Assembling {
     pub abandoned: bool,
 }
 
+impl Assembling {
+    /// Whether what is wrong may be the squares' reading, to be believed after a while.
+    pub fn may_be_believed(&self) -> bool {
+        let (lacking, surplus) = self.wrong;
+        let few = surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        few && !self.closing && !self.abandoned
+    }
+}
+
 /// The motor is at work.
 #[derive(Clone, Debug)]
 pub(super) struct Driving {
@@ -44,6 +56,35 @@ pub(super) struct Driving {
     pub mover: Color,
     /// What is being done.
     pub motion: Motion,
+    /// The program knows nothing of it: what is left of another step is undone.
+    pub tidying: bool,
+    /// The program wants something else now.
+    pub unwanted: bool,
+}
+
+/// A step of the motor that was begun and not finished: some of its pieces stand as before it, some as after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unfinished {
+    /// As in [`Driving`].
+    pub forward: bool,
+    /// As in [`Driving`].
+    pub m: Move,
+    /// As in [`Driving`].
+    pub mover: Color,
+    /// The program wants something else now.
+    pub unwanted: bool,
+}
+
+impl From<&Driving> for Unfinished {
+    fn from(driving: &Driving) -> Self {
+        Self {
+            // What was undoing a step leaves that step unfinished.
+            forward: driving.forward != driving.tidying,
+            m: driving.m,
+            mover: driving.mover,
+            unwanted: driving.unwanted,
+        }
+    }
 }
 
 /// One action of a move.

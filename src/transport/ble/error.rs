@@ -1,7 +1,5 @@
 //! What can go wrong with Bluetooth, and what the player can do about it.
 
-use std::error::Error;
-
 use thiserror::Error;
 
 use super::Wanted;
@@ -77,17 +75,16 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
-/// The D-Bus error's name, if that is what it is about.
+/// The D-Bus error's name, if that is what it is about. It is not in the error's text, and the layers between say
+/// nothing of what they wrap but for debugging.
 fn dbus_name(error: &btleplug::Error) -> Option<String> {
-    let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        #[cfg(target_os = "linux")]
-        if let Some(error) = error.downcast_ref::<dbus::Error>() {
-            return error.name().map(str::to_owned);
-        }
-        source = error.source();
-    }
-    None
+    let shown = format!("{error:?}");
+    let from = ["org.freedesktop.", "org.bluez."]
+        .iter()
+        .filter_map(|prefix| shown.find(prefix))
+        .min()?;
+    let name = shown[from..].split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    name.into_iter().next().map(str::to_owned)
 }
 
 /// What an error of the Bluetooth service means.
