@@ -269,8 +269,8 @@ impl Evidence {
         for square in believed_empty & picture {
             let against = &mut self.against[usize::from(square)];
             *against = against.saturating_add(1);
-            let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
-            if self.read_empty.contains(square) || believed {
+            let twice = self.read_empty.contains(square) || *against >= PICTURES_TO_CHANGE;
+            if twice && old(self.seen_at[usize::from(square)]) {
                 self.placed(square, true);
             }
         }

@@ -420,12 +420,13 @@ impl Recogniser {
             })
     }
 
-    /// Whether the moving piece was put down after it was lifted, not another one before.
+    /// Whether each moving piece was put down after it was lifted, not another one before.
     fn arrived(&self, h: &Hypothesis) -> bool {
         let e = &self.evidence;
-        h.mover.is_none_or(|(from, to)| {
-            !h.fills.contains(to) || !e.up.contains(from) || e.landed_after(to, from)
-        })
+        let arrived = |(from, to)| {
+            !(h.fills | h.swaps).contains(to) || !e.up.contains(from) || e.landed_after(to, from)
+        };
+        h.mover.into_iter().chain(h.shown).all(arrived)
     }
 
     /// Whether the hand seems to have tried this, or something else, before.
