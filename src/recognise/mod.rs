@@ -129,6 +129,8 @@ pub struct Recogniser {
     sign: Option<usize>,
     puzzle_due: Option<Instant>,
     puzzle: Option<(Bitboard, Bitboard)>,
+    /// Since when nothing explains what is disturbed.
+    puzzling: Option<Instant>,
     /// Pictures since [`Self::resume`], while they alone tell what happened.
     resuming: Option<u8>,
     /// Something was recognised, and the game has not followed yet.
@@ -150,6 +152,7 @@ impl Recogniser {
             sign: None,
             puzzle_due: None,
             puzzle: None,
+            puzzling: None,
             resuming: None,
             behind: true,
             out: VecDeque::with_capacity(WAITING),
@@ -219,12 +222,12 @@ impl Recogniser {
     /// Takes in one thing sensed.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
-            Sensed::Lifted(square) => self.let_go(square),
+            Sensed::Lifted(square) => self.let_go(now, square),
             Sensed::Placed(square) => {
                 if let Some(index) = self.sign.take()
                     && !hypothesis::CENTRE.contains(square)
                 {
-                    self.report(index);
+                    self.report(now, index);
                 }
             }
             Sensed::Occupied(_) => {
@@ -249,13 +252,14 @@ impl Recogniser {
     /// The time given by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         if let Some(pending) = self.pending.filter(|pending| pending.due <= now) {
-            self.report(pending.index);
+            self.report(now, pending.index);
         }
         if self.puzzle_due.is_some_and(|due| due <= now) {
             self.puzzle_due = None;
             let puzzle = self.disturbed();
             if self.pending.is_none() && self.puzzle != Some(puzzle) {
                 self.puzzle = Some(puzzle);
+                self.puzzling = None;
                 let (lacking, surplus) = puzzle;
                 self.out.push_back(Recognised::Puzzled { lacking, surplus });
             }
@@ -274,8 +278,8 @@ impl Recogniser {
     }
 
     /// Another piece is lifted while a move waits to be sure: the hand has let go of it.
-    fn let_go(&mut self, square: Square) {
-        let Some(pending) = self.pending.filter(|pending| pending.seen) else {
+    fn let_go(&mut self, now: Instant, square: Square) {
+        let Some(pending) = self.pending.filter(|_| self.resuming.is_none()) else {
             return;
         };
         let h = self.hypotheses.get(pending.index);
@@ -299,8 +303,8 @@ impl Recogniser {
         let others = h
             .mover
             .is_some_and(|(from, _)| color(from) != color(square));
-        if others || !self.is_doubtful(&h) {
-            self.report(pending.index);
+        if !self.is_shaky(&h) && (others || (pending.seen && !self.is_doubtful(&h))) {
+            self.report(now, pending.index);
         }
     }
 
@@ -320,8 +324,9 @@ impl Recogniser {
             };
             self.pending = Some(Pending { index, due, seen });
             self.puzzle_due = None;
+            self.puzzling = None;
             if due <= now {
-                self.report(index);
+                self.report(now, index);
             }
             return;
         }
@@ -335,6 +340,14 @@ impl Recogniser {
                 self.resuming = self.resuming.filter(|pictures| *pictures == 0);
             }
             self.puzzle_due = None;
+            self.puzzling = None;
+            if !event {
+                self.evidence.calm();
+            }
+            // A piece from nowhere that is only lifted again has still to go somewhere.
+            if event && self.evidence.orphans().any() {
+                return;
+            }
             if self.puzzle.take().is_some() {
                 self.out.push_back(Recognised::Mended);
             }
@@ -345,7 +358,9 @@ impl Recogniser {
                 self.waits.in_the_air
             };
             if self.puzzle != Some((lacking, surplus)) {
-                self.puzzle_due = Some(now + wait);
+                // A hand that goes on all the time is not waited for without end.
+                let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
+                self.puzzle_due = Some(longest.max(now).min(now + wait));
             }
         }
     }
@@ -363,6 +378,10 @@ impl Recogniser {
             let stray = e.filled & !h.fills;
             if !h.fills.is_subset(e.filled) || !e.up.is_subset(h.vacates) || !stray.is_subset(faint)
             {
+                continue;
+            }
+            // Where events are known to be lost, everything must have its reason.
+            if (e.fell & !h.vacates).any() && self.is_shaky(h) {
                 continue;
             }
             let unseen = h.vacates & !e.up;
@@ -386,7 +405,11 @@ impl Recogniser {
                 continue;
             };
             let believable = swapped || (resumed && unseen.any());
-            if !believable || (unseen | stray).is_empty() {
+            let stood = !resumed
+                && h.swaps
+                    .into_iter()
+                    .any(|to| unseen.into_iter().any(|from| e.stood_after(from, to)));
+            if !believable || stood || (unseen | stray).is_empty() {
                 continue;
             }
             best = match best {
@@ -434,6 +457,11 @@ impl Recogniser {
         (!h.meets && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
     }
 
+    /// Whether something was not seen that this does not explain, or the player was asked already.
+    fn is_shaky(&self, h: &Hypothesis) -> bool {
+        self.puzzle.is_some() || (self.evidence.orphans() & !(h.fills | h.swaps)).any()
+    }
+
     /// Whether the moving piece may have gone on to take another, its lift unseen.
     fn has_rival(&self, h: &Hypothesis) -> bool {
         let e = &self.evidence;
@@ -475,6 +503,17 @@ impl Recogniser {
         if self.is_doubtful(&h) {
             return self.waits.doubtful;
         }
+        if self.is_shaky(&h) {
+            let asked = |(lacking, surplus): (Bitboard, Bitboard)| {
+                surplus.is_empty() && lacking.count() == 1
+            };
+            // A player who holds a piece for long may simply be thinking.
+            return if e.orphans().is_empty() && self.puzzle.is_none_or(asked) {
+                self.waits.unseen
+            } else {
+                self.waits.doubtful
+            };
+        }
         let by_picture = (h.fills & e.filled_by_picture) | (h.swaps & e.landed_by_picture);
         match h.ambiguity {
             Ambiguity::Swap => self.waits.swap,
@@ -491,14 +530,15 @@ impl Recogniser {
         }
     }
 
-    fn report(&mut self, index: usize) {
+    fn report(&mut self, now: Instant, index: usize) {
         let h = self.hypotheses.get(index);
         self.pending = None;
         self.puzzle_due = None;
         self.puzzle = None;
+        self.puzzling = None;
         self.resuming = None;
         self.behind = true;
-        self.evidence.rebase(h.vacates, h.fills);
+        self.evidence.rebase(now, h.vacates, h.fills);
         self.out.extend(
             match h.meaning {
                 Meaning::Played(m) => [Some(Recognised::Played(m)), None],
