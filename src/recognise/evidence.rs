@@ -40,8 +40,8 @@ pub(super) struct Evidence {
     pub landed: Bitboard,
     /// Of these, the ones only pictures tell of.
     pub landed_by_picture: Bitboard,
-    /// Squares that read occupied since a piece was put on them.
-    held: Bitboard,
+    /// Squares a piece was put on that have not read occupied since: they may have gone wrong as it landed.
+    unproven: Bitboard,
     /// Squares a piece was put on while no lifted one was left to put: an event was lost.
     orphans: Bitboard,
     /// The last picture, and when it came.
@@ -67,6 +67,8 @@ pub(super) struct Evidence {
     clock: u32,
     /// When something was last seen of a square.
     seen_at: [Option<Instant>; 64],
+    /// When any square was last touched.
+    touched_at: Option<Instant>,
     /// Whether a picture came after the last lift or placement.
     pub pictured: bool,
     after_motor: u8,
@@ -82,7 +84,8 @@ impl Evidence {
             fell: Bitboard::EMPTY,
             landed: Bitboard::EMPTY,
             landed_by_picture: Bitboard::EMPTY,
-            held: Bitboard::EMPTY,
+            unproven: Bitboard::EMPTY,
+            touched_at: None,
             orphans: Bitboard::EMPTY,
             picture: None,
             picture_at: None,
@@ -137,6 +140,7 @@ impl Evidence {
         self.landed_by_picture = Bitboard::EMPTY;
         self.orphans = Bitboard::EMPTY;
         self.read_empty &= !changed;
+        self.unproven &= !changed;
         for square in changed {
             self.against[usize::from(square)] = 0;
         }
@@ -154,6 +158,7 @@ impl Evidence {
         self.landed_by_picture = Bitboard::EMPTY;
         self.orphans = Bitboard::EMPTY;
         self.read_empty = !self.full;
+        self.unproven = Bitboard::EMPTY;
         self.against = [0; 64];
         self.pictured = false;
         self.after_motor = 0;
@@ -208,9 +213,10 @@ impl Evidence {
         self.orphans
     }
 
-    /// Nothing is disturbed, and the pictures agree: whatever was not seen has been undone.
-    pub fn calm(&mut self) {
-        if self.fell.is_empty() {
+    /// Nothing is disturbed: whatever was not seen has been undone, if the pictures agree or nothing is touched for long.
+    pub fn calm(&mut self, now: Instant) {
+        let long = self.touched_at.is_none_or(|at| at + 2 * PICTURE_AGE <= now);
+        if self.fell.is_empty() || long {
             self.orphans = Bitboard::EMPTY;
         }
     }
@@ -237,11 +243,13 @@ impl Evidence {
                     self.left.add(square);
                 }
                 self.seen_at[usize::from(square)] = Some(now);
+                self.touched_at = Some(now);
                 self.lifted(square)
             }
             Sensed::Placed(square) => {
                 self.pictured = false;
                 self.seen_at[usize::from(square)] = Some(now);
+                self.touched_at = Some(now);
                 self.placed(square, false);
                 true
             }
@@ -273,7 +281,7 @@ impl Evidence {
         }
         self.landed.discard(square);
         self.landed_by_picture.discard(square);
-        self.held.discard(square);
+        self.unproven.discard(square);
         self.read_empty.discard(square);
         self.faint.discard(square);
         self.against[index] = 0;
@@ -284,7 +292,7 @@ impl Evidence {
         self.placed_at[usize::from(square)] = self.clock;
         self.against[usize::from(square)] = 0;
         self.faint.discard(square);
-        self.held.discard(square);
+        self.unproven.add(square);
         let known = self.full | self.filled;
         if !known.contains(square) && self.filled.count() >= self.up.count() {
             self.orphans.add(square);
@@ -317,14 +325,13 @@ impl Evidence {
         };
         let before = self.picture.replace(picture);
         let before_at = self.picture_at.replace(now);
+        self.pictured = true;
         // A square that read empty before, or has held its piece for longer than a picture is late, holds it.
-        let landed = picture & self.landed & !self.held;
-        for square in landed {
+        for square in picture & self.unproven {
             if self.read_empty.contains(square) || old(self.seen_at[usize::from(square)]) {
-                self.held.add(square);
+                self.unproven.discard(square);
             }
         }
-        self.pictured = true;
         // Squares believed empty that read occupied: put there unseen, once the reading cannot be an old one.
         let believed_empty = (!self.full & !self.filled) | self.up;
         for square in believed_empty & picture {
@@ -356,8 +363,7 @@ impl Evidence {
         // Squares that held a piece and read empty now.
         let stands = self.full & !self.up;
         self.fell &= !picture;
-        let judged = stands & (!self.landed | self.held);
-        let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & judged;
+        let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & stands & !self.unproven;
         if self.after_motor > 0 {
             self.after_motor -= 1;
         } else {

@@ -342,10 +342,10 @@ impl Recogniser {
             self.puzzle_due = None;
             self.puzzling = None;
             if !event {
-                self.evidence.calm();
+                self.evidence.calm(now);
             }
             // A piece from nowhere that is only lifted again has still to go somewhere.
-            if event && self.evidence.orphans().any() {
+            if self.evidence.orphans().any() {
                 return;
             }
             if self.puzzle.take().is_some() {

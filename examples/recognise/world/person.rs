@@ -282,6 +282,8 @@ impl World<'_> {
                 gesture::taken_back(&before, m, &tidy, &mut self.rng)
             }
         };
+        // What was asked before is answered by this.
+        self.lost = None;
         self.run(&script);
         for expected in &mut self.expected {
             expected.asked = true;
