@@ -50,6 +50,8 @@ pub fn follow(transcript: &Transcript, print: &mut dyn FnMut(&str)) -> Result<Ga
         session.take(&entry.item)?;
         session.listen()?;
     }
+    // A recording may stop with the last touch: what that was is told a little later.
+    session.advance(session.now + Waits::default().doubtful)?;
     if session.begun {
         return Err("the last path is only a part of a move".to_owned());
     }

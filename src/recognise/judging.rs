@@ -170,6 +170,9 @@ impl Recogniser {
             Ambiguity::Meeting => self.waits.swap,
             Ambiguity::Sign => self.waits.sign,
             _ if by_picture.any() => self.waits.swap,
+            // A hand that comes back to a square means it: in the captured game the mating queen was put down
+            // for 0.36 s and lifted again, four times.
+            Ambiguity::Touch if (h.fills & e.tried()).any() => Duration::ZERO,
             Ambiguity::Touch => self.waits.touch,
             Ambiguity::None => Duration::ZERO,
         }
