@@ -215,7 +215,7 @@ impl Session<'_> {
 fn ends(path: &str) -> Option<(Option<Square>, Option<Square>)> {
     let mut points = path.trim().strip_suffix('|')?.split(':').map(point);
     let first = points.next()??;
-    let last = points.last()??;
+    let last = points.next_back()??;
     Some((square(first), square(last)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Move};
 
 use super::{
     Recogniser,
@@ -164,7 +164,7 @@ impl Recogniser {
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
             // A pawn that was put down and replaced by its piece looks the same.
-            Ambiguity::Meeting if self.game.last().is_some_and(|m| m.is_promotion()) => {
+            Ambiguity::Meeting if self.game.last().is_some_and(Move::is_promotion) => {
                 self.waits.castling
             }
             Ambiguity::Meeting => self.waits.swap,
