@@ -29,14 +29,18 @@ pub struct Circumstances {
     pub new_game: bool,
     /// The board has refused a set-up before.
     pub set_up_refused: bool,
-    /// The pieces stand as in the target already: a set-up takes no hand.
-    pub stands: bool,
+    /// The pieces stand as in the target after so many plies: to set that up takes no hand.
+    pub stands: Option<usize>,
 }
 
 /// The next step from `held` toward `target`.
 pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstances) -> Plan {
-    if given.stands && held.certainty() == Certainty::Lost {
-        return Plan::Do(Step::SetUp(Box::new(target.clone())));
+    if let Some(plies) = given.stands.filter(|_| held.certainty() == Certainty::Lost) {
+        return Plan::Do(if plies == 0 && target.is_standard() {
+            Step::NewGame
+        } else {
+            Step::SetUp(Box::new(target.truncated(plies)))
+        });
     }
     let game = held.game();
     let known = held.certainty() == Certainty::Sure && !held.is_astray();

@@ -302,7 +302,7 @@ pub trait Driver: Send {
         false
     }
 
-    /// Whether the board, as far as it can tell, has its pieces as on `board`.
+    /// Whether the board, as far as it can tell, has its pieces as on `board`: a set-up takes no hand then.
     fn stands_as(&self, _board: &Board) -> bool {
         false
     }

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     bus::Event,
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
+    game::Game,
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before
@@ -273,6 +274,24 @@ impl Machine {
         }
     }
 
+    /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
+    fn stands_in(&self, target: &Game) -> Option<usize> {
+        if self.held.certainty() != Certainty::Lost {
+            return None;
+        }
+        let mut position = target.start().clone();
+        let mut found = None;
+        for plies in 0..=target.len() {
+            if self.driver.stands_as(position.board()) {
+                found = Some(plies);
+            }
+            if let Some(&m) = target.moves().get(plies) {
+                position.play_unchecked(m);
+            }
+        }
+        found
+    }
+
     /// Starts the next step toward the target, if there is one. `true` if something was started.
     fn lead(&mut self, now: Instant) -> bool {
         let waits = self.lead_after.is_some() || self.starts_until.is_some();
@@ -289,7 +308,7 @@ impl Machine {
         };
         let given = Circumstances {
             set_up_refused: self.refusals >= MAX_REFUSALS,
-            stands: self.driver.stands_as(target.position().board()),
+            stands: self.stands_in(target),
             ..self.given
         };
         match plan(&self.held, target, board, given) {

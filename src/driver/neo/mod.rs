@@ -44,6 +44,8 @@ use crate::{
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
 /// motor is stuck.
 pub const PATH_WAIT: Duration = Duration::from_secs(20);
+/// No path takes longer than this (measured: 3 to 7 s); a picture that comes later shows what became of it.
+pub const LONGEST_PATH: Duration = Duration::from_secs(8);
 /// Pictures come every 2 s (measured: 2.04 s at most while nothing moves); ask for one after this long.
 pub const PICTURE_WAIT: Duration = Duration::from_secs(6);
 /// A board that has sent nothing for this long is gone, whatever the radio says.
@@ -326,11 +328,37 @@ impl Neo {
             self.apply(&Action::Carry(interrupted.carry));
             self.recogniser.resume();
         }
+        if self.ok_was_lost(now, picture) {
+            self.path_done(now);
+        }
         self.sense(now, Sensed::Occupied(picture));
         if self.known && std::mem::take(&mut self.asked) {
             self.events.push_back(DriverEvent::NoList);
         }
         self.mind_new_game(now, picture);
+    }
+
+    /// Whether a picture shows that the path under way was carried out, long enough after it was sent that its
+    /// `OK` will not come any more.
+    fn ok_was_lost(&self, now: Instant, picture: Bitboard) -> bool {
+        let Some(Task::Drive(Driving {
+            motion:
+                Motion::Moving {
+                    carry,
+                    dim,
+                    due: Some(due),
+                    ..
+                },
+            ..
+        })) = &self.task
+        else {
+            return false;
+        };
+        let path = Interrupted {
+            carry: carry.clone(),
+            dim: *dim,
+        };
+        now + PATH_WAIT >= *due + LONGEST_PATH && carried_out(&path, picture)
     }
 
     /// Pieces put on their starting squares in the middle of something else are a new game.
@@ -644,14 +672,21 @@ impl Neo {
         if let Some(Task::Assemble(assembling)) = self.task.take() {
             self.known = true;
             self.put = Bitboard::EMPTY;
-            self.parking.clear();
-            self.stand_anew(assembling.game.position().board().clone());
+            let board = assembling.game.position().board().clone();
+            // What has left the game may stand beside the board.
+            let missing = Board::new().occupied().count();
+            self.parking
+                .block(missing.saturating_sub(board.occupied().count()));
+            self.stand_anew(board);
             self.interrupted = None;
             self.unfinished = None;
             self.ended = false;
             self.shown = false;
             self.game = assembling.game;
             self.events.push_back(DriverEvent::Accepted);
+            if self.game.position().outcome().is_known() {
+                self.signs();
+            }
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Parking {
     slots: Vec<Slot>,
     /// In the order they came.
     standing: Vec<(Slot, Piece)>,
+    /// Slots where something may stand, nobody knows what.
+    blocked: Vec<Slot>,
 }
 
 impl Default for Parking {
@@ -73,6 +75,7 @@ impl Parking {
         Self {
             slots,
             standing: Vec::new(),
+            blocked: Vec::new(),
         }
     }
 
@@ -83,7 +86,7 @@ impl Parking {
 
     /// The slots nothing stands in, the best first.
     pub fn free(&self) -> impl Iterator<Item = Slot> + '_ {
-        let free = |slot: &Slot| self.piece_at(*slot).is_none();
+        let free = |slot: &Slot| self.piece_at(*slot).is_none() && !self.blocked.contains(slot);
         self.slots.iter().copied().filter(free)
     }
 
@@ -106,7 +109,8 @@ impl Parking {
 
     /// A piece comes to stand there. `false`: this is no slot here, or something stands there already.
     pub fn put(&mut self, slot: Slot, piece: Piece) -> bool {
-        let fits = self.slots.contains(&slot) && self.piece_at(slot).is_none();
+        let taken = self.piece_at(slot).is_some() || self.blocked.contains(&slot);
+        let fits = self.slots.contains(&slot) && !taken;
         if fits {
             self.standing.push((slot, piece));
         }
@@ -122,6 +126,19 @@ impl Parking {
     /// All pieces go away, as when the player sets up a new game.
     pub fn clear(&mut self) {
         self.standing.clear();
+        self.blocked.clear();
+    }
+
+    /// A game is found that `missing` pieces have left: they may stand in the best slots, nobody knows which where.
+    pub fn block(&mut self, missing: usize) {
+        self.clear();
+        self.blocked = self.slots.iter().take(missing).copied().collect();
+    }
+
+    /// Every slot nothing may be carried through.
+    pub fn taken(&self) -> impl Iterator<Item = Slot> + '_ {
+        let standing = self.standing.iter().map(|(slot, _)| *slot);
+        standing.chain(self.blocked.iter().copied())
     }
 
     /// The leftmost and the rightmost column the motor goes to: the board's and those that have slots.

@@ -92,8 +92,7 @@ impl Field {
     /// Where everything stands.
     pub(super) fn new(board: &Board, parking: &Parking) -> Self {
         let squares = board.occupied().into_iter().map(Place::Square);
-        let slots = parking.standing().iter().map(|(slot, _)| *slot);
-        let places = squares.chain(slots.map(Place::Slot));
+        let places = squares.chain(parking.taken().map(Place::Slot));
         let (left, right) = parking.reach();
         Self {
             occupied: places.fold(0, |all, place| all | bit(Node::of(place))),
