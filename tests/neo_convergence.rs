@@ -21,7 +21,7 @@ use boardbridge::{
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
-        snapshot::Snapshot,
+        snapshot::{LinkState, Snapshot},
     },
     bus::{By, Event},
     driver::{
@@ -32,7 +32,7 @@ use boardbridge::{
     simulate::{
         HandAction, Report,
         neo::{Hand, Neo, Settings, profile},
-        noise::{Habits, Promoting, Style},
+        noise::{Habits, Promoting, Style, gesture},
         peripheral::Peripheral,
     },
 };
@@ -429,7 +429,18 @@ impl World {
         // Nobody acts at once.
         self.pass(Duration::from_secs(1));
         let snapshot = self.snapshot();
+        let last = |text: &str| self.asked.iter().rposition(|asked| asked.ends_with(text));
+        // The person knows that a position is being set up, and puts right also what the board cannot see.
+        let setting_up = last(" 14#1*") > last(" R:ISG") && snapshot.link == LinkState::Up;
         match &snapshot.advice {
+            Advice::Misplaced(misplaced) if setting_up => {
+                let meant = self.meant(misplaced);
+                self.hand(Hand::Touches(gesture::restored(
+                    self.pieces(),
+                    &meant,
+                    &mut fastrand::Rng::with_seed(1),
+                )));
+            }
             Advice::Misplaced(misplaced) if snapshot.sure || misplaced.lacking.len() <= 4 => {
                 self.mend(misplaced);
             }
@@ -456,17 +467,21 @@ impl World {
         }
     }
 
-    /// Pieces come off where they are too many, and go where they lack: the one that was moved there, if there is one.
-    fn mend(&mut self, misplaced: &Misplaced) {
-        // Which position is meant is seen by where pieces are wanted.
+    /// Which position is meant is seen by where pieces are wanted.
+    fn meant(&self, misplaced: &Misplaced) -> Board {
         let lacking: Bitboard = misplaced.lacking.iter().map(|(s, _)| *s).collect();
         let meant = (self.neo.occupancy() & !misplaced.surplus) | lacking;
         let held = self.snapshot().game.position().board().clone();
         let wanted = (0..=self.target.len()).map(|n| self.target.position_at(n).board().clone());
-        let game = std::iter::once(held.clone())
+        std::iter::once(held.clone())
             .chain(wanted)
             .find(|board| board.occupied() == meant)
-            .unwrap_or(held);
+            .unwrap_or(held)
+    }
+
+    /// Pieces come off where they are too many, and go where they lack: the one that was moved there, if there is one.
+    fn mend(&mut self, misplaced: &Misplaced) {
+        let game = self.meant(misplaced);
         let mut there = self.pieces().clone();
         let mut orders = Vec::new();
         for square in misplaced.surplus {
