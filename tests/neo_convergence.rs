@@ -475,7 +475,7 @@ impl World {
         let wanted = (0..=self.target.len()).map(|n| self.target.position_at(n).board().clone());
         std::iter::once(held.clone())
             .chain(wanted)
-            .find(|board| board.occupied() == meant)
+            .min_by_key(|board| (board.occupied() ^ meant).count())
             .unwrap_or(held)
     }
 
