@@ -30,6 +30,9 @@ pub enum Command {
         /// Chooses the simulated hands' moves.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// The directory of the simulated Bluetooth; the program starts itself anew with it.
+        #[arg(long, hide = true)]
+        bus: Option<PathBuf>,
     },
     /// What a chess program starts as "the engine": a relay to the daemon.
     Uci {
@@ -64,7 +67,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Simulate a board on a pseudo-terminal; its hand takes moves and orders from standard input.
+    /// Simulate a board on a pseudo-terminal, or a Neo on a D-Bus of its own; its hand takes moves and orders from
+    /// standard input.
     ///
     /// Orders: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful, unplug,
     /// plug, garbage BYTES. Without --game or --seed it ends with its input.
@@ -89,9 +93,12 @@ pub enum Command {
 pub struct Simulate {
     /// The board.
     pub kind: crate::simulate::run::Kind,
-    /// Make this a symbolic link to the pseudo-terminal.
+    /// Make this a symbolic link to the pseudo-terminal, or the socket of the Neo's D-Bus.
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
+    /// Neo: be on the air by this real Bluetooth adapter, such as hci1, instead of on a D-Bus of its own.
+    #[arg(long, value_name = "NAME", conflicts_with = "link")]
+    pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,

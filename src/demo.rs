@@ -2,10 +2,13 @@
 
 use std::{
     fmt::Write as _,
+    fs::{DirBuilder, remove_dir},
     io::{self, Write as _},
-    path::PathBuf,
+    os::unix::{fs::DirBuilderExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::Command,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use thiserror::Error;
@@ -21,13 +24,18 @@ use crate::{
     daemon::{Daemon, StartError, stop_signal},
     simulate::{
         HandAction, Report,
+        bluez::{self, bus_address},
+        neo::{self, Hand, Neo},
         port::{Happened, Port},
+        radio::Radio,
         run::{Kind, Settings, board},
     },
 };
 
 /// How long a simulated hand takes for a move.
 pub const HAND_DELAY: Duration = Duration::from_millis(600);
+/// How long a person waits to see whether the Neo is content.
+const NEO_PATIENCE: Duration = Duration::from_secs(3);
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
 
@@ -45,11 +53,49 @@ pub enum DemoError {
     Start(#[from] StartError),
 }
 
-/// Runs until it is stopped; `seed` chooses the hands' moves.
+/// Starts the program anew with a simulated Bluetooth: which one a process talks to is settled when it starts.
+/// Comes back only if that is not to be had, with the reason.
+pub fn restart_with_bluetooth(seed: u64) -> io::Error {
+    let name = format!("boardbridge-demo-{}", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    if let Err(error) = DirBuilder::new().mode(0o700).create(&directory) {
+        return error;
+    }
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return error,
+    };
+    let error = Command::new(program)
+        .args(["demo", "--seed", &seed.to_string(), "--bus"])
+        .arg(&directory)
+        .env("DBUS_SYSTEM_BUS_ADDRESS", bus_address(&directory.join(BUS)))
+        .exec();
+    // It is empty, and stays behind if it cannot be removed.
+    let _ = remove_dir(&directory);
+    error
+}
+
+/// The socket's name in the directory of the simulated Bluetooth.
+const BUS: &str = "bus";
+
+/// Runs until it is stopped; `seed` chooses the hands' moves, `bus` is the directory of the simulated Bluetooth,
+/// `why_no_neo` says why there is none.
 ///
 /// # Errors
 /// [`DemoError`], worded for the player.
-pub async fn run(seed: u64) -> Result<(), DemoError> {
+pub async fn run(
+    seed: u64,
+    bus: Option<&Path>,
+    why_no_neo: Option<io::Error>,
+) -> Result<(), DemoError> {
+    let mut missing = why_no_neo.map(|error| error.to_string());
+    let mut radio = None;
+    if let Some(directory) = bus {
+        match Radio::on_bus(neo_settings(seed), Some(&directory.join(BUS))) {
+            Ok(on_bus) => radio = Some(on_bus),
+            Err(error) => missing = Some(error.to_string()),
+        }
+    }
     let mut boards = Vec::new();
     let mut text = String::from("# the demonstration\n");
     for (name, kind, keys) in [
@@ -67,13 +113,17 @@ pub async fn run(seed: u64) -> Result<(), DemoError> {
         let settings = Settings {
             kind,
             link: None,
+            adapter: None,
             speed: 1.0,
             position_format: 2,
             hand_delay: Some(HAND_DELAY),
             seed,
             player: None,
         };
-        let port = Port::new(board(&settings), None)?;
+        let Some(board) = board(&settings) else {
+            continue;
+        };
+        let port = Port::new(board, None)?;
         let device = PathBuf::from(port.name().unwrap_or_default());
         let _ = write!(
             text,
@@ -81,6 +131,9 @@ pub async fn run(seed: u64) -> Result<(), DemoError> {
             device.display().to_string()
         );
         boards.push((name, port));
+    }
+    if radio.is_some() {
+        text.push_str("[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Square Off Neo\" }\n");
     }
     let config = Config::from_text(&text, "the demonstration's own configuration")?;
     let daemon = Daemon::start(&config).await?;
@@ -91,14 +144,73 @@ pub async fn run(seed: u64) -> Result<(), DemoError> {
             tokio::spawn(hand_that_waits(board.snapshot.clone(), orders));
         }
     }
+    let neo = radio.as_ref().and_then(Radio::board);
+    if let (Some(neo), Some(board)) = (neo, daemon.bus().board("neo")) {
+        tokio::spawn(person_at_the_neo(board.snapshot.clone(), neo));
+    }
     // Whoever started it may not be reading.
-    let _ = write!(io::stdout(), "{}", welcome(&daemon));
+    let _ = write!(io::stdout(), "{}", welcome(&daemon, missing.as_deref()));
     stop_signal().await?;
     daemon.stop().await;
+    drop(radio);
+    if let Some(directory) = bus {
+        // It is empty now.
+        let _ = remove_dir(directory);
+    }
     Ok(())
 }
 
-fn welcome(daemon: &Daemon) -> String {
+/// A Neo three times as quick as a real one: nobody likes to watch a demonstration wait.
+fn neo_settings(seed: u64) -> neo::Settings {
+    neo::Settings {
+        suffix: "1A2".to_owned(),
+        speed: 3.0,
+        hand_delay: Some(HAND_DELAY),
+        seed,
+        ..neo::Settings::default()
+    }
+}
+
+/// Does what a person would who reads what the Neo waits for.
+async fn person_at_the_neo(
+    mut snapshots: watch::Receiver<Arc<Snapshot>>,
+    neo: bluez::hosted::Hosted<Neo>,
+) {
+    loop {
+        let order = {
+            let snapshot = snapshots.borrow_and_update();
+            match &snapshot.advice {
+                Advice::YourMove(_) if snapshot.awaiting => Some(Hand::from(HandAction::Random)),
+                Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
+                Advice::SetUp(_) | Advice::Misplaced(_) => {
+                    let target = snapshot.target.as_deref().cloned();
+                    target.map(|target| Hand::SetUp(Box::new(target)))
+                }
+                _ => None,
+            }
+        };
+        if let Some(order) = order {
+            sleep(HAND_DELAY).await;
+            neo.with(|neo| {
+                while let Some(report) = neo.poll_report() {
+                    debug!(board = "neo", "the simulated board: {report}");
+                }
+                if neo.is_settled() || !matches!(order, Hand::Board(HandAction::Random)) {
+                    neo.hand(Instant::now(), order);
+                }
+            });
+            // Not done yet, or not enough: look again.
+            tokio::select! {
+                changed = snapshots.changed() => if changed.is_err() { return },
+                () = sleep(NEO_PATIENCE) => {}
+            }
+        } else if snapshots.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
     let port = |what: &str| {
         let found = daemon.ports().iter().find(|(name, _)| name == what);
         found.map_or("(off)".to_owned(), |(_, address)| address.to_string())
@@ -107,9 +219,12 @@ fn welcome(daemon: &Daemon) -> String {
     let status = port("status");
     let program =
         std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
+    let boards = match no_neo {
+        None => "three simulated boards: citrine, ucb and neo".to_owned(),
+        Some(why) => format!("two simulated boards, citrine and ucb (no neo: {why})"),
+    };
     format!(
-        "BoardBridge runs on two simulated boards: citrine and ucb. Their hands move when your chess program \
-         waits for a move.\n\
+        "BoardBridge runs on {boards}. Their hands move when your chess program waits for a move.\n\
          \n\
          A program that starts engines (Arena, cutechess, Scid, Banksia, En Croissant):\n    \
              {program} uci --connect {uci} --board citrine\n\

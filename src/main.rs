@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Run { config } => run(&config),
         #[cfg(target_os = "linux")]
-        Command::Demo { seed } => demo(seed),
+        Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
         Command::Uci { connect, board } => done(relay::run(&connect, board.as_deref())),
         Command::Check { config } => check_config(&config),
         Command::Scan { adapter } => match runtime() {
@@ -124,10 +124,15 @@ fn run(file: &Path) -> ExitCode {
 }
 
 #[cfg(target_os = "linux")]
-fn demo(seed: u64) -> ExitCode {
+fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
+    // Comes back only where there can be no simulated Bluetooth.
+    let why_no_neo = match bus {
+        Some(_) => None,
+        None => Some(boardbridge::demo::restart_with_bluetooth(seed)),
+    };
     log::init();
     match runtime() {
-        Ok(runtime) => match runtime.block_on(boardbridge::demo::run(seed)) {
+        Ok(runtime) => match runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo)) {
             Err(error @ boardbridge::demo::DemoError::Config(_)) => wrong(error),
             other => done(other),
         },
@@ -172,6 +177,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
     let settings = Settings {
         kind: simulate.kind,
         link: simulate.link,
+        adapter: simulate.adapter,
         speed: simulate.speed,
         position_format: simulate.position_format,
         hand_delay: simulate.hand_delay.0,

@@ -21,8 +21,6 @@ pub enum Advice {
     Silent,
     /// The move shown is to be made on the board.
     Make(Move),
-    /// The board makes this move by itself.
-    Watch(Move),
     /// The last move is to be taken back on the board.
     TakeBack(Move),
     /// The hand took a move back that stands in the program's game.
@@ -55,7 +53,6 @@ impl fmt::Display for Advice {
                 "the board does not answer: is it switched on, and is the cable in its socket?",
             ),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
-            Self::Watch(m) => write!(f, "the board makes the move {}", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
                 "take {} back on the board: the king first, then the rook",

@@ -13,6 +13,7 @@ pub mod noise;
 pub mod peripheral;
 pub mod port;
 pub mod pty;
+pub mod radio;
 pub mod run;
 pub mod ucb;
 

@@ -17,7 +17,9 @@ use super::{
     HandAction, Report, SimulatedBoard,
     citrine::Citrine,
     hand::{Next, Player},
+    neo,
     port::{Happened, Port},
+    radio::{self, Radio},
     ucb::Ucb,
 };
 use crate::daemon::stop_signal;
@@ -32,6 +34,8 @@ pub enum Kind {
     NovagCitrine,
     /// Novag Universal Chess Board.
     NovagUcb,
+    /// Miko Neo, on a D-Bus of its own or on a real adapter.
+    MikoNeo,
 }
 
 /// What to simulate.
@@ -39,8 +43,10 @@ pub enum Kind {
 pub struct Settings {
     /// Which board.
     pub kind: Kind,
-    /// A name for the pseudo-terminal.
+    /// A name for the pseudo-terminal, or for the socket of the Neo's D-Bus.
     pub link: Option<PathBuf>,
+    /// Neo: a real Bluetooth adapter to be on the air by.
+    pub adapter: Option<String>,
     /// How many times shorter the board's limits are than a real one's.
     pub speed: f64,
     /// UCB: the "UCB Version".
@@ -62,8 +68,8 @@ pub enum Outcome {
     Astray,
 }
 
-/// A board in software.
-pub fn board(settings: &Settings) -> Box<dyn SimulatedBoard> {
+/// A board on a serial line, in software. Nothing for one that is on the radio.
+pub fn board(settings: &Settings) -> Option<Box<dyn SimulatedBoard>> {
     let Settings {
         speed,
         position_format,
@@ -72,17 +78,37 @@ pub fn board(settings: &Settings) -> Box<dyn SimulatedBoard> {
         ..
     } = *settings;
     match settings.kind {
-        Kind::NovagCitrine => Box::new(Citrine::new(speed, hand_delay, seed)),
-        Kind::NovagUcb => Box::new(Ucb::new(speed, position_format, hand_delay, seed)),
+        Kind::NovagCitrine => Some(Box::new(Citrine::new(speed, hand_delay, seed))),
+        Kind::NovagUcb => Some(Box::new(Ucb::new(speed, position_format, hand_delay, seed))),
+        Kind::MikoNeo => None,
+    }
+}
+
+/// A radio board in software.
+pub fn neo(settings: &Settings) -> neo::Settings {
+    neo::Settings {
+        suffix: "1A2".to_owned(),
+        speed: settings.speed,
+        hand_delay: settings.hand_delay,
+        seed: settings.seed,
+        ..neo::Settings::default()
     }
 }
 
 /// Runs a simulation until its input ends.
 ///
 /// # Errors
-/// No pseudo-terminal is to be had.
+/// No pseudo-terminal, D-Bus or adapter is to be had.
 pub async fn run(settings: Settings) -> io::Result<Outcome> {
-    let mut port = Port::new(board(&settings), settings.link.clone())?;
+    let Some(board) = board(&settings) else {
+        let radio = match &settings.adapter {
+            Some(adapter) => Radio::on_air(neo(&settings), adapter).await?,
+            None => Radio::on_bus(neo(&settings), settings.link.as_deref())?,
+        };
+        let hand_delay = settings.hand_delay.unwrap_or_default();
+        return radio::run(&radio, settings.player, hand_delay).await;
+    };
+    let mut port = Port::new(board, settings.link.clone())?;
     let mut output = io::stdout();
     let stop = stop_signal();
     tokio::pin!(stop);

@@ -49,13 +49,14 @@ impl Hand {
         let settings = Settings {
             kind,
             link: None,
+            adapter: None,
             speed: SPEED,
             position_format: 2,
             hand_delay: executes.then_some(Duration::ZERO),
             seed: 1,
             player: None,
         };
-        let mut port = Port::new(board(&settings), Some(link)).unwrap();
+        let mut port = Port::new(board(&settings).unwrap(), Some(link)).unwrap();
         let (orders, mut hand) = mpsc::channel(64);
         let (seen, reports) = mpsc::channel(4096);
         tokio::spawn(async move {

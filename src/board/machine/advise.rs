@@ -36,13 +36,10 @@ impl Machine {
         if let Some(target) = target.filter(|_| self.by_hand) {
             return Advice::SetUpByHand(target.fen());
         }
-        let make = if self.driver.capabilities().moves_itself {
-            Advice::Watch
-        } else {
-            Advice::Make
-        };
-        if let Some(m) = self.held.unconfirmed() {
-            return make(m);
+        // A board that moves its own pieces asks the player for nothing.
+        let by_hand = !self.driver.capabilities().moves_itself;
+        if let Some(m) = self.held.unconfirmed().filter(|_| by_hand) {
+            return Advice::Make(m);
         }
         let Some(target) = target else {
             return Advice::Nothing;
@@ -51,7 +48,8 @@ impl Machine {
         let next = target.moves().get(held.len()).copied();
         match next.filter(|_| self.leading && target.continues(held)) {
             Some(m) if self.hand_took_back => Advice::PutBack(m),
-            Some(m) => make(m),
+            Some(m) if by_hand => Advice::Make(m),
+            Some(_) => Advice::Nothing,
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
             None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
             None => Advice::Nothing,

@@ -56,6 +56,9 @@ pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
 pub const ASSEMBLE_LACKING: usize = 4;
 /// How long the piece a pawn became may still be lifted and put back to choose another.
 pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
+/// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
+/// elsewhere.
+pub const OWED_WAIT: Duration = Duration::from_secs(1);
 /// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand.
 const BOUNCE: Duration = Duration::from_millis(150);
 /// Pictures that must show the start position before it counts as a new game.
@@ -166,6 +169,7 @@ pub struct Neo {
     heard: Option<Instant>,
     hello_due: Option<Instant>,
     look_due: Option<Instant>,
+    owed_due: Option<Instant>,
     new_game_pictures: u8,
     /// The program's last move was made on the board, and the check it may give is not told.
     shown: bool,
@@ -204,6 +208,7 @@ impl Neo {
             heard: None,
             hello_due: None,
             look_due: None,
+            owed_due: None,
             new_game_pictures: 0,
             shown: false,
             ended: false,
@@ -408,7 +413,38 @@ impl Neo {
                 self.task = (self.behind || !carried_out).then_some(Task::Hand(step));
             }
         }
+        self.mind_owed(now);
         self.light();
+    }
+
+    /// Pieces that only the hand can bring are asked for once the motor rests.
+    fn mind_owed(&mut self, now: Instant) {
+        let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
+        let (lacking, surplus) = self.owed();
+        if !resting || (lacking | surplus).is_empty() {
+            self.owed_due = None;
+        } else if self.misplaced.is_none() {
+            let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
+            if due <= now {
+                let board = self.game.position().board();
+                let piece = |square| Some((square, board.piece_at(square)?));
+                let pieces = lacking.into_iter().filter_map(piece).collect();
+                if let Some(square) = lacking.first() {
+                    self.say(codec::missing(square));
+                }
+                self.tell_misplaced(Misplaced {
+                    lacking: pieces,
+                    surplus,
+                });
+            }
+        }
+    }
+
+    /// Squares of the game's position that lack their piece, and those that hold one too many.
+    fn owed(&self) -> (Bitboard, Bitboard) {
+        let standing = self.recogniser.standing().occupied();
+        let wanted = self.game.position().board().occupied();
+        (wanted & !standing, standing & !wanted)
     }
 
     /// Undoes what is left of a step that the program does not want any more.
@@ -478,17 +514,17 @@ impl Neo {
     fn played(&mut self, m: Move, role: Option<Role>) {
         self.put = Bitboard::EMPTY;
         self.mended();
-        let color = Some(self.game.turn());
-        let mut wording = Reported::of(m).wording;
-        if let Wording::Squares { promotion, .. } = &mut wording {
+        let mut reported = by(m, self.game.turn());
+        if let Wording::Squares { promotion, .. } = &mut reported.wording {
             *promotion = role;
         }
-        let moved = DriverEvent::Moved(Reported { color, wording });
+        let moved = DriverEvent::Moved(reported);
         match self.task.take() {
             // The hand did what the motor was about to do.
             Some(Task::Drive(driving)) if driving.forward && driving.m == m && !driving.tidying => {
                 self.events.push_back(DriverEvent::Accepted);
-                self.events.push_back(moved_by(driving.mover, m));
+                self.events
+                    .push_back(DriverEvent::Moved(by(m, driving.mover)));
             }
             Some(Task::Drive(driving)) => {
                 self.broke_off(&driving);
@@ -505,11 +541,21 @@ impl Neo {
 
     fn executed(&mut self) {
         self.mended();
-        if matches!(self.task, Some(Task::Hand(_))) {
-            self.task = None;
-        }
-        if let Some(last) = self.game.last() {
-            self.events.push_back(moved_by(!self.game.turn(), last));
+        let shown = match self.task.take() {
+            Some(Task::Hand(Step::Show(m))) => Some(m),
+            // A take-back is done when the pieces stand.
+            Some(Task::Hand(_)) => None,
+            other => {
+                self.task = other;
+                self.game.last()
+            }
+        };
+        if let Some(m) = shown {
+            // The hand may have made its own move before.
+            let plies = self.game.moves().iter().rposition(|played| *played == m);
+            let before = plies.map(|plies| self.game.position_at(plies).turn());
+            let mover = before.unwrap_or(!self.game.turn());
+            self.events.push_back(DriverEvent::Moved(by(m, mover)));
         }
     }
 
@@ -524,11 +570,11 @@ impl Neo {
             Some(Task::Drive(driving)) => {
                 self.broke_off(&driving);
                 self.events
-                    .push_back(DriverEvent::TookBack(Some(Reported::of(m))));
+                    .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn()))));
             }
             _ => self
                 .events
-                .push_back(DriverEvent::TookBack(Some(Reported::of(m)))),
+                .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn())))),
         }
     }
 
@@ -661,7 +707,12 @@ impl Neo {
                 } else {
                     motor::back(standing, &self.parking, driving.m, driving.mover)
                 };
-                match plan.into_iter().next() {
+                // What the hand took off comes back when all is taken back: perhaps on another square.
+                let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
+                let next = plan
+                    .into_iter()
+                    .find(|action| driving.forward || !by_hand(action));
+                match next {
                     None => return self.driven(&driving),
                     Some(Action::Carry(carry)) => {
                         self.paths = self.paths.wrapping_add(1);
@@ -721,7 +772,8 @@ impl Neo {
         if driving.forward {
             self.shown = true;
             // It stands on the board already: nothing is left for the hand.
-            self.events.push_back(moved_by(driving.mover, driving.m));
+            self.events
+                .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
         }
     }
 
@@ -793,7 +845,7 @@ impl Neo {
 
     fn settled(&mut self, now: Instant, settled: Settled) {
         match settled {
-            // The answer may have come before the one to the write.
+            // The answer may have come before the response.
             Settled::Done(Part::Hello) if self.phase == Phase::Starting => {
                 self.hello_due = Some(now + HELLO_WAIT);
             }
@@ -824,12 +876,12 @@ impl Neo {
     }
 }
 
-/// Says whose move it is: both sides may castle.
-fn moved_by(mover: Color, m: Move) -> DriverEvent {
-    DriverEvent::Moved(Reported {
+/// A move of this side, worded so that it cannot be taken for the other side's.
+fn by(m: Move, mover: Color) -> Reported {
+    Reported {
         color: Some(mover),
         ..Reported::of(m)
-    })
+    }
 }
 
 /// Whether a picture shows that a path was carried out whose `OK` was not heard.
@@ -866,6 +918,7 @@ impl Driver for Neo {
         self.picture = None;
         self.put = Bitboard::EMPTY;
         self.lit = Bitboard::EMPTY;
+        self.owed_due = None;
         self.look_due = Some(now + PICTURE_WAIT);
         self.quiet_until = self.interrupted.as_ref().map(|_| now + PATH_WAIT);
         if self.known {
@@ -940,7 +993,7 @@ impl Driver for Neo {
             };
             self.played(promoting.m, Some(role));
         }
-        if self.hello_due.is_some_and(|at| at <= now) {
+        if self.hello_due.take_if(|at| *at <= now).is_some() {
             self.ready();
         }
         self.quiet_until.take_if(|at| *at <= now);
@@ -975,6 +1028,7 @@ impl Driver for Neo {
             self.promoting.map(|p| p.due),
             self.hello_due,
             self.look_due,
+            self.owed_due.filter(|_| self.misplaced.is_none()),
             self.quiet_until,
             self.heard.map(|at| at + SILENCE),
             path,
