@@ -3,6 +3,10 @@
 //!     cargo run --release --example recognise -- [--seed N] [--moves-by both|one] [--model NAME]... GAMES_FILE...
 //!
 //! A file has one game a line, in UCI moves. Exit status 1 if any move was missed or reported without being made.
+//!
+//! A file may also be the transcript of a session with a board of sensors: its lifts, placements and pictures go through the
+//! recogniser, its motor's paths are taken as the moves they carry out, and the moves found are printed. Exit status 1 if a
+//! path fits no legal move.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +16,7 @@ mod stopgap;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod transcript;
 mod world;
 
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -48,7 +53,7 @@ struct Arguments {
     /// Print each thing that goes wrong, with the game, the ply and what was sensed before.
     #[arg(long)]
     explain: bool,
-    /// Files of games.
+    /// Files of games, and transcripts.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -56,7 +61,26 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut games = Vec::new();
+    let mut transcripts = false;
+    let mut right = true;
     for file in &arguments.files {
+        match transcript::read(file) {
+            Ok(None) => {}
+            Ok(Some(transcript)) => {
+                transcripts = true;
+                println!("{}", file.display());
+                let mut print = |line: &str| println!("{line}");
+                if let Err(error) = transcript::follow(&transcript, &mut print) {
+                    eprintln!("{}: {error}", file.display());
+                    right = false;
+                }
+                continue;
+            }
+            Err(error) => {
+                eprintln!("{}: {error}", file.display());
+                return ExitCode::from(2);
+            }
+        }
         match read(file, arguments.games.unwrap_or(usize::MAX)) {
             Ok(mut more) => games.append(&mut more),
             Err(error) => {
@@ -72,9 +96,15 @@ fn main() -> ExitCode {
             arguments.model.is_empty() || arguments.model.iter().any(named)
         })
         .collect();
+    if transcripts && games.is_empty() {
+        return if right {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
+    }
     println!("{} games, seed {}", games.len(), arguments.seed);
     println!("{}", Tally::HEAD);
-    let mut right = true;
     for model in &models {
         let one = model.one_side || arguments.moves_by == MovesBy::One;
         let mut tally = Tally::default();
@@ -91,9 +121,14 @@ fn main() -> ExitCode {
             let white = one.then(|| number.is_multiple_of(2));
             tally.add(world.play(white));
         }
-        let remark = if model.unclear { "  (not judged)" } else { "" };
+        let remark = model.unclear.map_or("", |_| "  (cannot always be told)");
         println!("{}{remark}", tally.row(model.name));
-        right &= model.unclear || tally.is_right();
+        right &= model.unclear.is_some() || tally.is_right();
+    }
+    for model in &models {
+        if let Some(why) = model.unclear {
+            println!("{}: {why}", model.name);
+        }
     }
     if right {
         ExitCode::SUCCESS
@@ -114,8 +149,6 @@ fn read(file: &PathBuf, most: usize) -> Result<Vec<Game>, String> {
             continue;
         }
         let mut game = Game::standard();
-        // TODO: a transcript (channels of squares and strings) is a sequence of sensed things with the moves that were
-        // made; it wants its own way through the recogniser once transcripts have channels.
         game.play_uci(line.split_whitespace())
             .map_err(|error| format!("line {number}: {error}"))?;
         games.push(game);

@@ -14,6 +14,10 @@ const PICTURES_TO_CHANGE: u8 = 2;
 /// time between a placement and a lift in the captured game: 0.18 s.
 const BOUNCE: Duration = Duration::from_millis(150);
 const PICTURE_AGE: Duration = Duration::from_millis(2_100);
+/// A hand takes at least this long from a lift to a landing. Shortest in the captured game: 0.36 s.
+const CARRY: Duration = Duration::from_millis(300);
+/// A square that fell so lately may belong to the move after the one just understood: two periods of the pictures.
+const RECENT: Duration = Duration::from_millis(4_200);
 /// Pictures after the motor ran in which a square that falls empty is a sensor that lost its piece, not a lift:
 /// in the captured game squares fell empty in the first picture after `OK`, which comes twice at times.
 const PICTURES_AFTER_MOTOR: u8 = 2;
@@ -36,8 +40,15 @@ pub(super) struct Evidence {
     pub landed: Bitboard,
     /// Of these, the ones only pictures tell of.
     pub landed_by_picture: Bitboard,
-    /// The last picture.
+    /// Squares a piece was put on that have not read occupied since: they may have gone wrong as it landed.
+    unproven: Bitboard,
+    /// Squares a piece was put on while no lifted one was left to put: an event was lost.
+    orphans: Bitboard,
+    /// The last picture, and when it came.
     picture: Option<Bitboard>,
+    picture_at: Option<Instant>,
+    /// Of the squares that fell: when they last read occupied.
+    stood_at: [Option<Instant>; 64],
     /// Squares that read empty in a picture since they were last left.
     read_empty: Bitboard,
     /// Of `filled`, the ones that read empty in [`PICTURES_TO_CHANGE`] pictures since.
@@ -56,6 +67,8 @@ pub(super) struct Evidence {
     clock: u32,
     /// When something was last seen of a square.
     seen_at: [Option<Instant>; 64],
+    /// When any square was last touched.
+    touched_at: Option<Instant>,
     /// Whether a picture came after the last lift or placement.
     pub pictured: bool,
     after_motor: u8,
@@ -71,7 +84,12 @@ impl Evidence {
             fell: Bitboard::EMPTY,
             landed: Bitboard::EMPTY,
             landed_by_picture: Bitboard::EMPTY,
+            unproven: Bitboard::EMPTY,
+            touched_at: None,
+            orphans: Bitboard::EMPTY,
             picture: None,
+            picture_at: None,
+            stood_at: [None; 64],
             read_empty: Bitboard::EMPTY,
             faint: Bitboard::EMPTY,
             against: [0; 64],
@@ -89,16 +107,24 @@ impl Evidence {
     }
 
     /// What was sensed has been understood: these squares were left, and those filled. What remains is news.
-    pub fn rebase(&mut self, vacated: Bitboard, filled: Bitboard) {
+    pub fn rebase(&mut self, now: Instant, vacated: Bitboard, filled: Bitboard) {
         let holds = ((self.full & !self.up) | (self.filled & !self.faint) | filled) & !vacated;
         self.full = (self.full & !vacated) | filled;
         self.up = self.full & !holds;
         self.filled = holds & !self.full;
         self.filled_by_picture &= self.filled;
         self.faint = Bitboard::EMPTY;
-        self.fell = Bitboard::EMPTY;
+        // The next move may have begun already, its lift unseen.
+        let recent = |square: Square| {
+            self.stood_at[usize::from(square)].is_some_and(|stood| stood + RECENT >= now)
+        };
+        self.fell = (self.fell & self.full & !self.up & !vacated & !filled)
+            .into_iter()
+            .filter(|square| recent(*square))
+            .collect();
         self.landed = Bitboard::EMPTY;
         self.landed_by_picture = Bitboard::EMPTY;
+        self.orphans = Bitboard::EMPTY;
     }
 
     /// The pieces stand so now, by other means than the hand.
@@ -112,7 +138,9 @@ impl Evidence {
         self.fell = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
         self.landed_by_picture = Bitboard::EMPTY;
+        self.orphans = Bitboard::EMPTY;
         self.read_empty &= !changed;
+        self.unproven &= !changed;
         for square in changed {
             self.against[usize::from(square)] = 0;
         }
@@ -128,7 +156,9 @@ impl Evidence {
         self.faint = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
         self.landed_by_picture = Bitboard::EMPTY;
+        self.orphans = Bitboard::EMPTY;
         self.read_empty = !self.full;
+        self.unproven = Bitboard::EMPTY;
         self.against = [0; 64];
         self.pictured = false;
         self.after_motor = 0;
@@ -178,6 +208,29 @@ impl Evidence {
         (self.up | self.filled).any()
     }
 
+    /// Squares a piece was put on though none was in the hand: something was not seen.
+    pub fn orphans(&self) -> Bitboard {
+        self.orphans
+    }
+
+    /// Nothing is disturbed: whatever was not seen has been undone, if the pictures agree or nothing is touched for long.
+    pub fn calm(&mut self, now: Instant) {
+        let long = self.touched_at.is_none_or(|at| at + 2 * PICTURE_AGE <= now);
+        if self.fell.is_empty() || long {
+            self.orphans = Bitboard::EMPTY;
+        }
+    }
+
+    /// Whether a square that fell still read occupied in a picture taken after a piece was put on `other`: then it is not
+    /// where that piece came from.
+    pub fn stood_after(&self, square: Square, other: Square) -> bool {
+        let put = self.seen_at[usize::from(other)];
+        let stood = self.stood_at[usize::from(square)];
+        stood
+            .zip(put)
+            .is_some_and(|(stood, put)| stood + CARRY >= put + PICTURE_AGE)
+    }
+
     /// Takes in one thing sensed. `false` if it tells nothing new.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) -> bool {
         self.clock = self.clock.wrapping_add(1);
@@ -190,11 +243,13 @@ impl Evidence {
                     self.left.add(square);
                 }
                 self.seen_at[usize::from(square)] = Some(now);
+                self.touched_at = Some(now);
                 self.lifted(square)
             }
             Sensed::Placed(square) => {
                 self.pictured = false;
                 self.seen_at[usize::from(square)] = Some(now);
+                self.touched_at = Some(now);
                 self.placed(square, false);
                 true
             }
@@ -226,6 +281,7 @@ impl Evidence {
         }
         self.landed.discard(square);
         self.landed_by_picture.discard(square);
+        self.unproven.discard(square);
         self.read_empty.discard(square);
         self.faint.discard(square);
         self.against[index] = 0;
@@ -236,6 +292,11 @@ impl Evidence {
         self.placed_at[usize::from(square)] = self.clock;
         self.against[usize::from(square)] = 0;
         self.faint.discard(square);
+        self.unproven.add(square);
+        let known = self.full | self.filled;
+        if !known.contains(square) && self.filled.count() >= self.up.count() {
+            self.orphans.add(square);
+        }
         if self.left.contains(square) {
             self.tried.add(square);
         }
@@ -263,14 +324,21 @@ impl Evidence {
             seen.is_none_or(|at| now.saturating_duration_since(at) >= PICTURE_AGE)
         };
         let before = self.picture.replace(picture);
+        let before_at = self.picture_at.replace(now);
         self.pictured = true;
+        // A square that read empty before, or has held its piece for longer than a picture is late, holds it.
+        for square in picture & self.unproven {
+            if self.read_empty.contains(square) || old(self.seen_at[usize::from(square)]) {
+                self.unproven.discard(square);
+            }
+        }
         // Squares believed empty that read occupied: put there unseen, once the reading cannot be an old one.
         let believed_empty = (!self.full & !self.filled) | self.up;
         for square in believed_empty & picture {
             let against = &mut self.against[usize::from(square)];
             *against = against.saturating_add(1);
-            let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
-            if self.read_empty.contains(square) || believed {
+            let twice = self.read_empty.contains(square) || *against >= PICTURES_TO_CHANGE;
+            if twice && old(self.seen_at[usize::from(square)]) {
                 self.placed(square, true);
             }
         }
@@ -295,11 +363,14 @@ impl Evidence {
         // Squares that held a piece and read empty now.
         let stands = self.full & !self.up;
         self.fell &= !picture;
-        let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & stands & !self.landed;
+        let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & stands & !self.unproven;
         if self.after_motor > 0 {
             self.after_motor -= 1;
         } else {
             self.fell |= newly;
+            for square in newly {
+                self.stood_at[usize::from(square)] = before_at;
+            }
         }
     }
 }

@@ -52,6 +52,8 @@ pub(super) struct Hypothesis {
     pub swaps: Bitboard,
     /// The square the moving piece leaves, and the one it reaches (of castling, the king).
     pub mover: Option<(Square, Square)>,
+    /// The same of the shown piece, where that is moved too.
+    pub shown: Option<(Square, Square)>,
     /// Whether it is castling.
     pub castling: bool,
     /// Whether it takes the very piece that was still to be moved, where that goes.
@@ -73,6 +75,8 @@ pub(super) struct Hypotheses {
     afters: Vec<Board>,
     /// The pieces as in the game.
     board: Board,
+    /// Where the piece that is still to be moved goes from and to.
+    shown: Option<(Square, Square)>,
 }
 
 impl Hypotheses {
@@ -81,6 +85,7 @@ impl Hypotheses {
             list: Vec::with_capacity(capacity),
             afters: Vec::with_capacity(capacity),
             board: Board::empty(),
+            shown: None,
         }
     }
 
@@ -104,10 +109,14 @@ impl Hypotheses {
         let board = position.board();
         self.board = board.clone();
         let executed = standing == board;
+        let there = |(from, _): &(Square, Square)| standing.piece_at(*from).is_some();
+        self.shown = game
+            .last()
+            .filter(|_| !executed)
+            .and_then(way)
+            .filter(there);
         if !executed {
-            let there = |(from, _): &(Square, Square)| standing.piece_at(*from).is_some();
-            let shown = game.last().and_then(way).filter(there);
-            self.add(standing, board, Meaning::Executed, shown);
+            self.add(standing, board, Meaning::Executed, self.shown);
         }
         for m in position.legal_moves() {
             if promotes_to_another(m) {
@@ -154,7 +163,7 @@ impl Hypotheses {
         meaning: Meaning,
         mover: Option<(Square, Square)>,
     ) {
-        let shown = mover.and_then(|(_, to)| self.board.piece_at(to));
+        let there = mover.and_then(|(_, to)| self.board.piece_at(to));
         let (full, then) = (before.occupied(), after.occupied());
         let same_color = before.white() & after.white() | before.black() & after.black();
         let same = Role::ALL
@@ -163,8 +172,9 @@ impl Hypotheses {
             .fold(Bitboard::EMPTY, |all, set| all | set)
             & same_color;
         let castling = matches!(meaning, Meaning::Played(m) if m.is_castle());
+        let both = matches!(meaning, Meaning::ExecutedAndPlayed(_));
         let meets = match meaning {
-            Meaning::ExecutedAndPlayed(m) if m.is_capture() => shown != before.piece_at(m.to()),
+            Meaning::ExecutedAndPlayed(m) if m.is_capture() => there != before.piece_at(m.to()),
             _ => false,
         };
         // A piece may be taken by one of its own kind, the shown move before.
@@ -176,6 +186,7 @@ impl Hypotheses {
             fills: then & !full,
             swaps: full & then & (!same | taken),
             mover,
+            shown: self.shown.filter(|_| both),
             meaning,
             ambiguity: Ambiguity::None,
         };

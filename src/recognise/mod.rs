@@ -13,14 +13,14 @@
 
 mod evidence;
 mod hypothesis;
+mod judging;
+mod waits;
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, time::Instant};
 
 use shakmaty::{Bitboard, Board, Move, Role, Square};
 
+pub use self::waits::Waits;
 use self::{
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis, Meaning},
@@ -34,58 +34,6 @@ const POSSIBILITIES: usize = 512;
 const PICTURES_TO_RESUME: u8 = 3;
 /// Things recognised that may wait to be fetched: what one thing sensed can make.
 const WAITING: usize = 8;
-
-/// How long what may still go on is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waits {
-    /// A piece that has other squares to go to may still be in the hand, or sliding over this one. Longest time
-    /// a touched square was left again after in the captured game: 0.36 s.
-    pub touch: Duration,
-    /// Two pieces were in the air, and one was put down: the hand may put the other back. Longest pause within an
-    /// adjustment in the captured game: 0.9 s.
-    pub swap: Duration,
-    /// A rook stands where castling would put it: the king may follow.
-    pub castling: Duration,
-    /// A king in the centre may be the first half of a result sign.
-    pub sign: Duration,
-    /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
-    /// so that a second one agrees.
-    pub unseen: Duration,
-    /// The hand seems to have tried it, or something else, before: as long as it takes until pictures would have
-    /// shown that a piece was put back unseen.
-    pub doubtful: Duration,
-    /// Pieces stand where no possibility puts them.
-    pub puzzled: Duration,
-    /// A piece is in the air.
-    pub in_the_air: Duration,
-}
-
-impl Default for Waits {
-    fn default() -> Self {
-        Self {
-            touch: Duration::from_millis(500),
-            swap: Duration::from_secs(1),
-            castling: Duration::from_secs(3),
-            sign: Duration::from_secs(2),
-            unseen: Duration::from_millis(2_200),
-            doubtful: Duration::from_millis(4_500),
-            puzzled: Duration::from_secs(3),
-            in_the_air: Duration::from_secs(10),
-        }
-    }
-}
-
-impl Waits {
-    /// The same, with this long for two pieces in the air, and half of it for one that may still be in the hand.
-    #[must_use]
-    pub fn settling(self, swap: Duration) -> Self {
-        Self {
-            touch: swap / 2,
-            swap,
-            ..self
-        }
-    }
-}
 
 /// What was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +77,8 @@ pub struct Recogniser {
     sign: Option<usize>,
     puzzle_due: Option<Instant>,
     puzzle: Option<(Bitboard, Bitboard)>,
+    /// Since when nothing explains what is disturbed.
+    puzzling: Option<Instant>,
     /// Pictures since [`Self::resume`], while they alone tell what happened.
     resuming: Option<u8>,
     /// Something was recognised, and the game has not followed yet.
@@ -150,6 +100,7 @@ impl Recogniser {
             sign: None,
             puzzle_due: None,
             puzzle: None,
+            puzzling: None,
             resuming: None,
             behind: true,
             out: VecDeque::with_capacity(WAITING),
@@ -219,12 +170,12 @@ impl Recogniser {
     /// Takes in one thing sensed.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
-            Sensed::Lifted(square) => self.let_go(square),
+            Sensed::Lifted(square) => self.let_go(now, square),
             Sensed::Placed(square) => {
                 if let Some(index) = self.sign.take()
                     && !hypothesis::CENTRE.contains(square)
                 {
-                    self.report(index);
+                    self.report(now, index);
                 }
             }
             Sensed::Occupied(_) => {
@@ -249,13 +200,14 @@ impl Recogniser {
     /// The time given by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         if let Some(pending) = self.pending.filter(|pending| pending.due <= now) {
-            self.report(pending.index);
+            self.report(now, pending.index);
         }
         if self.puzzle_due.is_some_and(|due| due <= now) {
             self.puzzle_due = None;
             let puzzle = self.disturbed();
             if self.pending.is_none() && self.puzzle != Some(puzzle) {
                 self.puzzle = Some(puzzle);
+                self.puzzling = None;
                 let (lacking, surplus) = puzzle;
                 self.out.push_back(Recognised::Puzzled { lacking, surplus });
             }
@@ -274,8 +226,8 @@ impl Recogniser {
     }
 
     /// Another piece is lifted while a move waits to be sure: the hand has let go of it.
-    fn let_go(&mut self, square: Square) {
-        let Some(pending) = self.pending.filter(|pending| pending.seen) else {
+    fn let_go(&mut self, now: Instant, square: Square) {
+        let Some(pending) = self.pending.filter(|_| self.resuming.is_none()) else {
             return;
         };
         let h = self.hypotheses.get(pending.index);
@@ -285,7 +237,10 @@ impl Recogniser {
         let moved = h.vacates | h.fills | h.swaps;
         // The move may be a part of another one that goes on with this square.
         let goes_on = |other: &Hypothesis| {
-            h.vacates.is_subset(other.vacates) && (other.swaps | other.vacates).contains(square)
+            let next = matches!(other.meaning, Meaning::ExecutedAndPlayed(_));
+            !(next && h.meaning == Meaning::Executed)
+                && h.vacates.is_subset(other.vacates)
+                && (other.swaps | other.vacates).contains(square)
         };
         if moved.contains(square) || self.hypotheses.iter().any(goes_on) {
             return;
@@ -299,8 +254,8 @@ impl Recogniser {
         let others = h
             .mover
             .is_some_and(|(from, _)| color(from) != color(square));
-        if others || !self.is_doubtful(&h) {
-            self.report(pending.index);
+        if !self.is_shaky(&h) && (others || (pending.seen && !self.is_doubtful(&h))) {
+            self.report(now, pending.index);
         }
     }
 
@@ -320,8 +275,9 @@ impl Recogniser {
             };
             self.pending = Some(Pending { index, due, seen });
             self.puzzle_due = None;
+            self.puzzling = None;
             if due <= now {
-                self.report(index);
+                self.report(now, index);
             }
             return;
         }
@@ -335,6 +291,14 @@ impl Recogniser {
                 self.resuming = self.resuming.filter(|pictures| *pictures == 0);
             }
             self.puzzle_due = None;
+            self.puzzling = None;
+            if !event {
+                self.evidence.calm(now);
+            }
+            // A piece from nowhere that is only lifted again has still to go somewhere.
+            if self.evidence.orphans().any() {
+                return;
+            }
             if self.puzzle.take().is_some() {
                 self.out.push_back(Recognised::Mended);
             }
@@ -345,161 +309,22 @@ impl Recogniser {
                 self.waits.in_the_air
             };
             if self.puzzle != Some((lacking, surplus)) {
-                self.puzzle_due = Some(now + wait);
+                // A hand that goes on all the time is not waited for without end.
+                let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
+                self.puzzle_due = Some(longest.max(now).min(now + wait));
             }
         }
     }
 
-    /// The possibility that has come true, and whether all of it was seen.
-    fn find(&self) -> Option<(usize, bool)> {
-        let e = &self.evidence;
-        let faint = e.faint();
-        let dim = e.dim();
-        let resumed = self.resuming.is_some();
-        let mut seen: Option<(u32, usize)> = None;
-        // The best of those only partly seen: how good, which, and how many are as good.
-        let mut best: Option<(u8, usize, u8)> = None;
-        for (index, h) in self.hypotheses.iter().enumerate() {
-            let stray = e.filled & !h.fills;
-            if !h.fills.is_subset(e.filled) || !e.up.is_subset(h.vacates) || !stray.is_subset(faint)
-            {
-                continue;
-            }
-            let unseen = h.vacates & !e.up;
-            let swapped = self.swapped(h) && self.arrived(h) && self.met(h);
-            if unseen.is_empty() && stray.is_empty() && swapped {
-                // Of two squares the mover may have gone to, it went to the first; the other was only adjusted.
-                let when = e.first_landed(h.swaps);
-                if seen.is_none_or(|(first, _)| when < first) {
-                    seen = Some((when, index));
-                }
-                continue;
-            }
-            if !e.pictured {
-                continue;
-            }
-            let grade = if unseen.is_subset(e.fell) {
-                1
-            } else if h.fills.any() && unseen.is_subset(e.fell | dim) {
-                2
-            } else {
-                continue;
-            };
-            let believable = swapped || (resumed && unseen.any());
-            if !believable || (unseen | stray).is_empty() {
-                continue;
-            }
-            best = match best {
-                Some((least, first, count)) if least == grade => {
-                    Some((least, first, count.saturating_add(1)))
-                }
-                Some(better) if better.0 < grade => Some(better),
-                _ => Some((grade, index, 1)),
-            };
-        }
-        if let Some((_, index)) = seen {
-            let h = self.hypotheses.get(index);
-            // It read empty ever since, and there is another square the piece may be on.
-            let unlikely = (h.fills & faint).any() && self.has_rival(&h);
-            return (!unlikely).then_some((index, true));
-        }
-        match best {
-            Some((_, index, 1)) => Some((index, false)),
-            _ => None,
-        }
-    }
-
-    /// Whether every square that changes its piece was seen to: a piece was put on it after the mover was lifted.
-    fn swapped(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        h.swaps.is_subset(e.landed)
-            && h.swaps.into_iter().all(|square| {
-                h.mover
-                    .filter(|(from, _)| e.up.contains(*from))
-                    .is_none_or(|(from, _)| e.landed_after(square, from))
-            })
-    }
-
-    /// Whether the moving piece was put down after it was lifted, not another one before.
-    fn arrived(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        h.mover.is_none_or(|(from, to)| {
-            !h.fills.contains(to) || !e.up.contains(from) || e.landed_after(to, from)
-        })
-    }
-
-    /// Whether the hand seems to have tried this, or something else, before.
-    fn is_doubtful(&self, h: &Hypothesis) -> bool {
-        // A pawn is put down and replaced by its piece.
-        let promotes = matches!(h.meaning, Meaning::Played(m) if m.is_promotion());
-        (!h.meets && !promotes && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
-    }
-
-    /// Whether the moving piece may have gone on to take another, its lift unseen.
-    fn has_rival(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        let Some((from, to)) = h.mover.filter(|(_, to)| h.fills.contains(*to)) else {
-            return false;
-        };
-        self.hypotheses.iter().any(|other| {
-            other.mover.is_some_and(|(mover, _)| mover == from)
-                && other.swaps.any()
-                && other.vacates.is_subset(e.up)
-                && other.swaps.is_subset(e.landed)
-                && other
-                    .swaps
-                    .into_iter()
-                    .all(|square| e.landed_later(square, to))
-        })
-    }
-
-    /// Whether the shown piece was put down and then taken, where that is what it takes.
-    fn met(&self, h: &Hypothesis) -> bool {
-        let tried = self.evidence.tried();
-        !h.meets || h.mover.is_some_and(|(_, to)| tried.contains(to))
-    }
-
-    fn wait_for(&self, index: usize, seen: bool) -> Duration {
-        let h = self.hypotheses.get(index);
-        let e = &self.evidence;
-        if self.resuming.is_some() {
-            // A piece that was put somewhere unseen is believed at once, one only missing at the second picture.
-            return if h.fills.any() {
-                self.waits.touch
-            } else {
-                self.waits.unseen
-            };
-        }
-        if !seen {
-            return self.waits.unseen;
-        }
-        if self.is_doubtful(&h) {
-            return self.waits.doubtful;
-        }
-        let by_picture = (h.fills & e.filled_by_picture) | (h.swaps & e.landed_by_picture);
-        match h.ambiguity {
-            Ambiguity::Swap => self.waits.swap,
-            Ambiguity::Castling => self.waits.castling,
-            // A pawn that was put down and replaced by its piece looks the same.
-            Ambiguity::Meeting if self.game.last().is_some_and(Move::is_promotion) => {
-                self.waits.castling
-            }
-            Ambiguity::Meeting => self.waits.swap,
-            Ambiguity::Sign => self.waits.sign,
-            _ if by_picture.any() => self.waits.swap,
-            Ambiguity::Touch => self.waits.touch,
-            Ambiguity::None => Duration::ZERO,
-        }
-    }
-
-    fn report(&mut self, index: usize) {
+    fn report(&mut self, now: Instant, index: usize) {
         let h = self.hypotheses.get(index);
         self.pending = None;
         self.puzzle_due = None;
         self.puzzle = None;
+        self.puzzling = None;
         self.resuming = None;
         self.behind = true;
-        self.evidence.rebase(h.vacates, h.fills);
+        self.evidence.rebase(now, h.vacates, h.fills);
         self.out.extend(
             match h.meaning {
                 Meaning::Played(m) => [Some(Recognised::Played(m)), None],

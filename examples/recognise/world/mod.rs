@@ -190,6 +190,13 @@ impl<'a> World<'a> {
                 format!("[{}]", squares.join(" "))
             }
         };
+        self.note(&what);
+    }
+
+    fn note(&mut self, what: &str) {
+        if self.explain.is_none() {
+            return;
+        }
         if self.remembered.len() == REMEMBERED {
             self.remembered.pop_front();
         }
@@ -199,6 +206,7 @@ impl<'a> World<'a> {
 
     fn listen(&mut self) {
         while let Some(recognised) = self.recogniser.poll() {
+            self.note(&format!("{recognised:?}"));
             match recognised {
                 Recognised::Played(m) => self.reported(Deed::Played(m)),
                 Recognised::Executed(m) => self.reported(Deed::Executed(m)),

@@ -23,6 +23,8 @@ const REACTION: u64 = 2_000;
 const PATIENCE: u64 = 30_000;
 /// A person sees after this whether the pieces seated anew have helped, ms.
 const HOPE: u64 = 6_000;
+/// How often a person who is asked again does it again.
+const ATTEMPTS: usize = 3;
 /// How often a waiting person looks, ms.
 const LOOK: u64 = 100;
 
@@ -238,7 +240,11 @@ impl World<'_> {
         if self.eased() {
             return;
         }
-        // Then everything goes back to where the program has it, and is done again.
+        self.redo(ATTEMPTS);
+    }
+
+    /// Everything goes back to where the program has it, and is done again.
+    fn redo(&mut self, attempts: usize) {
         let mut again: Vec<Deed> = self
             .expected
             .drain(..)
@@ -252,14 +258,14 @@ impl World<'_> {
         self.run(&script);
         self.eased();
         for deed in again {
-            self.again(deed);
+            self.again(deed, attempts);
         }
         if self.lost.is_some() {
             self.follow();
         }
     }
 
-    fn again(&mut self, deed: Deed) {
+    fn again(&mut self, deed: Deed, attempts: usize) {
         let tidy = Style::default();
         let len = self.truth.len();
         let script = match deed {
@@ -276,6 +282,8 @@ impl World<'_> {
                 gesture::taken_back(&before, m, &tidy, &mut self.rng)
             }
         };
+        // What was asked before is answered by this.
+        self.lost = None;
         self.run(&script);
         for expected in &mut self.expected {
             expected.asked = true;
@@ -283,6 +291,14 @@ impl World<'_> {
         let until = self.now + Duration::from_millis(PATIENCE);
         while self.now < until && !self.expected.is_empty() {
             self.advance(self.now + Duration::from_millis(LOOK));
+            let reaction = Duration::from_millis(REACTION);
+            if self.lost.is_some_and(|since| self.now >= since + reaction) {
+                self.complain("asked again");
+                if let Some(left) = attempts.checked_sub(1) {
+                    self.redo(left);
+                }
+                return;
+            }
         }
         self.give_up();
     }

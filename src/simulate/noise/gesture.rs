@@ -7,7 +7,7 @@ use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 pub use super::pieces::{apply, legs, squares, victim};
 use super::{
     CaptureOrder, CastlingOrder, Deed, Script, Style,
-    making::{CASTLING_GAP, FETCH, doubt, make},
+    making::{CASTLING_GAP, FETCH, doubt, make, victims},
     pen::{CARRY, GAP, Pen},
 };
 
@@ -64,6 +64,9 @@ pub fn executed_late(
     match late {
         Late::AfterLift => {
             let piece = pen.lift(from)?;
+            if !style.adjusts_victims {
+                pen.spare = victims(&next, from);
+            }
             pen.wait(GAP);
             make(
                 &mut pen,

@@ -87,6 +87,15 @@ fn tried(pen: &mut Pen<'_>, m: Move) {
     pen.wait(GAP);
 }
 
+/// What the piece on a square could take.
+pub(super) fn victims(position: &Chess, from: Square) -> Vec<Square> {
+    let legal = position.legal_moves().into_iter();
+    legal
+        .filter(|m| m.from() == Some(from))
+        .filter_map(victim)
+        .collect()
+}
+
 /// The move itself. `position` is the one it is legal in; the pen's board may lack a move of the opponent.
 pub(super) fn make(pen: &mut Pen<'_>, position: &Chess, m: Move, deed: Deed, style: &Style) {
     if m.is_castle() {
@@ -99,12 +108,7 @@ pub(super) fn make(pen: &mut Pen<'_>, position: &Chess, m: Move, deed: Deed, sty
     let taken = victim(m);
     let mut spare = squares(m);
     if !style.adjusts_victims {
-        let captures = position.legal_moves().into_iter();
-        spare.extend(
-            captures
-                .filter(|other| other.from() == Some(from))
-                .filter_map(victim),
-        );
+        spare.extend(victims(position, from));
     }
     let first = match m {
         Move::EnPassant { .. } => style.en_passant == EnPassantOrder::VictimFirst,

@@ -16,9 +16,18 @@ pub struct Model {
     pub faults: Faults,
     /// It says something only where the opponent's moves are made by somebody else.
     pub one_side: bool,
-    /// Its noise makes some moves impossible to tell from others, for anybody. It is tried, and not judged.
-    pub unclear: bool,
+    /// Why its noise makes some moves impossible to tell from others, for anybody. It is tried, and not judged.
+    pub unclear: Option<&'static str>,
 }
+
+/// A piece in the hand, and one it could take lifted and put back.
+const HELD_PIECE: &str = "While one piece is held, a piece it could take is lifted and put back: so is every capture made.";
+/// Lifts that are not sensed.
+const LOST_LIFTS: &str = "A piece stood on its square for less than a picture's period and was lifted again unseen: \
+    so reads a piece that stayed, on a square gone wrong.";
+/// Lifts that are not sensed, and squares that read empty.
+const LOST_AND_STUCK: &str = "A square reads empty because its piece was lifted unseen, or because it went wrong: \
+    with a piece adjusted that it could take, both read alike.";
 
 const ALL_DOUBTS: &[Doubt] = &[Doubt::Lift, Doubt::Victim, Doubt::Touch, Doubt::Capture];
 
@@ -110,7 +119,10 @@ impl Model {
         };
         vec![
             Self::board("events twice", |f| f.duplicated = 0.2),
-            Self::board("events lost", |f| f.lost = 0.05),
+            Self {
+                unclear: Some(LOST_LIFTS),
+                ..Self::board("events lost", |f| f.lost = 0.05)
+            },
             Self::board("strings lost", |f| f.strings_lost = 0.5),
             Self::board("strings late", |f| f.strings_late = 0.7),
             Self::board("stuck at landing", |f| f.stuck_landing = 0.1),
@@ -154,7 +166,7 @@ impl Model {
             habits: Habits { opponent, ..habits },
             faults,
             one_side,
-            unclear: false,
+            unclear: None,
         };
         let hard = Faults {
             lost: 0.01,
@@ -165,9 +177,12 @@ impl Model {
             model("mix", Opponent::Motor, false, faults),
             model("mix, opponent by motor", Opponent::Motor, true, faults),
             model("mix, opponent by hand", Opponent::HandSomehow, true, faults),
-            model("mix, events lost, stuck", Opponent::Motor, false, hard),
             Self {
-                unclear: true,
+                unclear: Some(LOST_AND_STUCK),
+                ..model("mix, events lost, stuck", Opponent::Motor, false, hard)
+            },
+            Self {
+                unclear: Some(HELD_PIECE),
                 ..Self::hand("adjusts what it could take", |h| {
                     h.adjusts_between = 0.5;
                     h.adjusts_victims = true;
@@ -184,7 +199,7 @@ impl Model {
             habits,
             faults: Faults::default(),
             one_side: false,
-            unclear: false,
+            unclear: None,
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Pen<'a> {
     /// The pieces as they stand after what is written.
     pub(super) board: Board,
     pub(super) rng: &'a mut fastrand::Rng,
+    /// Squares whose pieces are never adjusted.
+    pub(super) spare: Vec<Square>,
     at: Duration,
     script: Script,
 }
@@ -33,6 +35,7 @@ impl<'a> Pen<'a> {
         Self {
             board,
             rng,
+            spare: Vec::new(),
             at: Duration::ZERO,
             script: Script::new(),
         }
@@ -109,7 +112,7 @@ impl<'a> Pen<'a> {
                 .board
                 .occupied()
                 .into_iter()
-                .filter(|square| !spare.contains(square))
+                .filter(|square| !spare.contains(square) && !self.spare.contains(square))
                 .collect();
             let Some(square) = self.rng.choice(standing) else {
                 return;

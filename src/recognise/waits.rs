@@ -1,0 +1,55 @@
+//! How long the recogniser waits.
+
+use std::time::Duration;
+
+/// How long what may still go on is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// A piece that has other squares to go to may still be in the hand, or sliding over this one. Longest time
+    /// a touched square was left again after in the captured game: 0.36 s.
+    pub touch: Duration,
+    /// Two pieces were in the air, and one was put down: the hand may put the other back. Longest pause within an
+    /// adjustment in the captured game: 0.9 s.
+    pub swap: Duration,
+    /// A rook stands where castling would put it: the king may follow.
+    pub castling: Duration,
+    /// A king in the centre may be the first half of a result sign.
+    pub sign: Duration,
+    /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
+    /// so that a second one agrees.
+    pub unseen: Duration,
+    /// The hand seems to have tried it, or something else, before: as long as it takes until pictures would have
+    /// shown that a piece was put back unseen.
+    pub doubtful: Duration,
+    /// Pieces stand where no possibility puts them.
+    pub puzzled: Duration,
+    /// A piece is in the air.
+    pub in_the_air: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self {
+            touch: Duration::from_millis(500),
+            swap: Duration::from_secs(1),
+            castling: Duration::from_secs(3),
+            sign: Duration::from_secs(2),
+            unseen: Duration::from_millis(2_200),
+            doubtful: Duration::from_millis(4_500),
+            puzzled: Duration::from_secs(3),
+            in_the_air: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Waits {
+    /// The same, with this long for two pieces in the air, and half of it for one that may still be in the hand.
+    #[must_use]
+    pub fn settling(self, swap: Duration) -> Self {
+        Self {
+            touch: swap / 2,
+            swap,
+            ..self
+        }
+    }
+}

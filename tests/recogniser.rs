@@ -1,0 +1,410 @@
+//! The recogniser keeps its promises: by hand-written sequences, with every noise model of the harness, and with noise
+//! that means nothing.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "support/hand.rs"]
+mod hand;
+#[allow(dead_code, reason = "the harness uses more of it")]
+#[path = "../examples/recognise/plug.rs"]
+mod plug;
+#[allow(dead_code, reason = "the harness uses more of it")]
+#[path = "../examples/recognise/tally.rs"]
+mod tally;
+#[allow(dead_code, reason = "the harness uses more of it")]
+#[path = "../examples/recognise/world/mod.rs"]
+mod world;
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    game::Game,
+    recognise::{Recognised, Recogniser, Waits},
+    sense::Sensed,
+    simulate::noise::Model,
+};
+use proptest::prelude::*;
+use shakmaty::{Bitboard, Position, Square};
+
+use crate::{hand::Hand, tally::Tally, world::World};
+
+fn games() -> Vec<Game> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/games/lichess.uci");
+    let text = std::fs::read_to_string(file).unwrap();
+    let game = |line: &str| {
+        let mut game = Game::standard();
+        game.play_uci(line.split_whitespace()).unwrap();
+        game
+    };
+    text.lines()
+        .filter(|line| !line.is_empty())
+        .map(game)
+        .collect()
+}
+
+fn tally(model: &Model, games: &[Game], seed: u64) -> Tally {
+    let mut tally = Tally::default();
+    for (number, game) in (0u64..).zip(games) {
+        let seed = seed.wrapping_mul(0x9e37_79b9).wrapping_add(number);
+        let world = World::new(plug::recogniser(), model, game, seed);
+        tally.add(world.play(model.one_side.then_some(number % 2 == 0)));
+    }
+    tally
+}
+
+#[test]
+fn every_noise_that_leaves_a_move_recognisable_leaves_it_recognised() {
+    let games = games();
+    for model in Model::all() {
+        let mut tally = tally(&model, &games[..4], 1);
+        if model.unclear.is_none() {
+            let row = tally.row(model.name);
+            assert!(tally.is_right() && tally.right == tally.made, "{row}");
+        }
+    }
+}
+
+#[test]
+fn all_noises_together_leave_every_move_recognised_and_hardly_ask() {
+    let games = games();
+    for (seed, name) in [
+        (2, "mix"),
+        (3, "mix, opponent by motor"),
+        (4, "mix, opponent by hand"),
+    ] {
+        let all = Model::all();
+        let model = all.iter().find(|model| model.name == name).unwrap();
+        let mut tally = tally(model, &games, seed);
+        let row = tally.row(name);
+        assert!(tally.is_right() && tally.right == tally.made, "{row}");
+        assert!(tally.asked * 500 <= tally.made, "{row}");
+    }
+}
+
+#[test]
+fn lost_events_make_it_ask_and_not_guess() {
+    let games = games();
+    let all = Model::all();
+    let model = all
+        .iter()
+        .find(|model| model.name == "events lost")
+        .unwrap();
+    let mut tally = tally(model, &games, 1);
+    let row = tally.row(model.name);
+    assert!(tally.wrong == 0 && tally.asked * 200 <= tally.made, "{row}");
+}
+
+/// What one sequence from one game gives.
+fn says(moves: &str, words: &str) -> String {
+    Hand::after(moves).does(words)
+}
+
+#[test]
+fn a_victim_lifted_and_put_back_is_forgotten() {
+    assert_eq!(
+        says("e2e4 d7d5 g1f3 a7a6 f3e5 b7b6", "e5u +400 e5d +2000"),
+        ""
+    );
+    assert_eq!(
+        says(
+            "e2e4 d7d5 g1f3 a7a6 f3e5 b8d7",
+            "d7u +300 d7d +900 e5u +9000"
+        ),
+        ""
+    );
+    let later = says(
+        "e2e4 d7d5 g1f3 a7a6 f3e5 b8d7",
+        "d7u +300 d7d +900 e5u +700 c4d +5000",
+    );
+    assert_eq!(later, "e5c4");
+}
+
+#[test]
+fn an_adjusted_piece_is_no_move() {
+    let often = "d7u +300 d7d +200 d7u +900 d7d +500 d2u +400 d2d +9000";
+    assert_eq!(says("", often), "");
+}
+
+#[test]
+fn a_piece_that_bounces_is_one_move() {
+    assert_eq!(says("", "e2u +600 e4d +60 e4u +60 e4d +3000"), "e2e4");
+}
+
+#[test]
+fn a_piece_with_one_way_to_go_is_reported_at_once() {
+    // The rook's pawn on a3 can only go on to a4.
+    assert_eq!(says("a2a3 h7h6", "a3u +400 a4d"), "a3a4");
+}
+
+#[test]
+fn a_piece_with_other_ways_to_go_is_given_half_a_second() {
+    assert_eq!(says("", "g1u +400 f3d +400"), "");
+    assert_eq!(says("", "g1u +400 f3d +500"), "g1f3");
+    assert_eq!(says("", "g1u +400 f3d +300 f3u +300 h3d +500"), "g1h3");
+}
+
+#[test]
+fn a_piece_put_on_the_same_square_again_is_meant_to_go_there() {
+    let captured = "d1u +500 g4d +360 g4u +4260 g4d +180 g4u +3000";
+    assert_eq!(says("e2e4 e7e5", captured), "d1g4");
+}
+
+const CASTLING: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5";
+
+#[test]
+fn a_rook_that_castles_first_is_not_reported_as_a_rook_move() {
+    let rook_first = "h1u +500 f1d +1300 e1u +600 g1d +2000";
+    assert_eq!(says(CASTLING, rook_first), "e1g1");
+    assert_eq!(
+        says(CASTLING, "e1u +500 g1d +800 h1u +600 f1d +2000"),
+        "e1g1"
+    );
+    assert_eq!(
+        says(CASTLING, "e1u +300 h1u +500 f1d +600 g1d +2000"),
+        "e1g1"
+    );
+}
+
+#[test]
+fn a_rook_that_does_not_castle_is_reported_after_three_seconds() {
+    assert_eq!(says(CASTLING, "h1u +500 f1d +2900"), "");
+    assert_eq!(says(CASTLING, "h1u +500 f1d +3100"), "h1f1");
+}
+
+#[test]
+fn en_passant_is_recognised_in_every_order() {
+    let moves = "e2e4 a7a6 e4e5 d7d5";
+    assert_eq!(says(moves, "e5u +500 d6d +500 d5u +2000"), "e5d6");
+    assert_eq!(says(moves, "d5u +500 e5u +500 d6d +2000"), "e5d6");
+    assert_eq!(says(moves, "e5u +500 d5u +500 d6d +2000"), "e5d6");
+}
+
+#[test]
+fn a_capture_is_recognised_in_either_order() {
+    assert_eq!(says("e2e4 d7d5", "e4u +500 d5u +500 d5d +2000"), "e4d5");
+    assert_eq!(says("e2e4 d7d5", "d5u +500 e4u +500 d5d +2000"), "e4d5");
+}
+
+#[test]
+fn a_promotion_is_a_queen_with_the_pawn_put_down_or_not() {
+    let moves = "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h5";
+    assert_eq!(
+        says(moves, "b7u +300 a8u +400 a8d +900 a8u +400 a8d +6000"),
+        "b7a8q"
+    );
+    assert_eq!(says(moves, "a8u +300 b7u +2000 a8d +6000"), "b7a8q");
+}
+
+#[test]
+fn a_piece_slid_over_squares_is_one_move() {
+    let slid = "d1u +100 e2d +200 e2u +100 f3d +200 f3u +100 g4d +2000";
+    assert_eq!(says("e2e4 e7e5", slid), "d1g4");
+}
+
+#[test]
+fn a_stuck_square_changes_nothing() {
+    let mut hand = Hand::after("e2e4 e7e5");
+    hand.stick(Square::G7);
+    hand.stick(Square::G1);
+    assert_eq!(
+        hand.does("picture +2000 picture +2000 g1u +500 f3d +2000 picture +2000 picture"),
+        "g1f3"
+    );
+    assert_eq!(hand.does("picture +2000 g7u +500 g6d +2000"), "g7g6");
+}
+
+#[test]
+fn a_lost_lift_is_read_from_the_picture() {
+    let mut hand = Hand::after("e2e4 e7e5");
+    assert_eq!(
+        hand.does("picture +2000 (g1u) +500 f3d +2000 picture +2000 picture +2500"),
+        "g1f3"
+    );
+    let mut hand = Hand::after("e2e4 d7d5");
+    assert_eq!(
+        hand.does("picture +2000 (e4u) +300 d5u +500 d5d +2000 picture +2000 picture +2500"),
+        "e4d5"
+    );
+}
+
+#[test]
+fn a_lost_placement_is_read_from_the_picture() {
+    let mut hand = Hand::after("e2e4 e7e5");
+    assert_eq!(
+        hand.does("picture +2000 g1u +500 (f3d) +2000 picture +2100 picture +2500"),
+        "g1f3"
+    );
+}
+
+#[test]
+fn a_piece_that_comes_from_nowhere_is_asked_about() {
+    let said = says("e2e4 e7e5", "picture +2000 d4d +5000");
+    assert!(said.starts_with("asks"), "{said}");
+}
+
+#[test]
+fn late_pictures_of_a_sliding_piece_do_not_put_it_down() {
+    let slide = "a1u +100 a3d +100 picture a3u +50 a4d +100 a4u";
+    let mut hand = Hand::after("a2a4 b7b5 a4b5 a7a6");
+    hand.late();
+    // Both pictures come when the rook is in the air again.
+    assert_eq!(
+        hand.does(&format!(
+            "picture +2000 {slide} +50 picture +100 arrive +300 a5d +900"
+        )),
+        "a1a5"
+    );
+}
+
+const KINGS: &str = "e2e3 e7e6 e1e2 e8e7 e2d3 e7d6";
+
+#[test]
+fn kings_in_the_centre_are_no_move() {
+    // Neither step is legal.
+    let said = says("", "e1u +500 e4d +500 e8u +500 d5d +9000");
+    assert_eq!(said, "asks:e1e8/e4d5");
+    // White's is: the other king tells that it is a sign.
+    let said = says(KINGS, "d3u +500 d4d +400 d6u +500 e5d +9000");
+    assert!(!said.contains("d3d4"), "{said}");
+    assert_eq!(says(KINGS, "d3u +500 d4d +2100"), "d3d4");
+}
+
+#[test]
+fn the_opponents_move_executed_late_is_no_move_of_the_hand() {
+    let mut hand = Hand::after("e2e4");
+    hand.shown("e2e4 e7e5");
+    assert_eq!(hand.does("e7u +500 e5d +1000"), "executed");
+    let mut hand = Hand::after("e2e4");
+    hand.shown("e2e4 e7e5");
+    assert_eq!(
+        hand.does("g1u +500 f3d +900 e7u +500 e5d +7000"),
+        "g1f3 executed"
+    );
+    let mut hand = Hand::after("e2e4");
+    hand.shown("e2e4 e7e5");
+    assert_eq!(
+        hand.does("g1u +500 e7u +900 e5d +900 f3d +7000"),
+        "executed g1f3"
+    );
+}
+
+#[test]
+fn every_move_can_be_taken_back() {
+    for (moves, words, last) in [
+        ("e2e4", "e4u +500 e2d +3000", "e2e4"),
+        (
+            "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+            "g1u +500 e1d +500 f1u +500 h1d +5000",
+            "e1g1",
+        ),
+        (
+            "e2e4 a7a6 e4e5 d7d5 e5d6",
+            "d6u +500 e5d +500 d5d +5000",
+            "e5d6",
+        ),
+        (
+            "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h5 b7a8q",
+            "a8u +500 b7d +500 a8d +5000",
+            "b7a8q",
+        ),
+        ("e2e4 d7d5 e4d5", "d5u +500 e4d +500 d5d +5000", "e4d5"),
+        ("e2e4 d7d5 e4d5", "d5u +500 d5d +500 e4d +5000", "e4d5"),
+    ] {
+        assert_eq!(
+            says(moves, words),
+            format!("back:{last}"),
+            "{moves}: {words}"
+        );
+    }
+}
+
+#[test]
+fn a_capture_made_while_the_link_was_down_is_taken_from_pictures_when_only_one_explains_it() {
+    let mut hand = Hand::after("e2e4 d7d5");
+    assert_eq!(
+        hand.does("picture +2000 down (e4u) (d5u) (d5d) +9000 up picture +2000 picture +3000"),
+        "e4d5"
+    );
+    let mut hand = Hand::after("e2e4 e7e5");
+    assert_eq!(
+        hand.does("picture +2000 down (g1u) (f3d) +9000 up picture +2000 picture +3000"),
+        "g1f3"
+    );
+}
+
+#[test]
+fn a_capture_made_while_the_link_was_down_is_asked_about_when_several_explain_it() {
+    // The pawn may have taken on d5 or on f5.
+    let mut hand = Hand::after("e2e4 d7d5 a2a3 f7f5");
+    let said = hand.does(
+        "picture +2000 down (e4u) (d5u) (d5d) +9000 up picture +2000 picture +2000 picture +9000",
+    );
+    assert_eq!(said, "asks:e4/");
+}
+
+#[test]
+fn nothing_sensed_leaves_nothing_to_wait_for() {
+    let hand = Hand::after("");
+    assert_eq!(hand.recogniser().deadline(), None);
+    assert!(!hand.recogniser().is_disturbed());
+}
+
+fn anything() -> impl Strategy<Value = Vec<(u64, Sensed)>> {
+    let square = (0u32..64).prop_map(Square::new);
+    let near = (0u64..2, any::<u64>(), any::<u64>());
+    let sensed = prop_oneof![
+        4 => square.clone().prop_map(Sensed::Lifted),
+        4 => square.prop_map(Sensed::Placed),
+        1 => near.prop_map(|(all, a, b)| {
+            let start = 0xffff_0000_0000_ffff;
+            Sensed::Occupied(Bitboard(if all == 0 { start & (a | b) } else { a }))
+        }),
+    ];
+    prop::collection::vec((0u64..3_000, sensed), 0..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn whatever_is_sensed_only_legal_moves_are_reported(stream in anything(), number in 0usize..40, plies in 0usize..60) {
+        let mut game = games()[number].truncated(plies);
+        let mut now = Instant::now();
+        let board = game.position().board().clone();
+        let mut recogniser = Recogniser::new(Waits::default(), board);
+        recogniser.follow(now, &game, plies % 2 == 0);
+        for (wait, sensed) in stream {
+            now += Duration::from_millis(wait);
+            recogniser.timeout(now);
+            for step in 0..2 {
+                while let Some(said) = recogniser.poll() {
+                    match said {
+                        Recognised::Played(m) => {
+                            prop_assert!(game.position().is_legal(m));
+                            game.push(m);
+                            if recogniser.standing() == game.position().board() {
+                                recogniser.follow(now, &game, false);
+                            }
+                        }
+                        Recognised::TookBack(m) => {
+                            prop_assert_eq!(game.pop(), Some(m));
+                            if recogniser.standing() == game.position().board() {
+                                recogniser.follow(now, &game, false);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                if step == 0 {
+                    recogniser.sense(now, sensed);
+                }
+            }
+        }
+    }
+}
