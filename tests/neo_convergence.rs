@@ -21,7 +21,7 @@ use boardbridge::{
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
-        snapshot::Snapshot,
+        snapshot::{LinkState, Snapshot},
     },
     bus::{By, Event},
     driver::{
@@ -32,7 +32,7 @@ use boardbridge::{
     simulate::{
         HandAction, Report,
         neo::{Hand, Neo, Settings, profile},
-        noise::{Habits, Promoting, Style},
+        noise::{Habits, Promoting, Style, gesture},
         peripheral::Peripheral,
     },
 };
@@ -429,7 +429,18 @@ impl World {
         // Nobody acts at once.
         self.pass(Duration::from_secs(1));
         let snapshot = self.snapshot();
+        let last = |text: &str| self.asked.iter().rposition(|asked| asked.ends_with(text));
+        // The person knows that a position is being set up, and puts right also what the board cannot see.
+        let setting_up = last(" 14#1*") > last(" R:ISG") && snapshot.link == LinkState::Up;
         match &snapshot.advice {
+            Advice::Misplaced(misplaced) if setting_up => {
+                let meant = self.meant(misplaced);
+                self.hand(Hand::Touches(gesture::restored(
+                    self.pieces(),
+                    &meant,
+                    &mut fastrand::Rng::with_seed(1),
+                )));
+            }
             Advice::Misplaced(misplaced) if snapshot.sure || misplaced.lacking.len() <= 4 => {
                 self.mend(misplaced);
             }
@@ -456,17 +467,21 @@ impl World {
         }
     }
 
-    /// Pieces come off where they are too many, and go where they lack: the one that was moved there, if there is one.
-    fn mend(&mut self, misplaced: &Misplaced) {
-        // Which position is meant is seen by where pieces are wanted.
+    /// Which position is meant is seen by where pieces are wanted.
+    fn meant(&self, misplaced: &Misplaced) -> Board {
         let lacking: Bitboard = misplaced.lacking.iter().map(|(s, _)| *s).collect();
         let meant = (self.neo.occupancy() & !misplaced.surplus) | lacking;
         let held = self.snapshot().game.position().board().clone();
         let wanted = (0..=self.target.len()).map(|n| self.target.position_at(n).board().clone());
-        let game = std::iter::once(held.clone())
+        std::iter::once(held.clone())
             .chain(wanted)
-            .find(|board| board.occupied() == meant)
-            .unwrap_or(held);
+            .min_by_key(|board| (board.occupied() ^ meant).count())
+            .unwrap_or(held)
+    }
+
+    /// Pieces come off where they are too many, and go where they lack: the one that was moved there, if there is one.
+    fn mend(&mut self, misplaced: &Misplaced) {
+        let game = self.meant(misplaced);
         let mut there = self.pieces().clone();
         let mut orders = Vec::new();
         for square in misplaced.surplus {
@@ -563,10 +578,7 @@ fn the_start_is_the_captured_one() {
 
 #[test]
 fn a_whole_game_is_played_by_hand_and_motor() {
-    // Captures, castling of both sides, en passant, promotion by capture, mate.
-    let white = "e2e4 g1f3 f1c4 e1g1 d2d4 f3d4 e4e5 e5d6 d6c7 c7d8q d4f3 c4f7";
-    let black = "e7e5 b8c6 f8c5 g8f6 e5d4 c6e5 d7d5 e8g8 e5c4 f8d8 c8f5";
-    let _ = (white, black);
+    // Captures, castling of both sides, en passant, promotion by capture.
     let moves = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d4 e5d4 e4e5 d7d5 e5d6 f8d6 e1g1 e8g8 f3d4 c6d4 d1d4 c8e6 \
                  c4e6 f7e6 d4e4 b7b5 e4a8 b5b4 a8d8 b4b3 d8d6 b3c2 d6f8 g8f8 a2a4 c2b1r a1b1 a7a6 a4a5 c7c5 b2b4 c5b4 c1b2 b4b3 f1d1 f6d5 d1d5 e6d5";
     let mut world = World::begun();
