@@ -781,6 +781,9 @@ fn the_program_may_want_another_move_while_the_link_is_lost_in_mid_capture() {
 #[test]
 fn the_set_up_begins_again_when_the_link_was_lost_in_it() {
     let mut world = World::with(DriverSettings::default(), Settings::default());
+    // The pieces stand as after no ply of the game.
+    world.hand(Hand::Lift(Square::A2));
+    world.hand(Hand::Lift(Square::H7));
     world.link();
     let moves = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6";
     world.follows(moves);

@@ -156,6 +156,9 @@ impl Recogniser {
         self.standing = standing;
         self.pending = None;
         self.sign = None;
+        // What puzzled may have been this.
+        self.puzzle = None;
+        self.puzzle_due = None;
         self.behind = true;
     }
 

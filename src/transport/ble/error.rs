@@ -75,27 +75,13 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
-/// The D-Bus error's name, if that is what it is about. It is not in the error's text, and the layers between say
-/// nothing of what they wrap but for debugging.
-fn dbus_name(error: &btleplug::Error) -> Option<String> {
-    let shown = format!("{error:?}");
-    let from = ["org.freedesktop.", "org.bluez."]
-        .iter()
-        .filter_map(|prefix| shown.find(prefix))
-        .min()?;
-    let name = shown[from..].split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    name.into_iter().next().map(str::to_owned)
-}
-
 /// What an error of the Bluetooth service means.
 pub(super) fn session(error: &btleplug::Error) -> BleError {
-    let name = dbus_name(error).unwrap_or_default();
     let text = error.to_string();
+    // The name of a D-Bus error is shown only so.
+    let shown = format!("{error:?}");
     let denied = ["AccessDenied", "NotAuthorized", "NotPermitted"];
-    if denied
-        .iter()
-        .any(|word| name.ends_with(word) || text.contains(word))
-    {
+    if denied.iter().any(|word| shown.contains(word)) {
         BleError::NotAllowed
     } else {
         BleError::NoBluetooth(text)
