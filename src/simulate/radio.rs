@@ -163,6 +163,8 @@ pub async fn run(
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut plays_at = Instant::now() + hand_delay;
+    // What is done before the game began tells nobody anything: the board knows squares only.
+    let mut begun = false;
     loop {
         tokio::select! {
             stopped = &mut stop => return stopped.map(|()| Outcome::Done),
@@ -179,9 +181,10 @@ pub async fn run(
             _ = looks.tick() => {
                 while let Some(report) = radio.with(Neo::poll_report) {
                     writeln!(output, "{report}")?;
+                    begun |= report == Report::NewGame;
                     plays_at = Instant::now() + hand_delay;
                 }
-                let due = player.as_ref().filter(|_| plays_at <= Instant::now());
+                let due = player.as_ref().filter(|_| begun && plays_at <= Instant::now());
                 let next = due.and_then(|player| {
                     radio.with(|neo| {
                         let settled = neo.is_settled();

@@ -1,0 +1,52 @@
+//! Whatever a Neo says on whichever characteristic, and however requests end: the machine goes on.
+#![no_main]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{
+        command::{ClientId, Command},
+        machine::Machine,
+        name::BoardName,
+    },
+    driver::{
+        Channel, Outcome,
+        neo::{Neo, Settings, codec},
+    },
+    game::Game,
+};
+
+const HEARD: [uuid::Uuid; 6] = [
+    codec::ANSWERS,
+    codec::BATTERY,
+    codec::FIRMWARE,
+    codec::EVENTS,
+    codec::OCCUPANCY,
+    codec::SETTINGS,
+];
+
+libfuzzer_sys::fuzz_target!(|input: Vec<(u8, u8, Vec<u8>)>| {
+    let mut now = Instant::now();
+    let driver = Box::new(Neo::new(Settings::default()));
+    let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
+    machine.link_up(now);
+    machine.command(now, Command::Target {
+        client: ClientId(1),
+        label: "fuzz".into(),
+        number: 1,
+        game: Box::new(Game::standard()),
+    });
+    machine.command(now, Command::Await { client: ClientId(1), on: true });
+    for (wait, what, bytes) in input {
+        now += Duration::from_millis(u64::from(wait) * 20);
+        machine.timeout(now);
+        let channel = Channel::Gatt(HEARD[usize::from(what) % HEARD.len()]);
+        machine.received(now, channel, &bytes);
+        while let Some(outgoing) = machine.poll_transmit(now) {
+            let outcome = if what < 250 { Outcome::Done } else { Outcome::Refused("fuzz".into()) };
+            machine.answered(now, outgoing.channel, outcome);
+        }
+        while machine.poll_event().is_some() {}
+        let _ = machine.poll_snapshot();
+    }
+});

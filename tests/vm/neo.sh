@@ -1,0 +1,18 @@
+# The guest's part: a simulated Neo on the air by hci1, the daemon on hci0.
+set -u
+boardbridge simulate miko-neo --adapter hci1 --speed 8 --hand-delay 200ms --game /neo.uci --plays white > /simulated.log 2>&1 &
+simulated=$!
+boardbridge run --config /neo.toml > /daemon.log 2>&1 &
+daemon=$!
+until nc -w1 127.0.0.1 9670 < /dev/null; do usleep 200000; done
+ready
+kill "$daemon"
+wait "$daemon"
+status=$?
+kill "$simulated" 2> /dev/null
+grep -E 'fault|refused|astray' /simulated.log && status=1
+echo '== the daemon'
+tail -n 40 /daemon.log
+echo '== the simulated Neo'
+tail -n 40 /simulated.log
+exit "$status"
