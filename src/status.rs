@@ -114,6 +114,7 @@ fn snapshot_line(snapshot: &Snapshot) -> Value {
         "sure": snapshot.sure,
         "target": snapshot.target.as_ref().map(ToString::to_string),
         "awaiting": snapshot.awaiting,
+        "battery": snapshot.battery,
         "advice": snapshot.advice.to_string(),
         "holders": snapshot.holders.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

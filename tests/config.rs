@@ -304,6 +304,12 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "second_send",
         "second_send_capture",
         "baud",
+        "adapter",
+        "motor",
+        "promotion",
+        "old_signs",
+        "parking",
+        "settle",
     ] {
         assert!(text.contains(key), "{key} is not in the default file");
     }

@@ -364,6 +364,11 @@ impl BoardConfig {
         if let Some(level) = &self.level {
             lines.push(format!("level = {level:?}"));
         }
+        if let Some(dialect) = self.dialect
+            && let Ok(serde_json::Value::String(name)) = serde_json::to_value(dialect)
+        {
+            lines.push(format!("dialect = \"{name}\""));
+        }
         for (key, span) in [
             ("correction_wait", self.correction_wait),
             ("move_wait", self.move_wait),

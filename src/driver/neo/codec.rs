@@ -197,7 +197,7 @@ pub enum Sign {
     Result(Option<Color>),
 }
 
-/// Gives a sign. Firmware before 3.1 takes it as a command (`old`).
+/// Gives a sign. Older firmware takes it as a command (`old`); since when it does not, nobody knows.
 pub fn sign(sign: Sign, old: bool) -> Outgoing {
     let word = match sign {
         Sign::Check => "ck",
