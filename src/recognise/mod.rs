@@ -125,12 +125,14 @@ impl Recogniser {
     /// The squares that lack their piece and those that hold one too many, as sensed now.
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
         let e = &self.evidence;
-        let fell = if self.resuming.is_some() {
+        // What was told to be missing after an absence is missing until it reads full or is touched.
+        let told = self.puzzle.map_or(Bitboard::EMPTY, |(lacking, _)| lacking);
+        let missing = if self.resuming.is_some() {
             e.fell
         } else {
-            Bitboard::EMPTY
+            e.fell & told
         };
-        (e.up | fell, e.filled)
+        (e.up | missing, e.filled)
     }
 
     /// The game as the program knows it. Where its position is not the one the pieces stand in, the hand is
