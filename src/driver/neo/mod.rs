@@ -11,9 +11,14 @@
 //!   out anew from where the pieces stand before each path, so that a link that was lost in the middle only means
 //!   to go on, and a path that was carried out is not sent again.
 
+mod assembling;
 pub mod codec;
+mod driving;
 pub mod motor;
 pub mod outbox;
+mod recognition;
+mod settings;
+mod showing;
 mod task;
 
 use std::{
@@ -21,25 +26,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{
-    Bitboard, Board, Chess, Color, Move, Outcome as GameOutcome, Position, Role, Square,
-};
+use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
 
+pub use self::settings::{Promotion, Settings};
 use self::{
-    codec::{Message, Sign},
-    motor::{Action, Parking, Place},
+    codec::Message,
+    driving::carried_out,
+    motor::{Action, Parking},
     outbox::{Outbox, Part, Settled},
-    task::{Assembling, Driving, Interrupted, Motion, Task, Unfinished},
+    task::{Driving, Interrupted, Motion, Task, Unfinished},
 };
 use super::{
-    Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Reported, Step,
-    StepFailure, Wording, lines::printable,
+    Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Step, StepFailure,
+    lines::printable,
 };
-use crate::{
-    game::Game,
-    recognise::{Recognised, Recogniser, Waits},
-    sense::Sensed,
-};
+use crate::{game::Game, recognise::Recogniser, sense::Sensed};
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
 /// motor is stuck.
@@ -67,56 +68,6 @@ const BOUNCE: Duration = Duration::from_millis(150);
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
 const SHOWN: usize = 80;
-
-/// How the piece is chosen that the player's pawn becomes.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Promotion {
-    /// The program's choice: its UCI option, a queen by default.
-    #[default]
-    Option,
-    /// Lifting the new piece and putting it back: not at all or once is a queen, twice a knight, three times a rook,
-    /// four times a bishop.
-    Gesture,
-}
-
-impl std::fmt::Display for Promotion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Option => "option",
-            Self::Gesture => "gesture",
-        })
-    }
-}
-
-/// What can be set.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The motor makes the program's moves; otherwise the player does.
-    pub motor: bool,
-    /// How the player's promotion piece is chosen.
-    pub promotion: Promotion,
-    /// The board's firmware takes its signs as `27#…` commands.
-    pub old_signs: bool,
-    /// Columns beside the board for captured pieces, the best first.
-    pub parking: Vec<i8>,
-    /// How long what may still go on is given.
-    pub waits: Waits,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            motor: true,
-            promotion: Promotion::Option,
-            old_signs: false,
-            parking: motor::parking::DEFAULT_COLUMNS.to_vec(),
-            waits: Waits::default(),
-        }
-    }
-}
 
 /// How far the link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,40 +234,6 @@ impl Neo {
         }
     }
 
-    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
-    fn count_landing(&mut self, now: Instant, square: Square) {
-        let before = self.landings.filter(|landings| landings.square == square);
-        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
-        if !elsewhere {
-            let count = before.map_or(0, |landings| landings.count);
-            self.landings = Some(Landings {
-                square,
-                count: count.saturating_add(1),
-                last: now,
-            });
-        }
-    }
-
-    fn count_lift(&mut self, now: Instant, square: Square) {
-        match &mut self.landings {
-            Some(landings) if landings.square == square => {
-                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
-                landings.count -= u8::from(bounced);
-                if let Some(promoting) = &mut self.promoting {
-                    promoting.due = now + PROMOTION_WAIT;
-                }
-            }
-            _ if self.promoting.is_none() => self.landings = None,
-            _ => {}
-        }
-    }
-
-    fn sense(&mut self, now: Instant, sensed: Sensed) {
-        if self.known {
-            self.recogniser.sense(now, sensed);
-        }
-    }
-
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
         self.picture = Some(picture);
         self.look_due = Some(now + PICTURE_WAIT);
@@ -338,50 +255,6 @@ impl Neo {
         self.mind_new_game(now, picture);
     }
 
-    /// Whether a picture shows that the path under way was carried out, long enough after it was sent that its
-    /// `OK` will not come any more.
-    fn ok_was_lost(&self, now: Instant, picture: Bitboard) -> bool {
-        let Some(Task::Drive(Driving {
-            motion:
-                Motion::Moving {
-                    carry,
-                    dim,
-                    due: Some(due),
-                    ..
-                },
-            ..
-        })) = &self.task
-        else {
-            return false;
-        };
-        let path = Interrupted {
-            carry: carry.clone(),
-            dim: *dim,
-        };
-        now + PATH_WAIT >= *due + LONGEST_PATH && carried_out(&path, picture)
-    }
-
-    /// Pieces put on their starting squares in the middle of something else are a new game.
-    fn mind_new_game(&mut self, now: Instant, picture: Bitboard) {
-        let start = Board::new();
-        let other = self.recogniser.standing().occupied() != start.occupied();
-        let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
-        if picture != start.occupied() || !other || !free {
-            self.new_game_pictures = 0;
-            return;
-        }
-        self.new_game_pictures += 1;
-        if self.new_game_pictures >= NEW_GAME_PICTURES {
-            self.new_game_pictures = 0;
-            self.stand_anew(start);
-            self.parking.clear();
-            self.mended();
-            self.say(codec::game_begins());
-            self.events.push_back(DriverEvent::NewGame);
-            self.work(now);
-        }
-    }
-
     /// The pieces stand so.
     fn stand(&mut self, board: Board) {
         self.recogniser.stand(board);
@@ -392,33 +265,6 @@ impl Neo {
     fn stand_anew(&mut self, board: Board) {
         self.recogniser = Recogniser::new(self.settings.waits, board);
         self.behind = true;
-    }
-
-    fn apply(&mut self, action: &Action) {
-        self.put = Bitboard::EMPTY;
-        let mut board = self.recogniser.standing().clone();
-        action.apply(&mut board, &mut self.parking);
-        self.stand(board);
-    }
-
-    fn path_done(&mut self, now: Instant) {
-        self.quiet_until = None;
-        if let Some(interrupted) = self.interrupted.take() {
-            self.apply(&Action::Carry(interrupted.carry));
-            self.recogniser.resume();
-        }
-        let Some(Task::Drive(driving)) = &mut self.task else {
-            return;
-        };
-        // An `OK` may come before the answer to the write.
-        if let Motion::Moving { carry, .. } = &driving.motion {
-            let done = Action::Carry(carry.clone());
-            driving.motion = Motion::Ready;
-            self.put = Bitboard::EMPTY;
-            self.picture = None;
-            self.look_due = Some(now + PICTURE_WAIT);
-            self.apply(&done);
-        }
     }
 
     /// Does everything that can be done now.
@@ -443,439 +289,6 @@ impl Neo {
         }
         self.mind_owed(now);
         self.light();
-    }
-
-    /// Pieces that only the hand can bring are asked for once the motor rests.
-    fn mind_owed(&mut self, now: Instant) {
-        let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
-        let (lacking, surplus) = self.owed();
-        if !resting || (lacking | surplus).is_empty() {
-            self.owed_due = None;
-        } else if self.misplaced.is_none() {
-            let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
-            if due <= now {
-                let board = self.game.position().board();
-                let piece = |square| Some((square, board.piece_at(square)?));
-                let pieces = lacking.into_iter().filter_map(piece).collect();
-                if let Some(square) = lacking.first() {
-                    self.say(codec::missing(square));
-                }
-                self.tell_misplaced(Misplaced {
-                    lacking: pieces,
-                    surplus,
-                });
-            }
-        }
-    }
-
-    /// Squares of the game's position that lack their piece, and those that hold one too many.
-    fn owed(&self) -> (Bitboard, Bitboard) {
-        let standing = self.recogniser.standing().occupied();
-        let wanted = self.game.position().board().occupied();
-        (wanted & !standing, standing & !wanted)
-    }
-
-    /// Undoes what is left of a step that the program does not want any more.
-    fn tidy(&mut self) -> Option<Task> {
-        let game = self.game.position().board();
-        if self.unfinished.is_some() && self.recogniser.standing() == game {
-            self.unfinished = None;
-        }
-        // A picture of this link tells first what became of the last path.
-        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
-        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
-        Some(Task::Drive(Driving {
-            forward: !unfinished.forward,
-            m: unfinished.m,
-            mover: unfinished.mover,
-            motion: Motion::Ready,
-            tidying: true,
-            unwanted: true,
-        }))
-    }
-
-    /// The step under way did not come to its end.
-    fn broke_off(&mut self, driving: &Driving) {
-        self.unfinished = Some(driving.into());
-        if !driving.tidying {
-            self.events
-                .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
-        }
-    }
-
-    /// What the recogniser has to say.
-    fn recognised(&mut self, now: Instant) {
-        // What the hand does meanwhile is told once the path under way is done, and known where it led.
-        while !self.motor_runs()
-            && let Some(recognised) = self.recogniser.poll()
-        {
-            match recognised {
-                Recognised::Played(m) => {
-                    self.behind = true;
-                    let gesture = self.settings.promotion == Promotion::Gesture;
-                    if m.is_promotion() && gesture {
-                        let due = now + PROMOTION_WAIT;
-                        self.promoting = Some(Promoting { m, due });
-                    } else {
-                        self.played(m, None);
-                    }
-                }
-                Recognised::Executed => {
-                    self.behind = true;
-                    self.executed();
-                }
-                Recognised::TookBack(m) => {
-                    self.behind = true;
-                    self.took_back(m);
-                }
-                Recognised::Puzzled { lacking, surplus } => {
-                    let board = self.recogniser.standing();
-                    let piece = |square| Some((square, board.piece_at(square)?));
-                    let lacking = lacking.into_iter().filter_map(piece).collect();
-                    self.tell_misplaced(Misplaced { lacking, surplus });
-                }
-                Recognised::Mended => self.mended(),
-            }
-        }
-    }
-
-    fn played(&mut self, m: Move, role: Option<Role>) {
-        self.put = Bitboard::EMPTY;
-        self.mended();
-        let mut reported = by(m, self.game.turn());
-        if let Wording::Squares { promotion, .. } = &mut reported.wording {
-            *promotion = role;
-        }
-        let moved = DriverEvent::Moved(reported);
-        match self.task.take() {
-            // The hand did what the motor was about to do.
-            Some(Task::Drive(driving)) if driving.forward && driving.m == m && !driving.tidying => {
-                self.events.push_back(DriverEvent::Accepted);
-                self.events
-                    .push_back(DriverEvent::Moved(by(m, driving.mover)));
-            }
-            Some(Task::Drive(driving)) => {
-                self.broke_off(&driving);
-                self.events.push_back(moved);
-            }
-            // The hand made its own move first; what was shown is still awaited.
-            Some(task @ Task::Hand(_)) => {
-                self.task = Some(task);
-                self.events.push_back(moved);
-            }
-            Some(Task::Assemble(_)) | None => self.events.push_back(moved),
-        }
-    }
-
-    fn executed(&mut self) {
-        self.mended();
-        let shown = match self.task.take() {
-            Some(Task::Hand(Step::Show(m))) => Some(m),
-            // A take-back is done when the pieces stand.
-            Some(Task::Hand(_)) => None,
-            other => {
-                self.task = other;
-                self.game.last()
-            }
-        };
-        if let Some(m) = shown {
-            // The hand may have made its own move before.
-            let plies = self.game.moves().iter().rposition(|played| *played == m);
-            let before = plies.map(|plies| self.game.position_at(plies).turn());
-            let mover = before.unwrap_or(!self.game.turn());
-            self.events.push_back(DriverEvent::Moved(by(m, mover)));
-        }
-    }
-
-    fn took_back(&mut self, m: Move) {
-        self.mended();
-        match self.task.take() {
-            Some(Task::Drive(driving))
-                if !driving.forward && driving.m == m && !driving.tidying =>
-            {
-                self.events.push_back(DriverEvent::Accepted);
-            }
-            Some(Task::Drive(driving)) => {
-                self.broke_off(&driving);
-                self.events
-                    .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn()))));
-            }
-            _ => self
-                .events
-                .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn())))),
-        }
-    }
-
-    fn tell_misplaced(&mut self, misplaced: Misplaced) {
-        if self.misplaced.as_ref() != Some(&misplaced) {
-            self.misplaced = Some(misplaced.clone());
-            self.events.push_back(DriverEvent::Misplaced(misplaced));
-        }
-    }
-
-    fn mended(&mut self) {
-        if self.misplaced.take().is_some() {
-            self.events.push_back(DriverEvent::Stands);
-        }
-    }
-
-    /// Looks how far a set-up is.
-    fn assemble(&mut self, now: Instant, mut assembling: Box<Assembling>) {
-        let busy = assembling.closing || assembling.abandoned;
-        let Some(picture) = self.picture.filter(|_| !busy) else {
-            self.task = Some(Task::Assemble(assembling));
-            return;
-        };
-        let wanted = assembling.game.position().board().occupied();
-        let full = picture | self.put;
-        let wrong = (wanted & !full, full & !wanted);
-        if wrong != assembling.wrong {
-            assembling.wrong = wrong;
-            assembling.since = now;
-        }
-        let (lacking, surplus) = wrong;
-        let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
-        let believed = patient && assembling.may_be_believed();
-        if (lacking | surplus).is_empty() || believed {
-            self.close(&mut assembling);
-        } else {
-            let board = assembling.game.position().board();
-            let piece = |square| Some((square, board.piece_at(square)?));
-            let lacking = lacking.into_iter().filter_map(piece).collect();
-            self.tell_misplaced(Misplaced { lacking, surplus });
-        }
-        self.task = Some(Task::Assemble(assembling));
-    }
-
-    /// The pieces stand: the game begins.
-    fn close(&mut self, assembling: &mut Assembling) {
-        assembling.closing = true;
-        // Told by the step's end.
-        self.misplaced = None;
-        self.say(codec::position_set());
-        self.say(codec::in_sync());
-        self.outbox.push(codec::reset(), Part::GameBegun);
-    }
-
-    /// Asks for the first piece that is missing, as the maker's app does.
-    fn ask_for_missing(&mut self) {
-        if let Some(Task::Assemble(assembling)) = &self.task
-            && !assembling.closing
-            && let Some(square) = assembling.wrong.0.first()
-            && self.outbox.is_empty()
-        {
-            self.say(codec::missing(square));
-        }
-    }
-
-    fn begun(&mut self) {
-        if let Some(Task::Assemble(assembling)) = self.task.take() {
-            self.known = true;
-            self.put = Bitboard::EMPTY;
-            let board = assembling.game.position().board().clone();
-            // What has left the game may stand beside the board.
-            let missing = Board::new().occupied().count();
-            self.parking
-                .block(missing.saturating_sub(board.occupied().count()));
-            self.stand_anew(board);
-            self.interrupted = None;
-            self.unfinished = None;
-            self.ended = false;
-            self.shown = false;
-            self.game = assembling.game;
-            self.events.push_back(DriverEvent::Accepted);
-            if self.game.position().outcome().is_known() {
-                self.signs();
-            }
-        }
-    }
-
-    /// Takes the motor's step further.
-    fn drive(&mut self, now: Instant, mut driving: Driving) {
-        match &driving.motion {
-            Motion::Moving {
-                number, due: None, ..
-            } if self.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
-                driving.motion = Motion::Ready;
-            }
-            Motion::Moving {
-                carry, dim, due, ..
-            } => {
-                if due.is_some_and(|due| due <= now) {
-                    let interrupted = Interrupted {
-                        carry: carry.clone(),
-                        dim: *dim,
-                    };
-                    let seen = self.picture;
-                    if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
-                        self.broke_off(&driving);
-                        return;
-                    }
-                    self.apply(&Action::Carry(interrupted.carry));
-                    driving.motion = Motion::Ready;
-                    return self.drive(now, driving);
-                }
-            }
-            Motion::Asking(action) => {
-                let full = self.picture.unwrap_or(Bitboard::EMPTY) | self.put;
-                let done = match action {
-                    Action::Bring { square, .. } => full.contains(*square),
-                    Action::Remove { square } => self.picture.is_some() && !full.contains(*square),
-                    Action::Carry(_) => true,
-                };
-                if done {
-                    let action = action.clone();
-                    self.apply(&action);
-                    self.mended();
-                    driving.motion = Motion::Ready;
-                    return self.drive(now, driving);
-                }
-            }
-            Motion::Ready => {
-                if self.is_disturbed() {
-                    self.task = Some(Task::Drive(driving));
-                    return;
-                }
-                let standing = self.recogniser.standing();
-                let plan = if driving.forward {
-                    motor::forward(standing, &self.parking, driving.m, driving.mover)
-                } else {
-                    motor::back(standing, &self.parking, driving.m, driving.mover)
-                };
-                // What the hand took off comes back when all is taken back: perhaps on another square.
-                let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
-                let next = plan
-                    .into_iter()
-                    .find(|action| driving.forward || !by_hand(action));
-                match next {
-                    None => return self.driven(&driving),
-                    Some(Action::Carry(carry)) => {
-                        self.paths = self.paths.wrapping_add(1);
-                        let number = self.paths;
-                        self.outbox
-                            .push(codec::path(&carry.path), Part::Path(number));
-                        let dim = match carry.from {
-                            Place::Square(square) => self.recogniser.dim().contains(square),
-                            Place::Slot(_) => false,
-                        };
-                        let due = None;
-                        driving.motion = Motion::Moving {
-                            carry,
-                            number,
-                            dim,
-                            due,
-                        };
-                    }
-                    Some(action) => {
-                        self.ask(&action);
-                        driving.motion = Motion::Asking(action);
-                    }
-                }
-            }
-        }
-        self.task = Some(Task::Drive(driving));
-    }
-
-    /// Whether the pieces may not stand as they should, so that the motor had better wait.
-    fn is_disturbed(&self) -> bool {
-        // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
-        let disturbed = self.recogniser.is_disturbed()
-            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
-        disturbed && self.known
-    }
-
-    fn ask(&mut self, action: &Action) {
-        let mut misplaced = Misplaced::default();
-        match *action {
-            Action::Bring { square, piece } => {
-                self.say(codec::missing(square));
-                misplaced.lacking.push((square, piece));
-            }
-            Action::Remove { square } => misplaced.surplus.add(square),
-            Action::Carry(_) => return,
-        }
-        self.put = Bitboard::EMPTY;
-        self.tell_misplaced(misplaced);
-    }
-
-    fn driven(&mut self, driving: &Driving) {
-        if driving.tidying {
-            self.behind = true;
-            return;
-        }
-        self.events.push_back(DriverEvent::Accepted);
-        if driving.forward {
-            self.shown = true;
-            // It stands on the board already: nothing is left for the hand.
-            self.events
-                .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
-        }
-    }
-
-    /// Lights what the hand is to look at.
-    fn light(&mut self) {
-        let mut squares = Bitboard::EMPTY;
-        if let Some(misplaced) = &self.misplaced {
-            squares |= misplaced.surplus;
-            for (square, _) in &misplaced.lacking {
-                squares.add(*square);
-            }
-        } else if let Some(Task::Hand(_)) = &self.task {
-            let (before, after) = (self.recogniser.standing(), self.game.position().board());
-            squares = before.occupied() ^ after.occupied();
-            squares |= Square::ALL
-                .into_iter()
-                .filter(|s| before.piece_at(*s) != after.piece_at(*s))
-                .collect::<Bitboard>();
-        }
-        if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
-            self.lit = squares;
-            self.say(codec::light(squares));
-        }
-    }
-
-    fn motor_runs(&self) -> bool {
-        matches!(
-            &self.task,
-            Some(Task::Drive(Driving {
-                motion: Motion::Moving { .. },
-                ..
-            }))
-        )
-    }
-
-    /// Whether the motor is on its way, so that nothing may be written.
-    fn motor_is_out(&self) -> bool {
-        matches!(
-            &self.task,
-            Some(Task::Drive(Driving {
-                motion: Motion::Moving { due: Some(_), .. },
-                ..
-            }))
-        )
-    }
-
-    /// Tells the board of check and of the end of the game.
-    fn signs(&mut self) {
-        let position = self.game.position();
-        let old = self.settings.old_signs;
-        match position.outcome() {
-            GameOutcome::Known(outcome) if !self.ended => {
-                self.ended = true;
-                self.say(codec::sign(Sign::Result(outcome.winner()), old));
-                self.say(codec::reset());
-                self.say(codec::no_game());
-            }
-            GameOutcome::Known(_) => {}
-            GameOutcome::Unknown => {
-                self.ended = false;
-                // The maker's app is silent about a check the player gives (captured: three checks).
-                if self.shown && position.is_check() {
-                    self.say(codec::sign(Sign::Check, old));
-                }
-            }
-        }
-        self.shown = false;
     }
 
     fn settled(&mut self, now: Instant, settled: Settled) {
@@ -908,28 +321,6 @@ impl Neo {
             }
             Settled::GivenUp(Part::Plain, _) => {}
         }
-    }
-}
-
-/// A move of this side, worded so that it cannot be taken for the other side's.
-fn by(m: Move, mover: Color) -> Reported {
-    Reported {
-        color: Some(mover),
-        ..Reported::of(m)
-    }
-}
-
-/// Whether a picture shows that a path was carried out whose `OK` was not heard.
-fn carried_out(path: &Interrupted, picture: Bitboard) -> bool {
-    let gone = match path.carry.from {
-        Place::Square(from) => !picture.contains(from) && !path.dim,
-        Place::Slot(_) => true,
-    };
-    match path.carry.to {
-        Place::Square(to) => {
-            picture.contains(to) || gone && matches!(path.carry.from, Place::Square(_))
-        }
-        Place::Slot(_) => gone,
     }
 }
 
@@ -1239,37 +630,5 @@ impl Driver for Neo {
 
     fn poll_event(&mut self) -> Option<DriverEvent> {
         self.events.pop_front()
-    }
-}
-
-impl Neo {
-    fn start_assembling(&mut self, now: Instant, step: Step) {
-        let game = match step {
-            Step::SetUp(game) => *game,
-            _ => Game::standard(),
-        };
-        self.known = false;
-        self.interrupted = None;
-        self.unfinished = None;
-        let wanted = game.position().board().occupied();
-        let wrong = match self.picture {
-            Some(picture) => (
-                wanted & !(picture | self.put),
-                (picture | self.put) & !wanted,
-            ),
-            None => (Bitboard::EMPTY, Bitboard::EMPTY),
-        };
-        if let Some(square) = wrong.0.first() {
-            self.say(codec::missing(square));
-        }
-        self.say(codec::prepare());
-        self.say(codec::game_begins());
-        self.task = Some(Task::Assemble(Box::new(Assembling {
-            game,
-            closing: false,
-            wrong,
-            since: now,
-            abandoned: false,
-        })));
     }
 }

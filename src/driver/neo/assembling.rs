@@ -1,0 +1,114 @@
+//! A position is set up by hand: the start of every game.
+
+use std::time::Instant;
+
+use shakmaty::{Bitboard, Board, Position};
+
+use super::outbox::Part;
+use super::task::{Assembling, Task};
+use super::{ASSEMBLE_PATIENCE, Neo, codec};
+use crate::driver::{DriverEvent, Misplaced, Step};
+use crate::game::Game;
+
+impl Neo {
+    pub(super) fn start_assembling(&mut self, now: Instant, step: Step) {
+        let game = match step {
+            Step::SetUp(game) => *game,
+            _ => Game::standard(),
+        };
+        self.known = false;
+        self.interrupted = None;
+        self.unfinished = None;
+        let wanted = game.position().board().occupied();
+        let wrong = match self.picture {
+            Some(picture) => (
+                wanted & !(picture | self.put),
+                (picture | self.put) & !wanted,
+            ),
+            None => (Bitboard::EMPTY, Bitboard::EMPTY),
+        };
+        if let Some(square) = wrong.0.first() {
+            self.say(codec::missing(square));
+        }
+        self.say(codec::prepare());
+        self.say(codec::game_begins());
+        self.task = Some(Task::Assemble(Box::new(Assembling {
+            game,
+            closing: false,
+            wrong,
+            since: now,
+            abandoned: false,
+        })));
+    }
+
+    /// Looks how far a set-up is.
+    pub(super) fn assemble(&mut self, now: Instant, mut assembling: Box<Assembling>) {
+        let busy = assembling.closing || assembling.abandoned;
+        let Some(picture) = self.picture.filter(|_| !busy) else {
+            self.task = Some(Task::Assemble(assembling));
+            return;
+        };
+        let wanted = assembling.game.position().board().occupied();
+        let full = picture | self.put;
+        let wrong = (wanted & !full, full & !wanted);
+        if wrong != assembling.wrong {
+            assembling.wrong = wrong;
+            assembling.since = now;
+        }
+        let (lacking, surplus) = wrong;
+        let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
+        let believed = patient && assembling.may_be_believed();
+        if (lacking | surplus).is_empty() || believed {
+            self.close(&mut assembling);
+        } else {
+            let board = assembling.game.position().board();
+            let piece = |square| Some((square, board.piece_at(square)?));
+            let lacking = lacking.into_iter().filter_map(piece).collect();
+            self.tell_misplaced(Misplaced { lacking, surplus });
+        }
+        self.task = Some(Task::Assemble(assembling));
+    }
+
+    /// The pieces stand: the game begins.
+    pub(super) fn close(&mut self, assembling: &mut Assembling) {
+        assembling.closing = true;
+        // Told by the step's end.
+        self.misplaced = None;
+        self.say(codec::position_set());
+        self.say(codec::in_sync());
+        self.outbox.push(codec::reset(), Part::GameBegun);
+    }
+
+    /// Asks for the first piece that is missing, as the maker's app does.
+    pub(super) fn ask_for_missing(&mut self) {
+        if let Some(Task::Assemble(assembling)) = &self.task
+            && !assembling.closing
+            && let Some(square) = assembling.wrong.0.first()
+            && self.outbox.is_empty()
+        {
+            self.say(codec::missing(square));
+        }
+    }
+
+    pub(super) fn begun(&mut self) {
+        if let Some(Task::Assemble(assembling)) = self.task.take() {
+            self.known = true;
+            self.put = Bitboard::EMPTY;
+            let board = assembling.game.position().board().clone();
+            // What has left the game may stand beside the board.
+            let missing = Board::new().occupied().count();
+            self.parking
+                .block(missing.saturating_sub(board.occupied().count()));
+            self.stand_anew(board);
+            self.interrupted = None;
+            self.unfinished = None;
+            self.ended = false;
+            self.shown = false;
+            self.game = assembling.game;
+            self.events.push_back(DriverEvent::Accepted);
+            if self.game.position().outcome().is_known() {
+                self.signs();
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The motor makes a move, or takes one back, path by path.
+
+use std::time::Instant;
+
+use shakmaty::Bitboard;
+
+use shakmaty::Position;
+
+use super::motor::{Action, Place};
+use super::outbox::Part;
+use super::recognition::by;
+use super::task::{Driving, Interrupted, Motion, Task};
+use super::{LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec, motor};
+use crate::driver::{DriverEvent, Misplaced, StepFailure};
+
+impl Neo {
+    pub(super) fn path_done(&mut self, now: Instant) {
+        self.quiet_until = None;
+        if let Some(interrupted) = self.interrupted.take() {
+            self.apply(&Action::Carry(interrupted.carry));
+            self.recogniser.resume();
+        }
+        let Some(Task::Drive(driving)) = &mut self.task else {
+            return;
+        };
+        // An `OK` may come before the answer to the write.
+        if let Motion::Moving { carry, .. } = &driving.motion {
+            let done = Action::Carry(carry.clone());
+            driving.motion = Motion::Ready;
+            self.put = Bitboard::EMPTY;
+            self.picture = None;
+            self.look_due = Some(now + PICTURE_WAIT);
+            self.apply(&done);
+        }
+    }
+
+    /// Whether a picture shows that the path under way was carried out, long enough after it was sent that its
+    /// `OK` will not come any more.
+    pub(super) fn ok_was_lost(&self, now: Instant, picture: Bitboard) -> bool {
+        let Some(Task::Drive(Driving {
+            motion:
+                Motion::Moving {
+                    carry,
+                    dim,
+                    due: Some(due),
+                    ..
+                },
+            ..
+        })) = &self.task
+        else {
+            return false;
+        };
+        let path = Interrupted {
+            carry: carry.clone(),
+            dim: *dim,
+        };
+        now + PATH_WAIT >= *due + LONGEST_PATH && carried_out(&path, picture)
+    }
+
+    pub(super) fn apply(&mut self, action: &Action) {
+        self.put = Bitboard::EMPTY;
+        let mut board = self.recogniser.standing().clone();
+        action.apply(&mut board, &mut self.parking);
+        self.stand(board);
+    }
+
+    /// Undoes what is left of a step that the program does not want any more.
+    pub(super) fn tidy(&mut self) -> Option<Task> {
+        let game = self.game.position().board();
+        if self.unfinished.is_some() && self.recogniser.standing() == game {
+            self.unfinished = None;
+        }
+        // A picture of this link tells first what became of the last path.
+        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
+        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
+        Some(Task::Drive(Driving {
+            forward: !unfinished.forward,
+            m: unfinished.m,
+            mover: unfinished.mover,
+            motion: Motion::Ready,
+            tidying: true,
+            unwanted: true,
+        }))
+    }
+
+    /// The step under way did not come to its end.
+    pub(super) fn broke_off(&mut self, driving: &Driving) {
+        self.unfinished = Some(driving.into());
+        if !driving.tidying {
+            self.events
+                .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+        }
+    }
+
+    /// Takes the motor's step further.
+    pub(super) fn drive(&mut self, now: Instant, mut driving: Driving) {
+        match &driving.motion {
+            Motion::Moving {
+                number, due: None, ..
+            } if self.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
+                driving.motion = Motion::Ready;
+            }
+            Motion::Moving {
+                carry, dim, due, ..
+            } => {
+                if due.is_some_and(|due| due <= now) {
+                    let interrupted = Interrupted {
+                        carry: carry.clone(),
+                        dim: *dim,
+                    };
+                    let seen = self.picture;
+                    if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
+                        self.broke_off(&driving);
+                        return;
+                    }
+                    self.apply(&Action::Carry(interrupted.carry));
+                    driving.motion = Motion::Ready;
+                    return self.drive(now, driving);
+                }
+            }
+            Motion::Asking(action) => {
+                let full = self.picture.unwrap_or(Bitboard::EMPTY) | self.put;
+                let done = match action {
+                    Action::Bring { square, .. } => full.contains(*square),
+                    Action::Remove { square } => self.picture.is_some() && !full.contains(*square),
+                    Action::Carry(_) => true,
+                };
+                if done {
+                    let action = action.clone();
+                    self.apply(&action);
+                    self.mended();
+                    driving.motion = Motion::Ready;
+                    return self.drive(now, driving);
+                }
+            }
+            Motion::Ready => {
+                if self.is_disturbed() {
+                    self.task = Some(Task::Drive(driving));
+                    return;
+                }
+                let standing = self.recogniser.standing();
+                let plan = if driving.forward {
+                    motor::forward(standing, &self.parking, driving.m, driving.mover)
+                } else {
+                    motor::back(standing, &self.parking, driving.m, driving.mover)
+                };
+                // What the hand took off comes back when all is taken back: perhaps on another square.
+                let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
+                let next = plan
+                    .into_iter()
+                    .find(|action| driving.forward || !by_hand(action));
+                match next {
+                    None => return self.driven(&driving),
+                    Some(Action::Carry(carry)) => {
+                        self.paths = self.paths.wrapping_add(1);
+                        let number = self.paths;
+                        self.outbox
+                            .push(codec::path(&carry.path), Part::Path(number));
+                        let dim = match carry.from {
+                            Place::Square(square) => self.recogniser.dim().contains(square),
+                            Place::Slot(_) => false,
+                        };
+                        let due = None;
+                        driving.motion = Motion::Moving {
+                            carry,
+                            number,
+                            dim,
+                            due,
+                        };
+                    }
+                    Some(action) => {
+                        self.ask(&action);
+                        driving.motion = Motion::Asking(action);
+                    }
+                }
+            }
+        }
+        self.task = Some(Task::Drive(driving));
+    }
+
+    /// Whether the pieces may not stand as they should, so that the motor had better wait.
+    pub(super) fn is_disturbed(&self) -> bool {
+        // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
+        let disturbed = self.recogniser.is_disturbed()
+            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
+        disturbed && self.known
+    }
+
+    pub(super) fn ask(&mut self, action: &Action) {
+        let mut misplaced = Misplaced::default();
+        match *action {
+            Action::Bring { square, piece } => {
+                self.say(codec::missing(square));
+                misplaced.lacking.push((square, piece));
+            }
+            Action::Remove { square } => misplaced.surplus.add(square),
+            Action::Carry(_) => return,
+        }
+        self.put = Bitboard::EMPTY;
+        self.tell_misplaced(misplaced);
+    }
+
+    pub(super) fn driven(&mut self, driving: &Driving) {
+        if driving.tidying {
+            self.behind = true;
+            return;
+        }
+        self.events.push_back(DriverEvent::Accepted);
+        if driving.forward {
+            self.shown = true;
+            // It stands on the board already: nothing is left for the hand.
+            self.events
+                .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
+        }
+    }
+
+    pub(super) fn motor_runs(&self) -> bool {
+        matches!(
+            &self.task,
+            Some(Task::Drive(Driving {
+                motion: Motion::Moving { .. },
+                ..
+            }))
+        )
+    }
+
+    /// Whether the motor is on its way, so that nothing may be written.
+    pub(super) fn motor_is_out(&self) -> bool {
+        matches!(
+            &self.task,
+            Some(Task::Drive(Driving {
+                motion: Motion::Moving { due: Some(_), .. },
+                ..
+            }))
+        )
+    }
+
+    /// Pieces that only the hand can bring are asked for once the motor rests.
+    pub(super) fn mind_owed(&mut self, now: Instant) {
+        let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
+        let (lacking, surplus) = self.owed();
+        if !resting || (lacking | surplus).is_empty() {
+            self.owed_due = None;
+        } else if self.misplaced.is_none() {
+            let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
+            if due <= now {
+                let board = self.game.position().board();
+                let piece = |square| Some((square, board.piece_at(square)?));
+                let pieces = lacking.into_iter().filter_map(piece).collect();
+                if let Some(square) = lacking.first() {
+                    self.say(codec::missing(square));
+                }
+                self.tell_misplaced(Misplaced {
+                    lacking: pieces,
+                    surplus,
+                });
+            }
+        }
+    }
+
+    /// Squares of the game's position that lack their piece, and those that hold one too many.
+    pub(super) fn owed(&self) -> (Bitboard, Bitboard) {
+        let standing = self.recogniser.standing().occupied();
+        let wanted = self.game.position().board().occupied();
+        (wanted & !standing, standing & !wanted)
+    }
+}
+
+/// Whether a picture shows that a path was carried out whose `OK` was not heard.
+pub(super) fn carried_out(path: &Interrupted, picture: Bitboard) -> bool {
+    let gone = match path.carry.from {
+        Place::Square(from) => !picture.contains(from) && !path.dim,
+        Place::Slot(_) => true,
+    };
+    match path.carry.to {
+        Place::Square(to) => {
+            picture.contains(to) || gone && matches!(path.carry.from, Place::Square(_))
+        }
+        Place::Slot(_) => gone,
+    }
+}

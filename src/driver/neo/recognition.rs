@@ -1,0 +1,181 @@
+//! What the squares tell, and what the recogniser makes of it.
+
+use std::time::Instant;
+
+use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
+
+use super::task::Task;
+use super::{
+    BOUNCE, Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec,
+};
+use crate::driver::{DriverEvent, Misplaced, Reported, Step, Wording};
+use crate::recognise::Recognised;
+use crate::sense::Sensed;
+
+impl Neo {
+    pub(super) fn sense(&mut self, now: Instant, sensed: Sensed) {
+        if self.known {
+            self.recogniser.sense(now, sensed);
+        }
+    }
+
+    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
+    pub(super) fn count_landing(&mut self, now: Instant, square: Square) {
+        let before = self.landings.filter(|landings| landings.square == square);
+        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
+        if !elsewhere {
+            let count = before.map_or(0, |landings| landings.count);
+            self.landings = Some(Landings {
+                square,
+                count: count.saturating_add(1),
+                last: now,
+            });
+        }
+    }
+
+    pub(super) fn count_lift(&mut self, now: Instant, square: Square) {
+        match &mut self.landings {
+            Some(landings) if landings.square == square => {
+                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
+                landings.count -= u8::from(bounced);
+                if let Some(promoting) = &mut self.promoting {
+                    promoting.due = now + PROMOTION_WAIT;
+                }
+            }
+            _ if self.promoting.is_none() => self.landings = None,
+            _ => {}
+        }
+    }
+
+    /// Pieces put on their starting squares in the middle of something else are a new game.
+    pub(super) fn mind_new_game(&mut self, now: Instant, picture: Bitboard) {
+        let start = Board::new();
+        let other = self.recogniser.standing().occupied() != start.occupied();
+        let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
+        if picture != start.occupied() || !other || !free {
+            self.new_game_pictures = 0;
+            return;
+        }
+        self.new_game_pictures += 1;
+        if self.new_game_pictures >= NEW_GAME_PICTURES {
+            self.new_game_pictures = 0;
+            self.stand_anew(start);
+            self.parking.clear();
+            self.mended();
+            self.say(codec::game_begins());
+            self.events.push_back(DriverEvent::NewGame);
+            self.work(now);
+        }
+    }
+
+    /// What the recogniser has to say.
+    pub(super) fn recognised(&mut self, now: Instant) {
+        // What the hand does meanwhile is told once the path under way is done, and known where it led.
+        while !self.motor_runs()
+            && let Some(recognised) = self.recogniser.poll()
+        {
+            match recognised {
+                Recognised::Played(m) => {
+                    self.behind = true;
+                    let gesture = self.settings.promotion == Promotion::Gesture;
+                    if m.is_promotion() && gesture {
+                        let due = now + PROMOTION_WAIT;
+                        self.promoting = Some(Promoting { m, due });
+                    } else {
+                        self.played(m, None);
+                    }
+                }
+                Recognised::Executed => {
+                    self.behind = true;
+                    self.executed();
+                }
+                Recognised::TookBack(m) => {
+                    self.behind = true;
+                    self.took_back(m);
+                }
+                Recognised::Puzzled { lacking, surplus } => {
+                    let board = self.recogniser.standing();
+                    let piece = |square| Some((square, board.piece_at(square)?));
+                    let lacking = lacking.into_iter().filter_map(piece).collect();
+                    self.tell_misplaced(Misplaced { lacking, surplus });
+                }
+                Recognised::Mended => self.mended(),
+            }
+        }
+    }
+
+    pub(super) fn played(&mut self, m: Move, role: Option<Role>) {
+        self.put = Bitboard::EMPTY;
+        self.mended();
+        let mut reported = by(m, self.game.turn());
+        if let Wording::Squares { promotion, .. } = &mut reported.wording {
+            *promotion = role;
+        }
+        let moved = DriverEvent::Moved(reported);
+        match self.task.take() {
+            // The hand did what the motor was about to do.
+            Some(Task::Drive(driving)) if driving.forward && driving.m == m && !driving.tidying => {
+                self.events.push_back(DriverEvent::Accepted);
+                self.events
+                    .push_back(DriverEvent::Moved(by(m, driving.mover)));
+            }
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
+                self.events.push_back(moved);
+            }
+            // The hand made its own move first; what was shown is still awaited.
+            Some(task @ Task::Hand(_)) => {
+                self.task = Some(task);
+                self.events.push_back(moved);
+            }
+            Some(Task::Assemble(_)) | None => self.events.push_back(moved),
+        }
+    }
+
+    pub(super) fn executed(&mut self) {
+        self.mended();
+        let shown = match self.task.take() {
+            Some(Task::Hand(Step::Show(m))) => Some(m),
+            // A take-back is done when the pieces stand.
+            Some(Task::Hand(_)) => None,
+            other => {
+                self.task = other;
+                self.game.last()
+            }
+        };
+        if let Some(m) = shown {
+            // The hand may have made its own move before.
+            let plies = self.game.moves().iter().rposition(|played| *played == m);
+            let before = plies.map(|plies| self.game.position_at(plies).turn());
+            let mover = before.unwrap_or(!self.game.turn());
+            self.events.push_back(DriverEvent::Moved(by(m, mover)));
+        }
+    }
+
+    pub(super) fn took_back(&mut self, m: Move) {
+        self.mended();
+        match self.task.take() {
+            Some(Task::Drive(driving))
+                if !driving.forward && driving.m == m && !driving.tidying =>
+            {
+                self.events.push_back(DriverEvent::Accepted);
+            }
+            Some(Task::Drive(driving)) => {
+                self.broke_off(&driving);
+                self.events
+                    .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn()))));
+            }
+            _ => self
+                .events
+                .push_back(DriverEvent::TookBack(Some(by(m, !self.game.turn())))),
+        }
+    }
+}
+
+/// A move of this side, worded so that it cannot be taken for the other side's.
+pub(super) fn by(m: Move, mover: Color) -> Reported {
+    Reported {
+        color: Some(mover),
+        ..Reported::of(m)
+    }
+}

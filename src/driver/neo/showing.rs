@@ -1,0 +1,68 @@
+//! What the board shows: lights, signs, and which pieces stand wrong.
+
+use shakmaty::{Bitboard, Outcome as GameOutcome, Position, Square};
+
+use super::codec::Sign;
+use super::task::Task;
+use super::{Neo, codec};
+use crate::driver::{DriverEvent, Misplaced};
+
+impl Neo {
+    pub(super) fn tell_misplaced(&mut self, misplaced: Misplaced) {
+        if self.misplaced.as_ref() != Some(&misplaced) {
+            self.misplaced = Some(misplaced.clone());
+            self.events.push_back(DriverEvent::Misplaced(misplaced));
+        }
+    }
+
+    pub(super) fn mended(&mut self) {
+        if self.misplaced.take().is_some() {
+            self.events.push_back(DriverEvent::Stands);
+        }
+    }
+
+    /// Lights what the hand is to look at.
+    pub(super) fn light(&mut self) {
+        let mut squares = Bitboard::EMPTY;
+        if let Some(misplaced) = &self.misplaced {
+            squares |= misplaced.surplus;
+            for (square, _) in &misplaced.lacking {
+                squares.add(*square);
+            }
+        } else if let Some(Task::Hand(_)) = &self.task {
+            let (before, after) = (self.recogniser.standing(), self.game.position().board());
+            squares = before.occupied() ^ after.occupied();
+            squares |= Square::ALL
+                .into_iter()
+                .filter(|s| before.piece_at(*s) != after.piece_at(*s))
+                .collect::<Bitboard>();
+        }
+        if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
+            self.lit = squares;
+            self.say(codec::light(squares));
+        }
+    }
+
+    /// Tells the board of check and of the end of the game.
+    pub(super) fn signs(&mut self) {
+        let position = self.game.position();
+        let old = self.settings.old_signs;
+        match position.outcome() {
+            GameOutcome::Known(outcome) if !self.ended => {
+                self.ended = true;
+                self.say(codec::sign(Sign::Result(outcome.winner()), old));
+                self.say(codec::reset());
+                self.say(codec::no_game());
+            }
+            GameOutcome::Known(_) => {}
+            GameOutcome::Unknown => {
+                self.ended = false;
+                // The maker's app is silent about a check the player gives (captured: three checks).
+                if self.shown && position.is_check() {
+                    self.say(codec::sign(Sign::Check, old));
+                }
+            }
+        }
+        self.shown = false;
+    }
+}
