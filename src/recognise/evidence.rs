@@ -65,6 +65,8 @@ pub(super) struct Evidence {
     tried: Bitboard,
     first_at: [u32; 64],
     clock: u32,
+    /// When the last picture came.
+    pictured_at: Option<Instant>,
     /// When something was last seen of a square.
     seen_at: [Option<Instant>; 64],
     /// When any square was last touched.
@@ -100,6 +102,7 @@ impl Evidence {
             tried: Bitboard::EMPTY,
             first_at: [0; 64],
             clock: 0,
+            pictured_at: None,
             seen_at: [None; 64],
             pictured: false,
             after_motor: 0,
@@ -168,6 +171,12 @@ impl Evidence {
     pub fn dim(&self) -> Bitboard {
         self.picture
             .map_or(Bitboard::EMPTY, |p| self.full & !p & !self.up & !self.fell)
+    }
+
+    /// Of [`Self::dim`], the squares that nothing was seen of since the last picture.
+    pub fn dim_since_touched(&self) -> Bitboard {
+        let older = |square: &Square| self.seen_at[usize::from(*square)] <= self.pictured_at;
+        self.dim().into_iter().filter(older).collect()
     }
 
     /// Squares on which a piece was put, but that have read empty for long enough since to doubt that it stayed.
@@ -323,6 +332,7 @@ impl Evidence {
         let old = |seen: Option<Instant>| {
             seen.is_none_or(|at| now.saturating_duration_since(at) >= PICTURE_AGE)
         };
+        self.pictured_at = Some(now);
         let before = self.picture.replace(picture);
         let before_at = self.picture_at.replace(now);
         self.pictured = true;

@@ -112,9 +112,9 @@ impl Recogniser {
         &self.standing
     }
 
-    /// Squares that hold a piece but read empty.
+    /// Squares that hold a piece but read empty in a picture younger than what was last seen of them.
     pub fn dim(&self) -> Bitboard {
-        self.evidence.dim()
+        self.evidence.dim_since_touched()
     }
 
     /// Whether the hand has disturbed anything that is not understood yet.
