@@ -221,6 +221,17 @@ pub struct Misplaced {
     pub surplus: Bitboard,
 }
 
+impl Misplaced {
+    /// What is wrong on these squares where the pieces should stand as on `board`.
+    pub fn on(board: &Board, lacking: Bitboard, surplus: Bitboard) -> Self {
+        let piece = |square| Some((square, board.piece_at(square)?));
+        Self {
+            lacking: lacking.into_iter().filter_map(piece).collect(),
+            surplus,
+        }
+    }
+}
+
 /// Why a step did not take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepFailure {

@@ -12,7 +12,7 @@ use crate::sense::Sensed;
 const PICTURES_TO_CHANGE: u8 = 2;
 /// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand. The shortest
 /// time between a placement and a lift in the captured game: 0.18 s.
-const BOUNCE: Duration = Duration::from_millis(150);
+pub(crate) const BOUNCE: Duration = Duration::from_millis(150);
 const PICTURE_AGE: Duration = Duration::from_millis(2_100);
 /// A hand takes at least this long from a lift to a landing. Shortest in the captured game: 0.36 s.
 const CARRY: Duration = Duration::from_millis(300);

@@ -20,6 +20,7 @@ use std::{collections::VecDeque, time::Instant};
 
 use shakmaty::{Bitboard, Board, Move, Role, Square};
 
+pub(crate) use self::evidence::BOUNCE;
 pub use self::waits::Waits;
 use self::{
     evidence::Evidence,

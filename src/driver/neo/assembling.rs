@@ -61,10 +61,8 @@ impl Neo {
         if (lacking | surplus).is_empty() || believed {
             self.close(&mut assembling);
         } else {
-            let board = assembling.game.position().board();
-            let piece = |square| Some((square, board.piece_at(square)?));
-            let lacking = lacking.into_iter().filter_map(piece).collect();
-            self.tell_misplaced(Misplaced { lacking, surplus });
+            let misplaced = Misplaced::on(assembling.game.position().board(), lacking, surplus);
+            self.tell_misplaced(misplaced);
         }
         self.task = Some(Task::Assemble(assembling));
     }

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::Bitboard;
-
-use shakmaty::Position;
+use shakmaty::{Bitboard, Position};
 
 use super::motor::{Action, Place};
 use super::outbox::Part;
@@ -245,15 +243,11 @@ impl Neo {
             let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
             if due <= now {
                 let board = self.game.position().board();
-                let piece = |square| Some((square, board.piece_at(square)?));
-                let pieces = lacking.into_iter().filter_map(piece).collect();
+                let misplaced = Misplaced::on(board, lacking, surplus);
                 if let Some(square) = lacking.first() {
                     self.say(codec::missing(square));
                 }
-                self.tell_misplaced(Misplaced {
-                    lacking: pieces,
-                    surplus,
-                });
+                self.tell_misplaced(misplaced);
             }
         }
     }

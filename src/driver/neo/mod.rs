@@ -62,8 +62,6 @@ pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 /// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
 /// elsewhere.
 pub const OWED_WAIT: Duration = Duration::from_secs(1);
-/// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand.
-const BOUNCE: Duration = Duration::from_millis(150);
 /// Pictures that must show the start position before it counts as a new game.
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.

@@ -5,11 +5,9 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
 
 use super::task::Task;
-use super::{
-    BOUNCE, Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec,
-};
+use super::{Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec};
 use crate::driver::{DriverEvent, Misplaced, Reported, Step, Wording};
-use crate::recognise::Recognised;
+use crate::recognise::{BOUNCE, Recognised};
 use crate::sense::Sensed;
 
 impl Neo {
@@ -94,10 +92,8 @@ impl Neo {
                     self.took_back(m);
                 }
                 Recognised::Puzzled { lacking, surplus } => {
-                    let board = self.recogniser.standing();
-                    let piece = |square| Some((square, board.piece_at(square)?));
-                    let lacking = lacking.into_iter().filter_map(piece).collect();
-                    self.tell_misplaced(Misplaced { lacking, surplus });
+                    let misplaced = Misplaced::on(self.recogniser.standing(), lacking, surplus);
+                    self.tell_misplaced(misplaced);
                 }
                 Recognised::Mended => self.mended(),
             }
