@@ -41,3 +41,4 @@ pub mod transcript;
 pub mod transport;
 pub mod uci;
 pub mod watch;
+pub mod whitepawn;

@@ -82,6 +82,27 @@ pub struct SerialConfig {
     pub baud: Option<u32>,
 }
 
+impl SerialConfig {
+    /// What the types cannot say: the key, relative to what the port belongs to, and the problem.
+    pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+        if self.port.is_empty() {
+            return Err((
+                vec!["serial", "port"],
+                "is empty: for instance \"/dev/ttyUSB0\"".to_owned(),
+            ));
+        }
+        if cfg!(unix) && !self.port.starts_with('/') {
+            let problem = format!("`{0}` is no path: write \"/dev/{0}\"", self.port);
+            return Err((vec!["serial", "port"], problem));
+        }
+        if self.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
+            let problem = format!("is a speed in baud, {} to {}", BAUDS.start(), BAUDS.end());
+            return Err((vec!["serial", "baud"], problem));
+        }
+        Ok(())
+    }
+}
+
 /// `ble = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -294,20 +315,7 @@ impl BoardConfig {
             ));
         }
         if let Some(serial) = &self.serial {
-            if serial.port.is_empty() {
-                return Err((
-                    vec!["serial", "port"],
-                    "is empty: for instance \"/dev/ttyUSB0\"".to_owned(),
-                ));
-            }
-            if cfg!(unix) && !serial.port.starts_with('/') {
-                let problem = format!("`{0}` is no path: write \"/dev/{0}\"", serial.port);
-                return Err((vec!["serial", "port"], problem));
-            }
-            if serial.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
-                let problem = format!("is a speed in baud, {} to {}", BAUDS.start(), BAUDS.end());
-                return Err((vec!["serial", "baud"], problem));
-            }
+            serial.check()?;
         }
         self.ble.as_ref().map_or(Ok(()), BleConfig::check)
     }

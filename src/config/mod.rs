@@ -4,6 +4,7 @@
 pub mod board;
 pub mod error;
 pub mod value;
+pub mod whitepawn;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -17,6 +18,7 @@ pub use self::{
     board::{BoardConfig, BoardKind},
     error::ConfigError,
     value::Listen,
+    whitepawn::WhitePawnConfig,
 };
 use crate::board::name::BoardName;
 
@@ -80,43 +82,6 @@ impl Default for StatusConfig {
         }
     }
 }
-
-/// `[[whitepawn]]`: read and checked, not run by this version.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WhitePawnConfig {
-    /// The board that is played for the app.
-    pub board: BoardName,
-    /// Over TCP.
-    pub tcp: Option<TcpListen>,
-    /// Over a serial port.
-    pub serial: Option<board::SerialConfig>,
-    /// Over Bluetooth LE.
-    pub ble: Option<BleName>,
-    /// Over Bluetooth Classic.
-    pub rfcomm: Option<Empty>,
-}
-
-/// `{ listen = "…" }`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TcpListen {
-    /// Address and port.
-    pub listen: Listen,
-}
-
-/// `{ name = "…" }`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BleName {
-    /// The name advertised.
-    pub name: String,
-}
-
-/// `{}`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Empty {}
 
 impl Config {
     /// Reads a file and the environment.
@@ -198,22 +163,25 @@ impl Config {
             }
             taken.push((what, listen));
         }
+        self.check_whitepawn()
+    }
+
+    fn check_whitepawn(&self) -> Result<(), (Vec<String>, String)> {
         for (index, entry) in self.whitepawn.iter().enumerate() {
-            let index = index.to_string();
+            let path = |key: Vec<&str>| {
+                let start = ["whitepawn".to_owned(), index.to_string()];
+                start
+                    .into_iter()
+                    .chain(key.into_iter().map(str::to_owned))
+                    .collect()
+            };
             if !self.boards.contains_key(&entry.board) {
                 let problem = format!("there is no [boards.{}]", entry.board);
-                return Err((path(&["whitepawn", &index, "board"]), problem));
+                return Err((path(vec!["board"]), problem));
             }
-            let ways = [
-                entry.tcp.is_some(),
-                entry.serial.is_some(),
-                entry.ble.is_some(),
-                entry.rfcomm.is_some(),
-            ];
-            if ways.into_iter().filter(|way| *way).count() != 1 {
-                let problem = "give exactly one of tcp, serial, ble, rfcomm".to_owned();
-                return Err((path(&["whitepawn", &index]), problem));
-            }
+            entry
+                .check()
+                .map_err(|(key, problem)| (path(key), problem))?;
         }
         Ok(())
     }

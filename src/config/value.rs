@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
+use uuid::Uuid;
 
 /// The longest duration a key takes.
 pub const LONGEST: Duration = Duration::from_hours(1);
@@ -71,6 +72,21 @@ impl<'de> Deserialize<'de> for Address {
         Err(de::Error::custom(format!(
             "`{text}` is no address: write HOST:PORT, for instance \"127.0.0.1:9700\""
         )))
+    }
+}
+
+/// A UUID of a Bluetooth service or characteristic, all 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongUuid(pub Uuid);
+
+impl<'de> Deserialize<'de> for LongUuid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|_| {
+            de::Error::custom(format!(
+                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\""
+            ))
+        })
     }
 }
 
