@@ -37,6 +37,7 @@ pub mod sense;
 #[cfg(target_os = "linux")]
 pub mod simulate;
 pub mod status;
+pub mod swpp;
 pub mod transcript;
 pub mod transport;
 pub mod uci;

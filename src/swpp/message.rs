@@ -1,0 +1,128 @@
+//! The six messages, as values.
+
+use std::fmt;
+
+use super::{MAX_SERIAL, VERSION_WIDTH};
+use crate::driver::Wording;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// `H0`: the app's first message, and its question whether the board is there.
+    HandshakeRequest {
+        /// The protocol's version, where it could be read: a board answers all the same.
+        protocol: Option<u8>,
+        /// The app's build.
+        build: Option<u16>,
+    },
+    /// `H1`: the board's answer.
+    HandshakeResponse {
+        /// The protocol's version.
+        protocol: u8,
+        /// The board's version.
+        version: BoardVersion,
+        /// The board's serial number; may be empty.
+        serial: String,
+    },
+    /// `NG`: a game begins.
+    NewGame {
+        /// What kind of game.
+        kind: GameKind,
+        /// Whether the app waits for a move of the board's.
+        waits_for_board: bool,
+    },
+    /// `GE`: the game is over.
+    GameEnded(Ending),
+    /// `MA`: a move made in the app.
+    AppMove(Wording),
+    /// `MB`: a move made on the board.
+    BoardMove(Wording),
+}
+
+/// The kind of game in `NG`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GameKind {
+    /// 0: both sides are played here.
+    Offline,
+    /// 1: against an engine.
+    Engine,
+    /// 2: against somebody over `WhitePawn`.
+    WhitePawn,
+    /// 3: on Lichess.
+    Lichess,
+}
+
+impl GameKind {
+    /// Every kind, by its number.
+    pub const ALL: [Self; 4] = [Self::Offline, Self::Engine, Self::WhitePawn, Self::Lichess];
+}
+
+impl fmt::Display for GameKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Offline => "an offline match",
+            Self::Engine => "a match against an engine",
+            Self::WhitePawn => "a WhitePawn online game",
+            Self::Lichess => "a Lichess online game",
+        })
+    }
+}
+
+/// The end of the game in `GE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// 0.
+    Aborted,
+    /// 1.
+    Checkmate,
+    /// 2.
+    Draw,
+    /// 3: the app's user, whose hand is at the board.
+    UserResigned,
+    /// 4.
+    OpponentResigned,
+}
+
+impl Ending {
+    /// Every ending, by its number.
+    pub const ALL: [Self; 5] = [
+        Self::Aborted,
+        Self::Checkmate,
+        Self::Draw,
+        Self::UserResigned,
+        Self::OpponentResigned,
+    ];
+}
+
+/// A board's version: what fits the eight characters of H1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardVersion(String);
+
+impl BoardVersion {
+    /// A version; what is not printable, or beyond eight characters, is left out.
+    pub fn new(text: &str) -> Self {
+        Self(plain(text.trim(), VERSION_WIDTH))
+    }
+
+    /// The text, without padding.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Message {
+    /// H1 for a board with this version and serial number, in what H1 can carry.
+    pub fn welcome(version: &str, serial: &str) -> Self {
+        Self::HandshakeResponse {
+            protocol: super::VERSION,
+            version: BoardVersion::new(version),
+            serial: plain(serial, MAX_SERIAL),
+        }
+    }
+}
+
+/// The printable ASCII characters of a text, so many at most: everything in SWPP is that.
+fn plain(text: &str, limit: usize) -> String {
+    let printable = |c: &char| c.is_ascii_graphic() || *c == ' ';
+    text.chars().filter(printable).take(limit).collect()
+}
