@@ -10,7 +10,7 @@ use shakmaty::uci::UciMove;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::{
-    board::{command::Command, name::BoardName, snapshot::Snapshot},
+    board::{command::Command, name::BoardName, occasion::GameEnd, snapshot::Snapshot},
     driver::BoardResult,
 };
 
@@ -100,6 +100,25 @@ pub enum Event {
         /// How.
         result: BoardResult,
     },
+    /// A program or an app says that its game is over.
+    Ended {
+        /// How.
+        end: GameEnd,
+    },
+    /// Other clients have the board, or wait for it.
+    Players {
+        /// Who has it.
+        have: Vec<Arc<str>>,
+        /// Who waits for it.
+        wait: Vec<Arc<str>>,
+    },
+    /// A client is at work, or no longer.
+    Client {
+        /// Which.
+        client: Arc<str>,
+        /// What it did, or what was refused to it.
+        text: String,
+    },
     /// The board is led to another game.
     Target {
         /// `startpos moves …`, or nothing where no client has the board.
@@ -184,6 +203,16 @@ impl Bus {
         }
     }
 
+    /// Tells everybody what happened on a board, or to one of its clients.
+    pub fn tell(&self, board: &BoardName, event: Event) {
+        // Nobody listening is not an error.
+        let _ = self.events.send(BoardEvent {
+            board: board.clone(),
+            at: SystemTime::now(),
+            event,
+        });
+    }
+
     /// The events from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<BoardEvent> {
         self.events.subscribe()
@@ -195,6 +224,19 @@ impl Event {
     pub fn is_blank(&self) -> bool {
         matches!(self, Self::Advice { text } if text.is_empty())
     }
+}
+
+/// Who plays, and who waits.
+fn players(f: &mut fmt::Formatter<'_>, have: &[Arc<str>], wait: &[Arc<str>]) -> fmt::Result {
+    if have.is_empty() {
+        f.write_str("the board is free")?;
+    } else {
+        write!(f, "the board is with {}", have.join(" and "))?;
+    }
+    if wait.is_empty() {
+        return Ok(());
+    }
+    write!(f, "; waiting for it: {}", wait.join(", "))
 }
 
 /// The last moves of a game's text are enough to see where it is.
@@ -235,6 +277,9 @@ impl fmt::Display for Event {
             Self::Mistake { text } => f.write_str(text),
             Self::Mended => f.write_str("the pieces stand right again"),
             Self::Result { result } => write!(f, "the board says: {result}"),
+            Self::Ended { end } => write!(f, "the game is over: {end}"),
+            Self::Players { have, wait } => players(f, have, wait),
+            Self::Client { client, text } => write!(f, "{client}: {text}"),
             Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
             Self::Battery { percent } => write!(f, "battery: {percent} %"),

@@ -68,10 +68,9 @@ impl Daemon {
         let (events, _) = broadcast::channel(CAPACITY);
         let mut handles = Vec::new();
         for (name, board) in &config.boards {
-            let parts =
-                registry::driver(board).and_then(|d| Ok((d, registry::transport(board, &radio)?)));
-            let (driver, transport) = match parts {
-                Ok(parts) => parts,
+            let driver = registry::driver(board);
+            let transport = match registry::transport(board, &radio) {
+                Ok(transport) => transport,
                 Err(error) => {
                     warn!(board = %name, "{error}");
                     continue;

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::{
     board::{machine::Machine, name::BoardName},
     config::BoardConfig,
-    driver::registry::{self, NotYet},
+    driver::registry,
     transcript::{Entry, Item, Transcript},
 };
 
@@ -24,20 +24,17 @@ pub enum ReplayError {
     /// Its head does not say what the board is.
     #[error("the lines that begin with ! do not say what the board is: {0}")]
     Board(Box<figment::Error>),
-    /// This version has no driver for it.
-    #[error(transparent)]
-    NotYet(#[from] NotYet),
 }
 
 /// Plays a transcript's input and returns it with the output it makes now.
 ///
 /// # Errors
-/// The transcript does not say what the board is, or this version cannot drive it.
+/// The transcript does not say what the board is.
 pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
     let board: BoardConfig = Figment::from(Toml::string(&transcript.board))
         .extract()
         .map_err(|error| ReplayError::Board(Box::new(error)))?;
-    let driver = registry::driver(&board)?;
+    let driver = registry::driver(&board);
     let mut run = Run {
         machine: Machine::new(BoardName::default(), driver, board.correction_wait()),
         begin: Instant::now(),

@@ -116,7 +116,8 @@ fn snapshot_line(snapshot: &Snapshot) -> Value {
         "awaiting": snapshot.awaiting,
         "battery": snapshot.battery,
         "advice": snapshot.advice.to_string(),
-        "holders": snapshot.holders.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "holders": snapshot.holders,
+        "waiting": snapshot.waiting,
     })
 }
 

@@ -37,6 +37,7 @@ use crate::{
     board::{
         command::{ClientId, Command},
         name::BoardName,
+        occasion::GameEnd,
     },
     bus::Event,
     driver::{Channel, Outcome, Outgoing, Request, channel::NoChannel},
@@ -266,13 +267,19 @@ fn parse_command(text: &str) -> Result<Command, String> {
     Ok(match verb {
         "target" => {
             let number = number(word("a number")?)?;
-            let rest: Vec<&str> = words.collect();
+            let mut rest: Vec<&str> = words.collect();
+            // Left out where it is the usual one.
+            let given = rest.first().and_then(|word| word.parse().ok());
+            if given.is_some() {
+                rest.remove(0);
+            }
             let game = Game::from_words(&rest).map_err(|error| error.to_string())?;
             Command::Target {
                 client,
                 label: format!("client {client}").into(),
                 number,
                 game: Box::new(game),
+                occasion: given.unwrap_or_default(),
             }
         }
         "await" => Command::Await {
@@ -304,6 +311,14 @@ fn parse_command(text: &str) -> Result<Command, String> {
                 let text = word("a piece")?;
                 let role = text.chars().next().and_then(Role::from_char);
                 role.ok_or(format!("`{text}` is no piece's letter"))?
+            },
+        },
+        "ended" => Command::Ended {
+            client,
+            end: {
+                let text = word("how")?;
+                let end = text.parse::<GameEnd>();
+                end.map_err(|()| format!("`{text}` is no end of a game"))?
             },
         },
         "release" => Command::Release { client },

@@ -17,6 +17,7 @@ use boardbridge::{
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
+        occasion::Occasion,
         snapshot::Snapshot,
     },
     driver::{Channel, Driver, citrine, ucb},
@@ -130,6 +131,7 @@ impl World {
             label: "the test".into(),
             number: self.number,
             game: Box::new(self.target.clone()),
+            occasion: Occasion::default(),
         };
         self.machine.command(self.now, command);
     }

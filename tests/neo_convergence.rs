@@ -21,6 +21,7 @@ use boardbridge::{
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
+        occasion::Occasion,
         snapshot::{LinkState, Snapshot},
     },
     bus::{By, Event},
@@ -143,6 +144,7 @@ impl World {
             label: "the test".into(),
             number: self.number,
             game: Box::new(self.target.clone()),
+            occasion: Occasion::default(),
         });
     }
 

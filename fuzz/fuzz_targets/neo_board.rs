@@ -35,6 +35,7 @@ libfuzzer_sys::fuzz_target!(|input: Vec<(u8, u8, Vec<u8>)>| {
         label: "fuzz".into(),
         number: 1,
         game: Box::new(Game::standard()),
+        occasion: boardbridge::board::occasion::Occasion::default(),
     });
     machine.command(now, Command::Await { client: ClientId(1), on: true });
     for (wait, what, bytes) in input {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use shakmaty::{Move, Role};
 
-use super::command::ClientId;
+use super::{command::ClientId, occasion::Occasion};
 use crate::game::Game;
 
 /// Clients that may follow one board at once; those beyond are told that it is taken. More than the UCI
@@ -34,6 +34,8 @@ pub struct Claim {
     pub number: u64,
     /// The game it follows.
     pub game: Game,
+    /// What it is played for.
+    pub occasion: Occasion,
     /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
     pub fresh_from: usize,
     /// Whether it awaits the hand's move.
@@ -70,6 +72,11 @@ impl Claims {
         self.claims.iter().filter(|claim| claim.joined)
     }
 
+    /// The clients that wait for the board.
+    pub fn waiting(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(|claim| !claim.joined)
+    }
+
     /// Whether this client has the board.
     pub fn has(&self, client: ClientId) -> bool {
         self.holders().any(|claim| claim.client == client)
@@ -104,11 +111,13 @@ impl Claims {
         label: Arc<str>,
         number: u64,
         game: Game,
+        occasion: Occasion,
         fresh_from: usize,
     ) -> bool {
         if let Some(claim) = self.get(client) {
             claim.number = number;
             claim.game = game;
+            claim.occasion = occasion;
             claim.fresh_from = fresh_from;
             claim.awaiting = false;
         } else if self.claims.len() < MAX_CLAIMS {
@@ -117,6 +126,7 @@ impl Claims {
                 label,
                 number,
                 game,
+                occasion,
                 fresh_from,
                 awaiting: false,
                 answered: false,
@@ -160,6 +170,13 @@ impl Claims {
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
         on && !(claim.joined && answered) && self.admit(client)
+    }
+
+    /// What the target is played for, by the word of a client that states it.
+    pub fn occasion(&self) -> Occasion {
+        let states = |claim: &&Claim| self.target.as_ref() == Some(&claim.game);
+        let claim = self.holders().find(states);
+        claim.map_or(Occasion::default(), |claim| claim.occasion)
     }
 
     /// What a pawn becomes where the board cannot tell, by the word of the client that awaits the move.
@@ -274,7 +291,14 @@ mod tests {
     }
 
     fn state(claims: &mut Claims, client: ClientId, moves: &str) -> bool {
-        claims.state(client, "somebody".into(), 1, game(moves), 0)
+        claims.state(
+            client,
+            "somebody".into(),
+            1,
+            game(moves),
+            Occasion::default(),
+            0,
+        )
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use shakmaty::{Role, uci::UciMove};
 
+use super::occasion::{GameEnd, Occasion};
 use crate::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs.
@@ -29,6 +30,8 @@ pub enum Command {
         number: u64,
         /// The game.
         game: Box<Game>,
+        /// What it is played for.
+        occasion: Occasion,
     },
     /// The client awaits the hand's move in its target, or does so no longer.
     Await {
@@ -70,6 +73,13 @@ pub enum Command {
         /// The piece.
         role: Role,
     },
+    /// The client's game is over, as no rule of chess may tell.
+    Ended {
+        /// Who says so.
+        client: ClientId,
+        /// How.
+        end: GameEnd,
+    },
     /// The client has no more use for the board.
     Release {
         /// Who.
@@ -85,8 +95,15 @@ impl fmt::Display for Command {
                 client,
                 number,
                 game,
+                occasion,
                 ..
-            } => write!(f, "target {client} {number} {game}"),
+            } => {
+                write!(f, "target {client} {number} ")?;
+                if *occasion != Occasion::default() {
+                    write!(f, "{occasion} ")?;
+                }
+                game.fmt(f)
+            }
             Self::Await { client, on } => {
                 write!(f, "await {client} {}", if *on { "on" } else { "off" })
             }
@@ -99,6 +116,7 @@ impl fmt::Display for Command {
             Self::NewGame { client } => write!(f, "new-game {client}"),
             Self::Ready { client } => write!(f, "ready {client}"),
             Self::Promotion { client, role } => write!(f, "promotion {client} {}", role.char()),
+            Self::Ended { client, end } => write!(f, "ended {client} {}", end.word()),
             Self::Release { client } => write!(f, "release {client}"),
         }
     }

@@ -12,5 +12,6 @@ pub mod command;
 pub mod held;
 pub mod machine;
 pub mod name;
+pub mod occasion;
 pub mod plan;
 pub mod snapshot;

@@ -5,7 +5,10 @@
 
 use shakmaty::Position;
 
-use super::held::{Certainty, Held};
+use super::{
+    held::{Certainty, Held},
+    occasion::Beginning,
+};
 use crate::{
     driver::{Capabilities, Step},
     game::Game,
@@ -31,13 +34,15 @@ pub struct Circumstances {
     pub set_up_refused: bool,
     /// The pieces stand as in the target after so many plies: to set that up takes no hand.
     pub stands: Option<usize>,
+    /// What the target's game is played for, if it is begun anew.
+    pub beginning: Beginning,
 }
 
 /// The next step from `held` toward `target`.
 pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstances) -> Plan {
     if let Some(plies) = given.stands.filter(|_| held.certainty() == Certainty::Lost) {
         return Plan::Do(if plies == 0 && target.is_standard() {
-            Step::NewGame
+            Step::NewGame(given.beginning)
         } else {
             Step::SetUp(Box::new(target.truncated(plies)))
         });
@@ -64,14 +69,17 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     // A game that was interrupted is not begun anew, even where it is not certain what the board holds of it.
     let interrupted = !given.new_game && game.common_plies(target).is_some_and(|common| common > 0);
     if target.is_standard() && (target.is_empty() || !interrupted) {
-        ways.push((board.new_game_cost + target.len(), Step::NewGame));
+        ways.push((
+            board.new_game_cost + target.len(),
+            Step::NewGame(given.beginning),
+        ));
     }
-    if !given.set_up_refused {
+    if let Some(cost) = board.set_up_cost.filter(|_| !given.set_up_refused) {
         // A position given piece by piece has no en-passant square: the double step is shown after it.
         let en_passant = target.position().legal_ep_square().is_some();
         let plies = target.len().saturating_sub(usize::from(en_passant));
         let before = Box::new(target.truncated(plies));
-        ways.push((board.set_up_cost, Step::SetUp(before)));
+        ways.push((cost, Step::SetUp(before)));
     }
     // The first of equals: a move before a new game, a new game before a set-up.
     match ways.into_iter().min_by_key(|(cost, _)| *cost) {
@@ -82,24 +90,34 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::Color;
+
     use super::*;
+    use crate::board::occasion::Opponent;
 
     const CITRINE: Capabilities = Capabilities {
         take_back: true,
-        set_up_cost: 12,
+        set_up_cost: Some(12),
         new_game_cost: 6,
         tells_game: true,
         moves_itself: false,
         keeps_record: true,
+        tells_moves_only: false,
     };
     const UCB: Capabilities = Capabilities {
         take_back: false,
-        set_up_cost: 5,
+        set_up_cost: Some(5),
         new_game_cost: 3,
         tells_game: false,
         moves_itself: false,
         keeps_record: true,
+        tells_moves_only: false,
     };
+
+    const BEGIN: Plan = Plan::Do(Step::NewGame(Beginning {
+        opponent: Opponent::Engine,
+        hand: Some(Color::White),
+    }));
 
     fn game(moves: &str) -> Game {
         let mut game = Game::standard();
@@ -138,7 +156,7 @@ mod tests {
             next(&held, "e2e4", UCB),
             Plan::Do(Step::SetUp(Box::new(game("e2e4"))))
         );
-        assert_eq!(next(&held, "", UCB), Plan::Do(Step::NewGame));
+        assert_eq!(next(&held, "", UCB), BEGIN);
     }
 
     #[test]
@@ -147,7 +165,7 @@ mod tests {
         held.replace(game("e2e4 e7e5"));
         assert!(matches!(
             next(&held, "e2e4", CITRINE),
-            Plan::Do(Step::NewGame | Step::SetUp(_))
+            Plan::Do(Step::NewGame(_) | Step::SetUp(_))
         ));
     }
 
@@ -167,7 +185,7 @@ mod tests {
     #[test]
     fn a_new_game_is_begun_and_an_interrupted_one_is_set_up() {
         let unknown = Held::default();
-        assert_eq!(next(&unknown, "e2e4", UCB), Plan::Do(Step::NewGame));
+        assert_eq!(next(&unknown, "e2e4", UCB), BEGIN);
         let mut interrupted = held("e2e4");
         interrupted.doubt();
         assert_eq!(
@@ -210,9 +228,6 @@ mod tests {
             new_game: true,
             ..Circumstances::default()
         };
-        assert_eq!(
-            plan(&held("e2e4"), &game(""), CITRINE, given),
-            Plan::Do(Step::NewGame)
-        );
+        assert_eq!(plan(&held("e2e4"), &game(""), CITRINE, given), BEGIN);
     }
 }

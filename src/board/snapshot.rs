@@ -62,6 +62,8 @@ pub struct Snapshot {
     pub places: Vec<Place>,
     /// Who has the board, for messages to those who wait.
     pub holders: Vec<Arc<str>>,
+    /// Who waits for it.
+    pub waiting: Vec<Arc<str>>,
 }
 
 impl Snapshot {
@@ -80,6 +82,7 @@ impl Snapshot {
             battery: None,
             places: Vec::new(),
             holders: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 

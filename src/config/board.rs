@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::value::{Address, Listen, Span};
+use super::value::{Address, Listen, LongUuid, Span};
 use crate::{
     driver::neo::{
         Promotion,
@@ -116,6 +116,10 @@ pub struct BleConfig {
     pub address: Option<String>,
     /// The adapter to use, such as `hci1`; the first one by default.
     pub adapter: Option<String>,
+    /// SWPP: the characteristic written to; Nordic UART by default.
+    pub write: Option<LongUuid>,
+    /// SWPP: the characteristic the board notifies.
+    pub notify: Option<LongUuid>,
 }
 
 impl BleConfig {
@@ -317,12 +321,22 @@ impl BoardConfig {
         if let Some(serial) = &self.serial {
             serial.check()?;
         }
-        self.ble.as_ref().map_or(Ok(()), BleConfig::check)
+        if let Some(ble) = &self.ble {
+            ble.check()?;
+            let keys = [("write", ble.write), ("notify", ble.notify)];
+            let given = keys.iter().find(|(_, given)| given.is_some());
+            if let Some((key, _)) = given.filter(|_| self.kind != BoardKind::Swpp) {
+                let problem = format!("is a key of swpp only: take it out of this {}", self.kind);
+                return Err((vec!["ble", key], problem));
+            }
+        }
+        Ok(())
     }
 
     fn check_keys_of_other_kinds(&self) -> Result<(), (Vec<&'static str>, String)> {
-        use BoardKind::{MikoNeo, NovagCitrine, NovagUcb};
+        use BoardKind::{MikoNeo, NovagCitrine, NovagUcb, Swpp};
         const NOVAG: &[BoardKind] = &[NovagCitrine, NovagUcb];
+        const SHOWING: &[BoardKind] = &[NovagCitrine, NovagUcb, Swpp];
         let keys: [(&'static str, bool, &[BoardKind]); 14] = [
             (
                 "position_format",
@@ -339,7 +353,7 @@ impl BoardConfig {
                 self.second_send_capture.is_some(),
                 &[NovagCitrine],
             ),
-            ("move_wait", self.move_wait.is_some(), NOVAG),
+            ("move_wait", self.move_wait.is_some(), SHOWING),
             ("setup_wait", self.setup_wait.is_some(), NOVAG),
             ("motor", self.motor.is_some(), &[MikoNeo]),
             ("promotion", self.promotion.is_some(), &[MikoNeo]),
@@ -393,6 +407,17 @@ impl BoardConfig {
                     humantime::format_duration(span.0)
                 ));
             }
+        }
+        if let Some(ble) = self.ble.as_ref().filter(|_| self.kind == BoardKind::Swpp) {
+            // How such a board is reached decides what it is told.
+            let keys = [("write", ble.write), ("notify", ble.notify)];
+            let keys = keys
+                .into_iter()
+                .filter_map(|(key, uuid)| Some(format!("{key} = \"{}\"", uuid?.0)));
+            lines.push(format!(
+                "ble = {{ {} }}",
+                keys.collect::<Vec<_>>().join(", ")
+            ));
         }
         if let Some(motor) = self.motor {
             lines.push(format!("motor = {motor}"));

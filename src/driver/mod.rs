@@ -9,8 +9,10 @@ pub mod channel;
 pub mod citrine;
 pub mod lines;
 pub mod neo;
+pub mod outbox;
 pub mod pacer;
 pub mod registry;
+pub mod swpp;
 pub mod ucb;
 
 use std::time::Instant;
@@ -18,7 +20,10 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
 
 pub use self::channel::{Channel, Outcome, Outgoing, Request};
-use crate::game::Game;
+use crate::{
+    board::occasion::{Beginning, GameEnd},
+    game::Game,
+};
 
 /// One thing a board is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +33,7 @@ pub enum Step {
     /// Take the last move back; it is given so that a driver can check the board's answer.
     TakeBack(Move),
     /// Start a new game from the standard position.
-    NewGame,
+    NewGame(Beginning),
     /// Set up the last position of this game.
     SetUp(Box<Game>),
 }
@@ -64,6 +69,21 @@ impl Reported {
             },
             // Only drops have no square of origin, and no board has drops.
             None => Self::squares(m.from().unwrap_or(m.to()), m.to(), m.promotion()),
+        }
+    }
+
+    /// Whether this is the same way between two squares, the other way round.
+    pub fn undoes(self, other: Self) -> bool {
+        match (self.wording, other.wording) {
+            (
+                Wording::Squares { from, to, .. },
+                Wording::Squares {
+                    from: back,
+                    to: home,
+                    ..
+                },
+            ) => from == home && to == back,
+            _ => false,
         }
     }
 
@@ -248,8 +268,8 @@ pub enum StepFailure {
 pub struct Capabilities {
     /// The board can be told to take a move back.
     pub take_back: bool,
-    /// The board can be given a position.
-    pub set_up_cost: usize,
+    /// What giving the board a position costs, where that can be done.
+    pub set_up_cost: Option<usize>,
     /// What starting a new game costs.
     pub new_game_cost: usize,
     /// The board can be asked which game it holds ([`Driver::learn`]).
@@ -258,6 +278,9 @@ pub struct Capabilities {
     pub moves_itself: bool,
     /// The board keeps a record of its own, and takes back nothing from before its beginning.
     pub keeps_record: bool,
+    /// The board reports moves and nothing else: neither that a mistake was put back, nor that a position was set up
+    /// by hand. What cannot be played leaves its game as it was.
+    pub tells_moves_only: bool,
 }
 
 /// One board's protocol. See the module's introduction.
@@ -317,6 +340,9 @@ pub trait Driver: Send {
     fn stands_as(&self, _board: &Board) -> bool {
         false
     }
+
+    /// A front-end says how its game ended, for boards that can show it.
+    fn game_ended(&mut self, _now: Instant, _end: GameEnd) {}
 
     /// The board is to be led to another game now: what the hand is awaited for may not be wanted any more.
     fn abandon(&mut self, _target: Option<&Game>) {}

@@ -3,68 +3,89 @@
 use thiserror::Error;
 
 use super::{
-    Driver,
+    Channel, Driver,
     citrine::{self, Citrine},
     neo::{self, Neo},
+    swpp::{self, Swpp, Way},
     ucb::{self, Ucb, codec::PositionFormat},
 };
 use crate::{
-    config::{BoardConfig, BoardKind},
+    config::{BoardConfig, BoardKind, whitepawn::NORDIC_UART},
     transport::{
         Transport,
         ble::{BleBoard, Radio},
         serial::SerialPort,
+        tcp::TcpPeer,
     },
 };
 
 /// The speed of a UCB's serial line, in baud.
 pub const UCB_BAUD: u32 = 9600;
 
-/// This version has no driver for a kind, or no transport for it.
+/// The speed of a home-made board's serial line unless it is given, in baud: what most Arduino sketches use today. The
+/// protocol names none.
+pub const SWPP_BAUD: u32 = 115_200;
+
+/// A board whose configuration names no way to it, or one that its kind does not have: no checked one does.
 #[derive(Debug, Error)]
-#[error("this version of BoardBridge has no driver for a {kind} yet: the board is left alone")]
-pub struct NotYet {
+#[error("a {kind} cannot be reached so: `boardbridge check` says what is wrong")]
+pub struct NoWay {
     /// The kind.
     pub kind: BoardKind,
 }
 
 /// The driver for a board so configured.
-///
-/// # Errors
-/// [`NotYet`] for kinds this version cannot drive.
-pub fn driver(board: &BoardConfig) -> Result<Box<dyn Driver>, NotYet> {
+pub fn driver(board: &BoardConfig) -> Box<dyn Driver> {
     match board.kind {
-        BoardKind::NovagCitrine => Ok(Box::new(citrine(board))),
-        BoardKind::NovagUcb => Ok(Box::new(ucb(board))),
-        BoardKind::MikoNeo => Ok(Box::new(neo(board))),
-        kind @ BoardKind::Swpp => Err(NotYet { kind }),
+        BoardKind::NovagCitrine => Box::new(citrine(board)),
+        BoardKind::NovagUcb => Box::new(ucb(board)),
+        BoardKind::MikoNeo => Box::new(neo(board)),
+        BoardKind::Swpp => Box::new(swpp(board)),
     }
 }
 
 /// The transport to a board so configured, with the machine's Bluetooth.
 ///
 /// # Errors
-/// [`NotYet`] for transports this version does not have.
-pub fn transport(board: &BoardConfig, radio: &Radio) -> Result<Transport, NotYet> {
+/// [`NoWay`].
+pub fn transport(board: &BoardConfig, radio: &Radio) -> Result<Transport, NoWay> {
     let kind = board.kind;
-    let default_baud = match kind {
-        BoardKind::NovagCitrine => board.dialect.unwrap_or_default().baud(),
-        BoardKind::NovagUcb => UCB_BAUD,
-        BoardKind::MikoNeo => {
-            let ble = board.ble.as_ref().ok_or(NotYet { kind })?;
-            return Ok(Transport::Ble(BleBoard {
-                radio: radio.clone(),
-                wanted: ble.wanted().ok_or(NotYet { kind })?,
-                adapter: ble.adapter.clone(),
-            }));
-        }
-        BoardKind::Swpp => return Err(NotYet { kind }),
-    };
-    let serial = board.serial.as_ref().ok_or(NotYet { kind })?;
-    Ok(Transport::Serial(SerialPort {
-        port: serial.port.clone(),
-        baud: serial.baud.unwrap_or(default_baud),
+    if let Some(serial) = &board.serial {
+        let default_baud = match kind {
+            BoardKind::NovagCitrine => board.dialect.unwrap_or_default().baud(),
+            BoardKind::NovagUcb => UCB_BAUD,
+            BoardKind::Swpp => SWPP_BAUD,
+            BoardKind::MikoNeo => return Err(NoWay { kind }),
+        };
+        return Ok(Transport::Serial(SerialPort {
+            port: serial.port.clone(),
+            baud: serial.baud.unwrap_or(default_baud),
+        }));
+    }
+    if let Some(tcp) = &board.tcp {
+        return Ok(Transport::Tcp(TcpPeer {
+            address: tcp.address.0.clone(),
+        }));
+    }
+    let ble = board.ble.as_ref().ok_or(NoWay { kind })?;
+    Ok(Transport::Ble(BleBoard {
+        radio: radio.clone(),
+        wanted: ble.wanted().ok_or(NoWay { kind })?,
+        adapter: ble.adapter.clone(),
     }))
+}
+
+fn swpp(board: &BoardConfig) -> Swpp {
+    let [_, write, notify] = NORDIC_UART;
+    let way = match &board.ble {
+        Some(ble) => Way::Gatt {
+            write: Channel::Gatt(ble.write.map_or(write, |given| given.0)),
+            notify: Channel::Gatt(ble.notify.map_or(notify, |given| given.0)),
+        },
+        None => Way::Stream,
+    };
+    let move_wait = board.move_wait.map_or(swpp::MOVE_WAIT, |span| span.0);
+    Swpp::new(way, move_wait)
 }
 
 fn citrine(board: &BoardConfig) -> Citrine {

@@ -35,11 +35,12 @@ pub struct Line {
     left: usize,
     renewed: Instant,
     warned: bool,
+    remedy: &'static str,
 }
 
 impl Line {
-    /// A line over an open stream.
-    pub fn new(stream: Box<dyn Stream>) -> Self {
+    /// A line over an open stream; what to look at when it breaks is told to the player.
+    pub fn new(stream: Box<dyn Stream>, remedy: &'static str) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self {
             reader,
@@ -50,6 +51,7 @@ impl Line {
             left: MAX_BYTES_PER_SECOND,
             renewed: Instant::now(),
             warned: false,
+            remedy,
         }
     }
 
@@ -74,22 +76,22 @@ impl Line {
             tokio::select! {
                 biased;
                 written = self.writer.write_buf(&mut self.output), if !self.output.is_empty() => match written {
-                    Ok(0) => return Err(lost(&io::ErrorKind::WriteZero.into())),
+                    Ok(0) => return Err(self.lost(&io::ErrorKind::WriteZero.into())),
                     Ok(_) => {
                         self.write_deadline = (!self.output.is_empty()).then(|| Instant::now() + WRITE_WAIT);
                     }
-                    Err(error) => return Err(lost(&error)),
+                    Err(error) => return Err(self.lost(&error)),
                 },
                 read = self.reader.read(&mut self.buffer), if self.left > 0 => match read {
                     Ok(0) => {
-                        return Err("the port was closed at the other end: is the cable plugged in?".to_owned());
+                        return Err(format!("the link was closed at the other end: {}", self.remedy));
                     }
                     Ok(count) => {
                         self.left = self.left.saturating_sub(count);
                         let bytes = Bytes::copy_from_slice(&self.buffer[..count]);
                         return Ok(Incoming::Received(Channel::Serial, bytes));
                     }
-                    Err(error) => return Err(lost(&error)),
+                    Err(error) => return Err(self.lost(&error)),
                 },
                 () = sleep_until(self.renewed + Duration::from_secs(1)), if self.left == 0 => {
                     if !std::mem::replace(&mut self.warned, true) {
@@ -97,13 +99,13 @@ impl Line {
                     }
                 },
                 () = sleep_until_some(self.write_deadline) => {
-                    return Err("the port takes no more bytes".to_owned());
+                    return Err("the link takes no more bytes".to_owned());
                 },
             }
         }
     }
-}
 
-fn lost(error: &io::Error) -> String {
-    format!("the link broke ({error}): is the cable plugged in?")
+    fn lost(&self, error: &io::Error) -> String {
+        format!("the link broke ({error}): {}", self.remedy)
+    }
 }

@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod ble;
 pub mod line;
 pub mod serial;
+pub mod tcp;
 
 use std::{fmt, io};
 
@@ -19,7 +20,12 @@ use crate::driver::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
 
-/// The bytes of a serial line.
+/// What to look at when a serial line breaks.
+pub const CABLE: &str = "is the cable plugged in?";
+/// What to look at when a connection breaks.
+pub const NETWORK: &str = "is the board switched on and in the network?";
+
+/// Bytes both ways, without borders: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -56,6 +62,16 @@ pub enum OpenError {
         /// What was named.
         port: String,
     },
+    /// Nothing answers at an address.
+    #[error(
+        "{address} cannot be reached ({source}): is the board switched on and in the network, and is the address right?"
+    )]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Bluetooth.
     #[error(transparent)]
     Ble(#[from] ble::BleError),
@@ -74,6 +90,8 @@ pub enum OpenError {
 pub enum Transport {
     /// A serial port.
     Serial(serial::SerialPort),
+    /// TCP.
+    Tcp(tcp::TcpPeer),
     /// Bluetooth LE.
     Ble(ble::BleBoard),
 }
@@ -85,7 +103,8 @@ impl Transport {
     /// [`OpenError`], worded for the player.
     pub async fn open(&self) -> Result<Link, OpenError> {
         match self {
-            Self::Serial(port) => Ok(Link::Line(Box::new(Line::new(Box::new(port.open()?))))),
+            Self::Serial(port) => Ok(Link::line(port.open()?, CABLE)),
+            Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
             Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
         }
     }
@@ -95,6 +114,7 @@ impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serial(port) => port.fmt(f),
+            Self::Tcp(peer) => peer.fmt(f),
             Self::Ble(board) => board.fmt(f),
         }
     }
@@ -111,13 +131,17 @@ pub enum Incoming {
 
 /// An open link.
 pub enum Link {
-    /// Over a serial line.
+    /// Over a serial line or TCP.
     Line(Box<Line>),
     /// Over Bluetooth LE.
     Gatt(ble::GattLink),
 }
 
 impl Link {
+    fn line(stream: impl Stream + 'static, remedy: &'static str) -> Self {
+        Self::Line(Box::new(Line::new(Box::new(stream), remedy)))
+    }
+
     /// Takes over one thing to do.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {

@@ -1,7 +1,6 @@
 //! Accepts GUIs over TCP and gives each a task of its own.
 
 use std::{
-    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -10,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -26,6 +24,7 @@ use crate::{
     bus::{BoardEvent, BoardHandle, Bus},
     clock::sleep_until_some,
     driver::lines::{Line, Lines, printable},
+    transport::tcp::watch_over,
 };
 
 /// GUIs at once, over all ports. A household has a few; the rest are told to come back later.
@@ -37,14 +36,6 @@ pub const MAX_LINE: usize = 64 * 1024;
 pub const MAX_OUTPUT: usize = 256 * 1024;
 /// A GUI that takes no bytes for this long while some wait is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(30);
-/// A silent connection is probed after this long, and
-pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-/// then this often,
-pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// and is dead after so many probes without an answer.
-pub const KEEPALIVE_PROBES: u32 = 3;
-/// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
-pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// Bytes read at once.
@@ -106,21 +97,6 @@ fn turn_away(stream: &TcpStream) {
         format!("info string {MAX_CLIENTS} programs are connected already: try again later\n");
     // A client that does not read this has lost nothing.
     let _ = stream.try_write(text.as_bytes());
-}
-
-/// Tells the kernel how to find out that the other end is dead.
-fn watch_over(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let socket = SockRef::from(stream);
-    let keepalive = TcpKeepalive::new()
-        .with_time(KEEPALIVE_IDLE)
-        .with_interval(KEEPALIVE_INTERVAL);
-    #[cfg(not(windows))]
-    let keepalive = keepalive.with_retries(KEEPALIVE_PROBES);
-    socket.set_tcp_keepalive(&keepalive)?;
-    #[cfg(target_os = "linux")]
-    socket.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
-    Ok(())
 }
 
 /// One GUI's connection.

@@ -10,6 +10,7 @@ use crate::{
         advice::Advice,
         command::{ClientId, Command},
         name::BoardName,
+        occasion::Occasion,
         snapshot::Snapshot,
     },
     driver::BoardResult,
@@ -255,6 +256,7 @@ impl Session {
             label: self.label.clone(),
             number: self.number,
             game: Box::new(game.clone()),
+            occasion: Occasion::default(),
         };
         self.ask(command);
         if self.promotion != Role::Queen {

@@ -18,6 +18,7 @@ impl Machine {
                 label,
                 number,
                 game,
+                occasion,
             } => {
                 let game = game.rebased(self.held.game());
                 let game = match self.claims.target() {
@@ -26,7 +27,8 @@ impl Machine {
                 };
                 let game = game.before_double_step();
                 let fresh_from = self.held.fresh_from();
-                let changed = self.claims.state(client, label, number, game, fresh_from);
+                let claims = &mut self.claims;
+                let changed = claims.state(client, label, number, game, occasion, fresh_from);
                 if self.claims.has(client) {
                     self.target_stated(changed);
                 }
@@ -74,6 +76,12 @@ impl Machine {
             }
             Command::Promotion { client, role } => {
                 self.claims.set_promotion(client, role);
+            }
+            Command::Ended { client, end } => {
+                if self.claims.has(client) {
+                    self.driver.game_ended(now, end);
+                    self.event(Event::Ended { end });
+                }
             }
             Command::Release { client } => {
                 if self.claims.release(client) {
@@ -135,7 +143,7 @@ impl Machine {
     }
 
     /// The player says that the board stands as it should.
-    fn ready(&mut self, now: Instant) {
+    pub(super) fn ready(&mut self, now: Instant) {
         if self.by_hand
             && let Some(target) = self.claims.target().cloned()
         {

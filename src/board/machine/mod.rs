@@ -75,6 +75,8 @@ pub struct Machine {
     battery: Option<u8>,
     events: VecDeque<Event>,
     last_advice: Advice,
+    /// Who had the board, and who waited for it, when that was last told.
+    players: [Vec<Arc<str>>; 2],
     changed: bool,
 }
 
@@ -107,6 +109,7 @@ impl Machine {
             battery: None,
             events: VecDeque::new(),
             last_advice: Advice::Nothing,
+            players: [Vec::new(), Vec::new()],
             changed: true,
         }
     }
@@ -211,7 +214,8 @@ impl Machine {
                     answer: answer_to(&self.held, claim).to_vec(),
                 })
                 .collect(),
-            holders: self.claims.holders().map(|c| c.label.clone()).collect(),
+            holders: labels(self.claims.holders()),
+            waiting: labels(self.claims.waiting()),
         }
     }
 
@@ -257,6 +261,7 @@ impl Machine {
                 break;
             }
         }
+        self.tell_players();
         let advice = self.advice();
         if advice != self.last_advice {
             // These have been told as events of their own.
@@ -271,6 +276,16 @@ impl Machine {
             };
             self.event(Event::Advice { text });
             self.last_advice = advice;
+        }
+    }
+
+    /// Tells who has the board and who waits for it, where that has changed.
+    fn tell_players(&mut self) {
+        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        if players != self.players {
+            self.players = players;
+            let [have, wait] = self.players.clone();
+            self.event(Event::Players { have, wait });
         }
     }
 
@@ -309,6 +324,7 @@ impl Machine {
         let given = Circumstances {
             set_up_refused: self.refusals >= MAX_REFUSALS,
             stands: self.stands_in(target),
+            beginning: self.claims.occasion().beginning(target.turn()),
             ..self.given
         };
         match plan(&self.held, target, board, given) {
@@ -321,7 +337,7 @@ impl Machine {
                     Step::Show(_) => None,
                     Step::TakeBack(_) if board.moves_itself => None,
                     Step::TakeBack(m) => Some(Advice::TakeBack(*m)),
-                    Step::NewGame => Some(Advice::NewGame),
+                    Step::NewGame(_) => Some(Advice::NewGame),
                     Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
                 };
                 self.mistake = None;
@@ -338,6 +354,11 @@ impl Machine {
             }
         }
     }
+}
+
+/// What clients are called.
+fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Arc<str>> {
+    claims.map(|claim| claim.label.clone()).collect()
 }
 
 /// What the hand has played in the last position of a client's game.

@@ -190,13 +190,40 @@ impl Machine {
     }
 
     fn moved(&mut self, now: Instant, reported: Reported) {
+        let promotion = self.claims.promotion();
+        let moves_only = self.driver.capabilities().tells_moves_only;
+        let target = self.claims.target().filter(|_| self.by_hand && moves_only);
+        if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
+            // Playing on is as good as saying that the position stands.
+            self.ready(now);
+        }
         if self.held.certainty() == Certainty::Lost {
             self.held.doubt();
             self.driver.learn(now);
             return;
         }
-        let meaning = self.held.hand_moved(reported, self.claims.promotion());
-        self.meant(now, Some(reported), meaning);
+        let before = self.held.clone();
+        let meaning = self.held.hand_moved(reported, promotion);
+        if moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
+            self.held = before;
+            self.refused(now, reported);
+        } else {
+            self.meant(now, Some(reported), meaning);
+        }
+    }
+
+    /// A board that reports moves only made one that cannot be played: nothing follows from it.
+    fn refused(&mut self, now: Instant, reported: Reported) {
+        self.changed = true;
+        if self.mistake.is_some_and(|made| made.undoes(reported)) {
+            self.mistake = None;
+            self.event(Event::Mended);
+            return;
+        }
+        self.lead_after = Some(now + self.correction_wait);
+        self.mistake = Some(reported);
+        let text = self.advice().to_string();
+        self.event(Event::Mistake { text });
     }
 
     /// Acts on what a report turned out to be.
@@ -314,7 +341,7 @@ impl Machine {
                     by: By::Target,
                 });
             }
-            Some(Step::NewGame) => {
+            Some(Step::NewGame(_)) => {
                 self.held.replace(Game::standard());
                 self.event(Event::NewGame { by: By::Target });
             }

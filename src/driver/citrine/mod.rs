@@ -530,10 +530,11 @@ impl Driver for Citrine {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             take_back: true,
-            set_up_cost: 12,
+            set_up_cost: Some(12),
             new_game_cost: 6,
             moves_itself: false,
             keeps_record: true,
+            tells_moves_only: false,
             tells_game: true,
         }
     }
@@ -675,7 +676,7 @@ impl Driver for Citrine {
                 self.send(now, "T", Sent::Question, Duration::ZERO);
                 self.doing = Some(Doing::TakeBack { m, deadline: None });
             }
-            Step::NewGame => {
+            Step::NewGame(_) => {
                 self.send(now, "N", Sent::Question, Duration::ZERO);
                 self.doing = Some(Doing::NewGame { deadline: None });
             }

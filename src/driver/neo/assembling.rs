@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Position};
 
-use super::outbox::Part;
+use super::part::Part;
 use super::task::{Assembling, Task};
 use super::{ASSEMBLE_PATIENCE, Neo, codec};
 use crate::driver::{DriverEvent, Misplaced, Step};

@@ -5,7 +5,7 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Position};
 
 use super::motor::{Action, Place};
-use super::outbox::Part;
+use super::part::Part;
 use super::recognition::by;
 use super::task::{Driving, Interrupted, Motion, Task};
 use super::{LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec, motor};

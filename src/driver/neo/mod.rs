@@ -3,7 +3,7 @@
 //! Source: "Miko Neo communication protocol" and captures of a real board, see `docs/protocols.md`. What shaped
 //! this driver:
 //!
-//! - Every write is answered; the next one waits for that ([`outbox`]), and while the motor runs nothing is
+//! - Every write is answered; the next one waits for that ([`crate::driver::outbox`]), and while the motor runs nothing is
 //!   written, because nobody knows what the board would make of it.
 //! - The board's pictures of its squares lie: a square that holds a piece may read empty for many moves. The
 //!   [recogniser](crate::recognise) knows; nothing here waits for equality without an end.
@@ -15,7 +15,7 @@ mod assembling;
 pub mod codec;
 mod driving;
 pub mod motor;
-pub mod outbox;
+pub mod part;
 mod recognition;
 mod settings;
 mod showing;
@@ -33,14 +33,15 @@ use self::{
     codec::Message,
     driving::carried_out,
     motor::{Action, Parking},
-    outbox::{Outbox, Part, Settled},
+    part::Part,
     task::{Driving, Interrupted, Motion, Task, Unfinished},
 };
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Step, StepFailure,
     lines::printable,
+    outbox::{Outbox, Settled},
 };
-use crate::{game::Game, recognise::Recogniser, sense::Sensed};
+use crate::{board::occasion::GameEnd, game::Game, recognise::Recogniser, sense::Sensed};
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
 /// motor is stuck.
@@ -95,7 +96,7 @@ struct Landings {
 pub struct Neo {
     settings: Settings,
     phase: Phase,
-    outbox: Outbox,
+    outbox: Outbox<Part>,
     recogniser: Recogniser,
     parking: Parking,
     /// Whether it is known which piece stands where.
@@ -289,7 +290,7 @@ impl Neo {
         self.light();
     }
 
-    fn settled(&mut self, now: Instant, settled: Settled) {
+    fn settled(&mut self, now: Instant, settled: Settled<Part>) {
         match settled {
             // The answer may have come before the response.
             Settled::Done(Part::Hello) if self.phase == Phase::Starting => {
@@ -327,11 +328,12 @@ impl Driver for Neo {
         Capabilities {
             take_back: true,
             // Every piece by hand, against a few paths of the motor.
-            set_up_cost: 12,
+            set_up_cost: Some(12),
             new_game_cost: 8,
             tells_game: true,
             moves_itself: self.settings.motor,
             keeps_record: false,
+            tells_moves_only: false,
         }
     }
 
@@ -516,8 +518,13 @@ impl Driver for Neo {
                 self.behind = true;
                 self.events.push_back(DriverEvent::Accepted);
             }
-            Step::NewGame | Step::SetUp(_) => self.start_assembling(now, step),
+            Step::NewGame(_) | Step::SetUp(_) => self.start_assembling(now, step),
         }
+        self.work(now);
+    }
+
+    fn game_ended(&mut self, now: Instant, end: GameEnd) {
+        self.sign_of(end);
         self.work(now);
     }
 

@@ -1,11 +1,14 @@
 //! What the board shows: lights, signs, and which pieces stand wrong.
 
-use shakmaty::{Bitboard, Outcome as GameOutcome, Position, Square};
+use shakmaty::{Bitboard, Color, Outcome as GameOutcome, Position, Square};
 
 use super::codec::Sign;
 use super::task::Task;
 use super::{Neo, codec};
-use crate::driver::{DriverEvent, Misplaced};
+use crate::{
+    board::occasion::GameEnd,
+    driver::{DriverEvent, Misplaced},
+};
 
 impl Neo {
     pub(super) fn tell_misplaced(&mut self, misplaced: Misplaced) {
@@ -41,6 +44,26 @@ impl Neo {
             self.lit = squares;
             self.say(codec::light(squares));
         }
+    }
+
+    /// Tells the board of an end of the game that its position does not show.
+    pub(super) fn sign_of(&mut self, end: GameEnd) {
+        if !self.known || std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let winner = match end {
+            // Left: nobody won, and no sign says so.
+            GameEnd::Aborted => None,
+            GameEnd::Draw => Some(None),
+            GameEnd::Checkmate => Some(Some(self.game.turn().other())),
+            GameEnd::WhiteResigned => Some(Some(Color::Black)),
+            GameEnd::BlackResigned => Some(Some(Color::White)),
+        };
+        if let Some(winner) = winner {
+            self.say(codec::sign(Sign::Result(winner), self.settings.old_signs));
+        }
+        self.say(codec::reset());
+        self.say(codec::no_game());
     }
 
     /// Tells the board of check and of the end of the game.

@@ -196,11 +196,12 @@ impl Driver for Ucb {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             take_back: false,
-            set_up_cost: 5,
+            set_up_cost: Some(5),
             new_game_cost: 3,
             tells_game: false,
             moves_itself: false,
             keeps_record: true,
+            tells_moves_only: false,
         }
     }
 
@@ -285,7 +286,7 @@ impl Driver for Ucb {
                 self.say(now, &codec::show(m), Sent::StepEnd);
                 self.timing.move_wait
             }
-            Step::NewGame => {
+            Step::NewGame(_) => {
                 self.say(now, "New Game", Sent::StepEnd);
                 self.timing.setup_wait
             }

@@ -5,58 +5,53 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::driver::channel::{Outcome, Outgoing, Request};
+use super::channel::{Outcome, Outgoing, Request};
 
-/// Requests that may wait. The longest sequence (the start) has ten.
+/// Requests that may wait. The longest sequence (a Neo's start) has ten.
 pub const MAX_QUEUED: usize = 64;
 /// Times a request is made before it is given up: one may be lost to the radio, twice is bad luck.
 pub const MAX_TRIES: u8 = 3;
 /// The pause before a refused request is made again.
 pub const RETRY_WAIT: Duration = Duration::from_secs(1);
 
-/// What a request is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Nothing hangs on it.
-    Plain,
-    /// The board is of no use without it.
-    Essential,
-    /// The greeting, which the board answers.
-    Hello,
-    /// This path for the motor.
-    Path(u32),
-    /// The last request of the start of a game.
-    GameBegun,
-}
-
 /// What became of a request in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum Settled<P> {
     /// It was done.
-    Done(Part),
+    Done(P),
     /// It was refused too often; why, the last time.
-    GivenUp(Part, String),
+    GivenUp(P, String),
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct Entry<P> {
     outgoing: Outgoing,
-    part: Part,
+    part: P,
     tries: u8,
 }
 
-/// The queue. See the module's introduction.
-#[derive(Clone, Debug, Default)]
-pub struct Outbox {
-    queue: VecDeque<Entry>,
+/// The queue. See the module's introduction. `P` tells what a request is part of.
+#[derive(Clone, Debug)]
+pub struct Outbox<P> {
+    queue: VecDeque<Entry<P>>,
     under_way: bool,
     not_before: Option<Instant>,
 }
 
-impl Outbox {
+impl<P> Default for Outbox<P> {
+    fn default() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            under_way: false,
+            not_before: None,
+        }
+    }
+}
+
+impl<P: Copy + PartialEq> Outbox<P> {
     /// Queues a request. One too many is dropped: the board has not answered for long, and the link is about to
     /// be given up.
-    pub fn push(&mut self, outgoing: Outgoing, part: Part) {
+    pub fn push(&mut self, outgoing: Outgoing, part: P) {
         if self.queue.len() < MAX_QUEUED {
             self.queue.push_back(Entry {
                 outgoing,
@@ -82,7 +77,7 @@ impl Outbox {
     }
 
     /// The request under way was answered.
-    pub fn answered(&mut self, now: Instant, outcome: Outcome) -> Option<Settled> {
+    pub fn answered(&mut self, now: Instant, outcome: Outcome) -> Option<Settled<P>> {
         if !std::mem::take(&mut self.under_way) {
             return None;
         }
@@ -101,7 +96,7 @@ impl Outbox {
     }
 
     /// Takes a request back that is not under way. Whether there was one.
-    pub fn retract(&mut self, part: Part) -> bool {
+    pub fn retract(&mut self, part: P) -> bool {
         let first = usize::from(self.under_way);
         let waits = self.queue.iter().skip(first).position(|e| e.part == part);
         waits.is_some_and(|at| self.queue.remove(first + at).is_some())

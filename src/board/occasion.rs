@@ -1,0 +1,174 @@
+//! What a game is played for, and how it ended: what some boards and apps show, and no rule of chess tells.
+
+use std::{fmt, str::FromStr};
+
+use serde::Serialize;
+use shakmaty::Color;
+
+/// Who plays against the hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Opponent {
+    /// Nobody: the hand plays both sides.
+    Nobody,
+    /// A program.
+    #[default]
+    Engine,
+    /// Somebody over the `WhitePawn` app.
+    WhitePawn,
+    /// Somebody on Lichess.
+    Lichess,
+}
+
+/// What a client's game is played for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Occasion {
+    /// Who plays against the hand.
+    pub opponent: Opponent,
+    /// Whether the hand makes the next move.
+    pub hand_next: bool,
+}
+
+impl Default for Occasion {
+    /// What a UCI position is: one in which the engine, here the hand, is to find a move.
+    fn default() -> Self {
+        Self {
+            opponent: Opponent::Engine,
+            hand_next: true,
+        }
+    }
+}
+
+impl Occasion {
+    /// The game's beginning, where `turn` is to move now.
+    pub fn beginning(self, turn: Color) -> Beginning {
+        Beginning {
+            opponent: self.opponent,
+            hand: match (self.opponent, self.hand_next) {
+                (Opponent::Nobody, _) => None,
+                (_, true) => Some(turn),
+                (_, false) => Some(turn.other()),
+            },
+        }
+    }
+}
+
+/// What is known of a game as it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Beginning {
+    /// Who plays against the hand.
+    pub opponent: Opponent,
+    /// The hand's colour; none if it plays both.
+    pub hand: Option<Color>,
+}
+
+impl Default for Beginning {
+    fn default() -> Self {
+        Occasion::default().beginning(Color::White)
+    }
+}
+
+impl fmt::Display for Occasion {
+    /// As a transcript has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let opponent = match self.opponent {
+            Opponent::Nobody => "nobody",
+            Opponent::Engine => "engine",
+            Opponent::WhitePawn => "whitepawn",
+            Opponent::Lichess => "lichess",
+        };
+        let next = if self.hand_next { "hand" } else { "opponent" };
+        write!(f, "{opponent}/{next}")
+    }
+}
+
+impl FromStr for Occasion {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (opponent, next) = text.split_once('/').ok_or(())?;
+        Ok(Self {
+            opponent: match opponent {
+                "nobody" => Opponent::Nobody,
+                "engine" => Opponent::Engine,
+                "whitepawn" => Opponent::WhitePawn,
+                "lichess" => Opponent::Lichess,
+                _ => return Err(()),
+            },
+            hand_next: match next {
+                "hand" => true,
+                "opponent" => false,
+                _ => return Err(()),
+            },
+        })
+    }
+}
+
+/// How a game ended, by the word of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GameEnd {
+    /// It was left.
+    Aborted,
+    /// Checkmate.
+    Checkmate,
+    /// A draw.
+    Draw,
+    /// White resigned.
+    WhiteResigned,
+    /// Black resigned.
+    BlackResigned,
+}
+
+impl GameEnd {
+    /// This colour resigned.
+    pub fn resigned(by: Color) -> Self {
+        by.fold_wb(Self::WhiteResigned, Self::BlackResigned)
+    }
+
+    /// Who resigned.
+    pub fn resigner(self) -> Option<Color> {
+        match self {
+            Self::WhiteResigned => Some(Color::White),
+            Self::BlackResigned => Some(Color::Black),
+            Self::Aborted | Self::Checkmate | Self::Draw => None,
+        }
+    }
+}
+
+impl GameEnd {
+    /// Every end, by the name that events and transcripts have for it.
+    const WORDS: [(Self, &str); 5] = [
+        (Self::Aborted, "aborted"),
+        (Self::Checkmate, "checkmate"),
+        (Self::Draw, "draw"),
+        (Self::WhiteResigned, "white-resigned"),
+        (Self::BlackResigned, "black-resigned"),
+    ];
+
+    /// Its name in events and transcripts.
+    pub fn word(self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(end, _)| *end == self);
+        found.map_or("", |(_, word)| word)
+    }
+}
+
+impl fmt::Display for GameEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Aborted => "aborted",
+            Self::Checkmate => "checkmate",
+            Self::Draw => "a draw",
+            Self::WhiteResigned => "White resigned",
+            Self::BlackResigned => "Black resigned",
+        })
+    }
+}
+
+impl FromStr for GameEnd {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let found = Self::WORDS.iter().find(|(_, word)| *word == text);
+        found.map(|(end, _)| *end).ok_or(())
+    }
+}

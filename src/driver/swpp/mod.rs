@@ -1,0 +1,424 @@
+//! Any board that speaks SWPP, over a serial line, TCP or Bluetooth LE: here `BoardBridge` is the app.
+//!
+//! Source: the protocol's document and the field notes, see `docs/protocols.md`. What shaped this driver:
+//!
+//! - The board is asked once whether it is there ([`handshake`]), and acknowledges nothing afterwards: what a link has
+//!   taken counts as shown. Moves that follow each other keep their distance ([`MOVE_WAIT`]), so that the hand
+//!   can make them one by one.
+//! - There is no take-back, no position and no way to ask for the game: across a lost link the board is believed to
+//!   hold what it held, and what it cannot be told the player sets up by hand.
+//! - It reports moves only. One that cannot be played is told to the player and changes nothing.
+
+pub mod handshake;
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
+
+use self::handshake::{Due, Handshake};
+use super::{
+    Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Reported, Request, Step,
+    StepFailure,
+    lines::{LINE_WAIT, Line, Lines, printable},
+    outbox::{Outbox, Settled},
+};
+use crate::{
+    board::occasion::{Beginning, GameEnd, Opponent},
+    game::Game,
+    swpp::{self, Ending, GameKind, MAX_LINE, Message},
+};
+
+/// How long the hand may take for a shown move before the next one is shown, by default: no board says that the hand
+/// has made it.
+pub const MOVE_WAIT: Duration = Duration::from_secs(3);
+/// What we say as the app's build. The field notes' example; no board is known to look at it.
+pub const BUILD: u16 = 0x0023;
+
+/// The way messages take within the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A serial line or TCP: bytes both ways, acknowledged by nobody.
+    Stream,
+    /// Two characteristics: the one we write, one message a write, and the one the board notifies.
+    Gatt {
+        /// Written with a response.
+        write: Channel,
+        /// Subscribed to.
+        notify: Channel,
+    },
+}
+
+/// What a request is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Subscription,
+    Handshake,
+    /// The last message of the step under way.
+    Step,
+    Plain,
+}
+
+/// The step under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// A new game, on its way to the board.
+    Beginning,
+    /// A move, on its way to the board.
+    Showing,
+    /// With the hand until then.
+    Hand(Instant),
+}
+
+/// The driver. See the module's introduction.
+#[derive(Debug)]
+pub struct Swpp {
+    way: Way,
+    move_wait: Duration,
+    handshake: Handshake,
+    lines: Lines,
+    outbox: Outbox<Part>,
+    events: VecDeque<DriverEvent>,
+    doing: Option<Doing>,
+    /// The game the board was told to begin last.
+    told: Option<Beginning>,
+    /// Whether that game is on: begun, and not over.
+    running: bool,
+    /// What the board holds is asked for, and told at that time.
+    asked: Option<Instant>,
+    /// When an unfinished line counts as broken off.
+    line_ends: Option<Instant>,
+    /// What was wrong with the last H1.
+    unfit: Option<String>,
+    hang_up: Option<String>,
+}
+
+impl Swpp {
+    /// A driver for a board that is reached this way.
+    pub fn new(way: Way, move_wait: Duration) -> Self {
+        Self {
+            way,
+            move_wait,
+            handshake: Handshake::default(),
+            lines: Lines::new(MAX_LINE),
+            outbox: Outbox::default(),
+            events: VecDeque::new(),
+            doing: None,
+            told: None,
+            running: false,
+            asked: None,
+            line_ends: None,
+            unfit: None,
+            hang_up: None,
+        }
+    }
+
+    fn send(&mut self, message: &Message, part: Part) {
+        let channel = match self.way {
+            Way::Stream => Channel::Serial,
+            Way::Gatt { write, .. } => write,
+        };
+        let request = Request::Write(swpp::write(message).into());
+        self.outbox.push(Outgoing { channel, request }, part);
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        match swpp::read(line) {
+            Ok(Message::HandshakeResponse {
+                protocol,
+                version,
+                serial,
+            }) => {
+                self.unfit = None;
+                if self.handshake.answered() {
+                    let mut id = format!("SWPP {protocol}, version {}", version.as_str());
+                    if !serial.is_empty() {
+                        id = format!("{id}, serial number {serial}");
+                    }
+                    self.events.push_back(DriverEvent::Answers { id: Some(id) });
+                }
+            }
+            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
+                let reported = Reported {
+                    color: None,
+                    wording,
+                };
+                self.events.push_back(DriverEvent::Moved(reported));
+            }
+            Ok(Message::BoardMove(_)) => {
+                self.unreadable(format!(
+                    "a move before the handshake: {}",
+                    printable(line, MAX_LINE)
+                ));
+            }
+            // What only an app says: an echo, or two apps on one line.
+            Ok(_) => self.unreadable(format!(
+                "an app's message came back: {}",
+                printable(line, MAX_LINE)
+            )),
+            Err(error) => {
+                if line.starts_with(b"H1") && !self.handshake.is_done() {
+                    self.unfit = Some(error.to_string());
+                }
+                self.unreadable(error.to_string());
+            }
+        }
+    }
+
+    fn unreadable(&mut self, text: String) {
+        self.events.push_back(DriverEvent::Unreadable(text));
+    }
+
+    fn settled(&mut self, now: Instant, settled: Settled<Part>) {
+        match settled {
+            Settled::Done(Part::Subscription) => self.handshake.begin(now),
+            Settled::Done(Part::Handshake) => self.handshake.left(now),
+            Settled::Done(Part::Step) => {
+                self.doing = match self.doing {
+                    Some(Doing::Showing) => Some(Doing::Hand(now + self.move_wait)),
+                    // The first move may be shown at once: it waits on the board until the pieces stand.
+                    Some(Doing::Beginning) => {
+                        self.running = true;
+                        None
+                    }
+                    Some(Doing::Hand(_)) | None => return,
+                };
+                self.events.push_back(DriverEvent::Accepted);
+            }
+            Settled::GivenUp(Part::Step, _) => {
+                self.doing = None;
+                self.events
+                    .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
+            }
+            Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
+                self.hang_up = Some(format!("the board refuses to talk: {why}"));
+            }
+            Settled::Done(Part::Plain) | Settled::GivenUp(Part::Plain, _) => {}
+        }
+    }
+
+    /// Tells the board that its game is over, once.
+    fn end(&mut self, ending: Ending) {
+        if std::mem::take(&mut self.running) {
+            self.send(&Message::GameEnded(ending), Part::Plain);
+        }
+    }
+
+    fn begin(&mut self, beginning: Beginning) {
+        // A game that is left for another was never finished.
+        self.end(Ending::Aborted);
+        let kind = match beginning.opponent {
+            Opponent::Nobody => GameKind::Offline,
+            Opponent::Engine => GameKind::Engine,
+            Opponent::WhitePawn => GameKind::WhitePawn,
+            Opponent::Lichess => GameKind::Lichess,
+        };
+        let waits_for_board = beginning.hand != Some(Color::Black);
+        self.told = Some(beginning);
+        self.send(
+            &Message::NewGame {
+                kind,
+                waits_for_board,
+            },
+            Part::Step,
+        );
+    }
+}
+
+impl Driver for Swpp {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            take_back: false,
+            set_up_cost: None,
+            new_game_cost: 3,
+            tells_game: true,
+            moves_itself: false,
+            keeps_record: true,
+            tells_moves_only: true,
+        }
+    }
+
+    fn link_up(&mut self, now: Instant) {
+        self.link_down();
+        match self.way {
+            Way::Stream => self.handshake.begin(now),
+            Way::Gatt { notify, .. } => self.outbox.push(
+                Outgoing {
+                    channel: notify,
+                    request: Request::Subscribe,
+                },
+                Part::Subscription,
+            ),
+        }
+    }
+
+    fn link_down(&mut self) {
+        self.handshake = Handshake::default();
+        self.lines.clear();
+        self.outbox.clear();
+        self.events.clear();
+        self.doing = None;
+        self.asked = None;
+        self.line_ends = None;
+        self.unfit = None;
+        self.hang_up = None;
+    }
+
+    fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
+        self.lines.push(bytes);
+        while let Some(line) = self.lines.next_line() {
+            match line {
+                Line::Whole(line) => self.line(&line),
+                Line::Overlong(length) => {
+                    self.unreadable(format!("a line of {length} bytes, dropped"));
+                }
+            }
+        }
+        self.line_ends = self.lines.is_unfinished().then(|| now + LINE_WAIT);
+    }
+
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
+        if let Some(settled) = self.outbox.answered(now, outcome) {
+            self.settled(now, settled);
+        }
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if self.line_ends.take_if(|at| *at <= now).is_some() {
+            let text = printable(&self.lines.take_partial(), MAX_LINE);
+            self.unreadable(format!("a line without its end: {text}"));
+        }
+        match self.handshake.poll(now) {
+            Some(Due::Ask) => {
+                let h0 = Message::HandshakeRequest {
+                    protocol: Some(swpp::VERSION),
+                    build: Some(BUILD),
+                };
+                self.send(&h0, Part::Handshake);
+            }
+            Some(Due::Silent) => match self.unfit.take() {
+                Some(unfit) => self.hang_up = Some(format!("the handshake failed: {unfit}")),
+                None => self.events.push_back(DriverEvent::Silent),
+            },
+            None => {}
+        }
+        if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
+            self.doing = None;
+        }
+        if self.asked.take_if(|at| *at <= now).is_some() {
+            // Nobody can tell whether the board has forgotten its game; one that it was never told it has not.
+            self.events.push_back(if self.told.is_some() {
+                DriverEvent::NoList
+            } else {
+                DriverEvent::Adrift
+            });
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let hand = match self.doing {
+            Some(Doing::Hand(until)) => Some(until),
+            _ => None,
+        };
+        [
+            self.handshake.deadline(),
+            self.outbox.deadline(),
+            hand,
+            self.asked,
+            self.line_ends,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn idle(&self) -> bool {
+        self.handshake.is_done() && self.doing.is_none()
+    }
+
+    fn stepping(&self) -> bool {
+        matches!(self.doing, Some(Doing::Beginning | Doing::Showing))
+    }
+
+    fn start(&mut self, _now: Instant, step: Step) {
+        if !self.idle() {
+            return;
+        }
+        self.doing = match step {
+            Step::Show(m) => {
+                let wording = Reported::of(m).wording;
+                self.send(&Message::AppMove(wording), Part::Step);
+                Some(Doing::Showing)
+            }
+            Step::NewGame(beginning) => {
+                self.begin(beginning);
+                Some(Doing::Beginning)
+            }
+            // Not among this protocol's messages.
+            Step::TakeBack(_) | Step::SetUp(_) => None,
+        };
+    }
+
+    fn confirm(&mut self, _now: Instant) {
+        if matches!(self.doing, Some(Doing::Hand(_))) {
+            self.doing = None;
+        }
+    }
+
+    fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {}
+
+    fn learn(&mut self, now: Instant) {
+        self.asked = Some(now);
+    }
+
+    fn look(&mut self, _now: Instant) {}
+
+    fn follow(&mut self, _now: Instant, game: &Game, _may_replace: bool) -> bool {
+        match game.position().outcome() {
+            GameOutcome::Known(outcome) => self.end(match outcome.winner() {
+                Some(_) => Ending::Checkmate,
+                None => Ending::Draw,
+            }),
+            GameOutcome::Unknown => {}
+        }
+        false
+    }
+
+    fn game_ended(&mut self, _now: Instant, end: GameEnd) {
+        let hand = self.told.and_then(|told| told.hand);
+        let ending = match end {
+            GameEnd::Aborted => Ending::Aborted,
+            GameEnd::Checkmate => Ending::Checkmate,
+            GameEnd::Draw => Ending::Draw,
+            // Where the hand plays both sides, it is the user who resigns.
+            GameEnd::WhiteResigned | GameEnd::BlackResigned => {
+                if hand.is_none_or(|hand| end.resigner() == Some(hand)) {
+                    Ending::UserResigned
+                } else {
+                    Ending::OpponentResigned
+                }
+            }
+        };
+        self.end(ending);
+    }
+
+    fn poll_hang_up(&mut self) -> Option<String> {
+        self.hang_up.take()
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        let outgoing = self.outbox.poll(now, false)?;
+        if self.way == Way::Stream
+            && let Some(settled) = self.outbox.answered(now, Outcome::Done)
+        {
+            self.settled(now, settled);
+        }
+        Some(outgoing)
+    }
+
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.events.pop_front()
+    }
+}

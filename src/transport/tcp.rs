@@ -1,0 +1,73 @@
+//! TCP: boards in the network, and what all of our TCP connections have in common.
+
+use std::{fmt, io, time::Duration};
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::{net::TcpStream, time::timeout};
+use tracing::warn;
+
+use super::OpenError;
+
+/// How long a board may take to accept a connection. One that is there takes milliseconds; the kernel by itself tries
+/// for two minutes.
+pub const CONNECT_WAIT: Duration = Duration::from_secs(10);
+/// A silent connection is probed after this long, and
+pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+/// then this often,
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// and is dead after so many probes without an answer.
+pub const KEEPALIVE_PROBES: u32 = 3;
+/// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
+pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A board's place in the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpPeer {
+    /// `HOST:PORT`.
+    pub address: String,
+}
+
+impl TcpPeer {
+    /// Connects.
+    ///
+    /// # Errors
+    /// [`OpenError`], worded for the player.
+    pub async fn open(&self) -> Result<TcpStream, OpenError> {
+        let connecting = timeout(CONNECT_WAIT, TcpStream::connect(&self.address));
+        let connected = connecting
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        let stream = connected.map_err(|source| OpenError::Unreachable {
+            address: self.address.clone(),
+            source,
+        })?;
+        if let Err(error) = watch_over(&stream) {
+            warn!(%error, "a dead connection will be noticed late");
+        }
+        Ok(stream)
+    }
+}
+
+impl fmt::Display for TcpPeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(f)
+    }
+}
+
+/// Tells the kernel how to find out that the other end is dead.
+///
+/// # Errors
+/// The system refuses an option.
+pub fn watch_over(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_IDLE)
+        .with_interval(KEEPALIVE_INTERVAL);
+    #[cfg(not(windows))]
+    let keepalive = keepalive.with_retries(KEEPALIVE_PROBES);
+    socket.set_tcp_keepalive(&keepalive)?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
+    Ok(())
+}
