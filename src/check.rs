@@ -44,11 +44,8 @@ pub fn describe(config: &Config, file: &str) -> String {
         }
     }
     for entry in &config.whitepawn {
-        let _ = writeln!(
-            text,
-            "  note     [[whitepawn]] for {}: read, but not run by this version",
-            entry.board
-        );
+        let name = &entry.board;
+        let _ = writeln!(text, "  app      {name:<18} WhitePawn by {}", entry.way());
     }
     if config.boards.is_empty() {
         text.push_str(

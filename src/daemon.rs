@@ -3,19 +3,23 @@
 use std::io;
 
 use thiserror::Error;
-use tokio::{net::TcpListener, sync::broadcast};
+use tokio::{
+    net::TcpListener,
+    sync::{broadcast, mpsc},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 
 use crate::{
     board::{actor::Actor, machine::Machine, name::BoardName},
     bus::{Bus, CAPACITY},
-    config::{BoardConfig, Config, Listen},
-    driver::registry,
+    config::{BoardConfig, Config, Listen, WhitePawnConfig},
+    driver::registry::{self, SWPP_BAUD},
     status,
     transcript::Recorder,
-    transport::ble::Radio,
+    transport::{ble::Radio, serial::SerialPort},
     uci::server,
+    whitepawn::{self, connection::MAX_WAITING, server::App},
 };
 
 /// Why the daemon cannot start.
@@ -116,9 +120,49 @@ impl Daemon {
                 self.tasks.spawn(serving);
             }
         }
+        for entry in &config.whitepawn {
+            self.serve_app(entry, &shared).await?;
+        }
         if let Some(listener) = self.bind("status", &config.status.listen).await? {
             self.tasks.spawn(status::serve(listener, bus, stop));
         }
+        Ok(())
+    }
+
+    /// Plays a board for the `WhitePawn` app.
+    async fn serve_app(
+        &mut self,
+        entry: &WhitePawnConfig,
+        shared: &server::Shared,
+    ) -> Result<(), StartError> {
+        let Some(board) = self.bus.board(entry.board.as_str()).cloned() else {
+            return Ok(());
+        };
+        let (connections, waiting) = mpsc::channel(MAX_WAITING);
+        let stop = self.stop.clone();
+        if let Some(tcp) = &entry.tcp {
+            let what = format!("whitepawn for {}", entry.board);
+            let Some(listener) = self.bind(&what, &tcp.listen).await? else {
+                return Ok(());
+            };
+            self.tasks
+                .spawn(whitepawn::tcp::serve(listener, connections, stop));
+        } else if let Some(serial) = &entry.serial {
+            let port = SerialPort {
+                port: serial.port.clone(),
+                baud: serial.baud.unwrap_or(SWPP_BAUD),
+            };
+            self.tasks
+                .spawn(whitepawn::serial::serve(port, connections, stop));
+        }
+        let app = App {
+            client: shared.client(),
+            way: entry.way(),
+            board,
+            bus: self.bus.clone(),
+        };
+        self.tasks
+            .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
         Ok(())
     }
 
@@ -142,7 +186,7 @@ impl Daemon {
         Ok(Some(listener))
     }
 
-    /// Every port taken, with what it is for: `uci`, `uci for NAME`, `status`.
+    /// Every port taken, with what it is for: `uci`, `uci for NAME`, `whitepawn for NAME`, `status`.
     pub fn ports(&self) -> &[(String, std::net::SocketAddr)] {
         &self.ports
     }

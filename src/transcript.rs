@@ -282,14 +282,18 @@ fn parse_command(text: &str) -> Result<Command, String> {
                 occasion: given.unwrap_or_default(),
             }
         }
-        "await" => Command::Await {
-            client,
-            on: match word("on or off")? {
+        "await" | "away" => {
+            let on = match word("on or off")? {
                 "on" => true,
                 "off" => false,
                 other => return Err(format!("`{other}` is neither on nor off")),
-            },
-        },
+            };
+            if verb == "away" {
+                Command::Away { client, on }
+            } else {
+                Command::Await { client, on }
+            }
+        }
         "answered" => Command::Answered {
             client,
             number: number(word("a number")?)?,

@@ -145,7 +145,7 @@ fn name(piece: Piece) -> String {
 }
 
 /// A report in words.
-struct Words(Reported);
+pub struct Words(pub Reported);
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

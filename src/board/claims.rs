@@ -9,6 +9,8 @@
 //! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
 //!    then, first come first served, otherwise when it does.
 //!
+//! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it.
+//!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
 //! the game again.
 
@@ -44,6 +46,8 @@ pub struct Claim {
     pub answered: bool,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
+    /// Its connection is gone, but it may come back.
+    pub away: bool,
     /// What a pawn becomes where the board cannot tell.
     pub promotion: Role,
 }
@@ -90,13 +94,13 @@ impl Claims {
     /// Whether this client may change the course of the game: it has the board, or the board is free, and no
     /// other holder awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
-        let free = self.holders().next().is_none();
+        let free = self.holders().all(|claim| claim.away);
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
     fn other_awaits(&self, client: ClientId) -> bool {
         self.holders()
-            .any(|claim| claim.client != client && claim.awaiting && !claim.answered)
+            .any(|claim| claim.client != client && claim.awaiting && !claim.answered && !claim.away)
     }
 
     fn get(&mut self, client: ClientId) -> Option<&mut Claim> {
@@ -131,6 +135,7 @@ impl Claims {
                 awaiting: false,
                 answered: false,
                 joined: false,
+                away: false,
                 promotion: Role::Queen,
             });
         } else {
@@ -157,6 +162,13 @@ impl Claims {
         }
         self.target = Some(game);
         true
+    }
+
+    /// A client's connection is gone, or back.
+    pub fn set_away(&mut self, client: ClientId, away: bool) {
+        if let Some(claim) = self.get(client) {
+            claim.away = away;
+        }
     }
 
     /// A client awaits a move, or no longer does. `true` if the board's target changed.
@@ -369,6 +381,22 @@ mod tests {
         assert!(claims.release(WHITE));
         assert!(claims.has(BLACK));
         assert_eq!(claims.target(), Some(&game("")));
+    }
+
+    #[test]
+    fn a_client_that_is_away_keeps_the_board_until_somebody_wants_it() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        claims.set_away(WHITE, true);
+        assert!(claims.has(WHITE));
+        assert!(state(&mut claims, BLACK, "d2d4"));
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+        claims.set_away(WHITE, false);
+        assert!(!claims.set_awaiting(WHITE, true), "it waits now");
+        claims.set_away(BLACK, true);
+        assert!(claims.admit_waiting());
+        assert!(claims.has(WHITE));
     }
 
     #[test]

@@ -73,6 +73,13 @@ pub enum Command {
         /// The piece.
         role: Role,
     },
+    /// The client's connection is gone, or back: it keeps the board until somebody else wants it.
+    Away {
+        /// Who.
+        client: ClientId,
+        /// Whether.
+        on: bool,
+    },
     /// The client's game is over, as no rule of chess may tell.
     Ended {
         /// Who says so.
@@ -116,6 +123,9 @@ impl fmt::Display for Command {
             Self::NewGame { client } => write!(f, "new-game {client}"),
             Self::Ready { client } => write!(f, "ready {client}"),
             Self::Promotion { client, role } => write!(f, "promotion {client} {}", role.char()),
+            Self::Away { client, on } => {
+                write!(f, "away {client} {}", if *on { "on" } else { "off" })
+            }
             Self::Ended { client, end } => write!(f, "ended {client} {}", end.word()),
             Self::Release { client } => write!(f, "release {client}"),
         }

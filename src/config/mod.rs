@@ -130,17 +130,7 @@ impl Config {
                 (path(&parts), problem)
             })?;
         }
-        let mut ports: BTreeMap<String, String> = BTreeMap::new();
-        for (name, board) in &self.boards {
-            let Some(port) = board.serial.as_ref().map(|serial| serial.port.clone()) else {
-                continue;
-            };
-            if let Some(other) = ports.insert(port.clone(), name.to_string()) {
-                let problem =
-                    format!("{port} is already the port of board {other}: one port, one board");
-                return Err((path(&["boards", name.as_str(), "serial", "port"]), problem));
-            }
-        }
+        self.check_serial_ports()?;
         let mut taken = vec![("uci".to_owned(), &self.uci.listen)];
         let status = vec!["status".to_owned(), "listen".to_owned()];
         let ports = std::iter::once((status, "status".to_owned(), &self.status.listen)).chain(
@@ -149,6 +139,16 @@ impl Config {
                 Some((key, format!("board {name}"), board.uci_listen.as_ref()?))
             }),
         );
+        let apps = self
+            .whitepawn
+            .iter()
+            .enumerate()
+            .filter_map(|(index, entry)| {
+                let key = path(&["whitepawn", &index.to_string(), "tcp", "listen"]);
+                let what = format!("[[whitepawn]] of {}", entry.board);
+                Some((key, what, &entry.tcp.as_ref()?.listen))
+            });
+        let ports = ports.chain(apps);
         for (key, what, listen) in ports {
             let port =
                 |listen: &Listen| !listen.to_string().ends_with(":0") && *listen != Listen::Off;
@@ -164,6 +164,31 @@ impl Config {
             taken.push((what, listen));
         }
         self.check_whitepawn()
+    }
+
+    /// One serial port, one use.
+    fn check_serial_ports(&self) -> Result<(), (Vec<String>, String)> {
+        let boards = self.boards.iter().map(|(name, board)| {
+            let key = ["boards".to_owned(), name.to_string()];
+            (key, format!("board {name}"), board.serial.as_ref())
+        });
+        let apps = self.whitepawn.iter().enumerate().map(|(index, entry)| {
+            let key = ["whitepawn".to_owned(), index.to_string()];
+            let what = format!("[[whitepawn]] of {}", entry.board);
+            (key, what, entry.serial.as_ref())
+        });
+        let mut taken: BTreeMap<&str, String> = BTreeMap::new();
+        for (key, what, serial) in boards.chain(apps) {
+            let Some(port) = serial.map(|serial| serial.port.as_str()) else {
+                continue;
+            };
+            if let Some(other) = taken.insert(port, what) {
+                let problem = format!("{port} is already the port of {other}: one port, one board");
+                let rest = ["serial".to_owned(), "port".to_owned()];
+                return Err((key.into_iter().chain(rest).collect(), problem));
+            }
+        }
+        Ok(())
     }
 
     fn check_whitepawn(&self) -> Result<(), (Vec<String>, String)> {

@@ -115,6 +115,17 @@ impl RfcommServed {
 }
 
 impl WhitePawnConfig {
+    /// How the app reaches the board, in words.
+    pub fn way(&self) -> String {
+        let tcp = self.tcp.as_ref().map(|tcp| format!("tcp {}", tcp.listen));
+        let serial = self.serial.as_ref();
+        let serial = serial.map(|serial| format!("serial {}", serial.port));
+        let ble = self.ble.as_ref().map(|ble| format!("ble {}", ble.name()));
+        let rfcomm = self.rfcomm.as_ref();
+        let rfcomm = rfcomm.map(|rfcomm| format!("rfcomm {}", rfcomm.name()));
+        tcp.or(serial).or(ble).or(rfcomm).unwrap_or_default()
+    }
+
     /// What the types cannot say: the key, relative to the entry, and the problem.
     pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
         let ways = [

@@ -17,12 +17,38 @@ use crate::{
 
 /// Bytes read from a board at once.
 const READ_CHUNK: usize = 1024;
-/// Bytes a board may send a second; what comes faster waits in the kernel. Ten times what the fastest
-/// board's line carries (57600 baud, 5.8 kB/s): only a fault sends so much.
-pub const MAX_BYTES_PER_SECOND: usize = 64 * 1024;
+/// What a line is, for its bounds and its words.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    /// Bytes read a second at most; what comes faster waits in the kernel.
+    pub bytes_per_second: usize,
+    /// What to look at when the line breaks.
+    pub remedy: &'static str,
+}
+
+/// A cable. Five times what the fastest board's line carries (115200 baud, 11.5 kB/s): only a fault sends so
+/// much.
+pub const CABLE: Medium = Medium {
+    bytes_per_second: 64 * 1024,
+    remedy: "is the cable plugged in?",
+};
+/// A network: a board's or an app's messages are as few there, but a burst costs nothing and is over sooner.
+pub const NETWORK: Medium = Medium {
+    bytes_per_second: 1024 * 1024,
+    remedy: "is the other end switched on and in the network?",
+};
 /// A link that takes no bytes for this long is broken. The longest message (a position, 100 bytes) takes
 /// 0.8 s at 1200 baud.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
+
+/// What has passed over a line.
+#[derive(Debug)]
+pub enum Passed {
+    /// These bytes came in.
+    Read(Bytes),
+    /// Everything queued went out.
+    Written,
+}
 
 /// An open line.
 pub struct Line {
@@ -35,12 +61,13 @@ pub struct Line {
     left: usize,
     renewed: Instant,
     warned: bool,
-    remedy: &'static str,
+    medium: Medium,
+    undelivered: bool,
 }
 
 impl Line {
-    /// A line over an open stream; what to look at when it breaks is told to the player.
-    pub fn new(stream: Box<dyn Stream>, remedy: &'static str) -> Self {
+    /// A line over an open stream; the medium gives its bounds and its words.
+    pub fn new(stream: Box<dyn Stream>, medium: Medium) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self {
             reader,
@@ -48,10 +75,11 @@ impl Line {
             buffer: [0; READ_CHUNK],
             output: VecDeque::new(),
             write_deadline: None,
-            left: MAX_BYTES_PER_SECOND,
+            left: medium.bytes_per_second,
             renewed: Instant::now(),
             warned: false,
-            remedy,
+            medium,
+            undelivered: false,
         }
     }
 
@@ -69,33 +97,48 @@ impl Line {
     /// Why the line is broken, for the player.
     pub async fn next(&mut self) -> Result<Incoming, String> {
         loop {
+            if let Passed::Read(bytes) = self.pass().await? {
+                return Ok(Incoming::Received(Channel::Serial, bytes));
+            }
+        }
+    }
+
+    /// The same, for whoever wants to know that what was queued has been taken.
+    ///
+    /// # Errors
+    /// Why the line is broken, for the player.
+    pub async fn pass(&mut self) -> Result<Passed, String> {
+        loop {
             if self.renewed.elapsed() >= Duration::from_secs(1) {
                 self.renewed = Instant::now();
-                self.left = MAX_BYTES_PER_SECOND;
+                self.left = self.medium.bytes_per_second;
             }
             tokio::select! {
                 biased;
                 written = self.writer.write_buf(&mut self.output), if !self.output.is_empty() => match written {
                     Ok(0) => return Err(self.lost(&io::ErrorKind::WriteZero.into())),
-                    Ok(_) => {
-                        self.write_deadline = (!self.output.is_empty()).then(|| Instant::now() + WRITE_WAIT);
+                    Ok(_) if self.output.is_empty() => {
+                        self.write_deadline = None;
+                        return Ok(Passed::Written);
                     }
+                    Ok(_) => self.write_deadline = Some(Instant::now() + WRITE_WAIT),
                     Err(error) => return Err(self.lost(&error)),
                 },
                 read = self.reader.read(&mut self.buffer), if self.left > 0 => match read {
                     Ok(0) => {
-                        return Err(format!("the link was closed at the other end: {}", self.remedy));
+                        return Err(format!("the link was closed at the other end: {}", self.medium.remedy));
                     }
                     Ok(count) => {
                         self.left = self.left.saturating_sub(count);
                         let bytes = Bytes::copy_from_slice(&self.buffer[..count]);
-                        return Ok(Incoming::Received(Channel::Serial, bytes));
+                        return Ok(Passed::Read(bytes));
                     }
                     Err(error) => return Err(self.lost(&error)),
                 },
                 () = sleep_until(self.renewed + Duration::from_secs(1)), if self.left == 0 => {
                     if !std::mem::replace(&mut self.warned, true) {
-                        warn!("the board sends more than {MAX_BYTES_PER_SECOND} bytes a second: reading slower");
+                        let limit = self.medium.bytes_per_second;
+                        warn!("more than {limit} bytes a second come in: reading slower");
                     }
                 },
                 () = sleep_until_some(self.write_deadline) => {
@@ -105,7 +148,14 @@ impl Line {
         }
     }
 
-    fn lost(&self, error: &io::Error) -> String {
-        format!("the link broke ({error}): {}", self.remedy)
+    /// Whether the line broke in a way that tells that the other end has not read all of what it was sent: TCP says so.
+    pub fn is_undelivered(&self) -> bool {
+        self.undelivered
+    }
+
+    fn lost(&mut self, error: &io::Error) -> String {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset, TimedOut};
+        self.undelivered = matches!(error.kind(), BrokenPipe | ConnectionReset | TimedOut);
+        format!("the link broke ({error}): {}", self.medium.remedy)
     }
 }

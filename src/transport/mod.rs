@@ -15,15 +15,10 @@ use bytes::Bytes;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::line::Line;
+use self::line::{CABLE, Line, Medium, NETWORK};
 use crate::driver::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
-
-/// What to look at when a serial line breaks.
-pub const CABLE: &str = "is the cable plugged in?";
-/// What to look at when a connection breaks.
-pub const NETWORK: &str = "is the board switched on and in the network?";
 
 /// Bytes both ways, without borders: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -138,8 +133,8 @@ pub enum Link {
 }
 
 impl Link {
-    fn line(stream: impl Stream + 'static, remedy: &'static str) -> Self {
-        Self::Line(Box::new(Line::new(Box::new(stream), remedy)))
+    fn line(stream: impl Stream + 'static, medium: Medium) -> Self {
+        Self::Line(Box::new(Line::new(Box::new(stream), medium)))
     }
 
     /// Takes over one thing to do.

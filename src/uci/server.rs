@@ -59,6 +59,13 @@ impl Default for Shared {
     }
 }
 
+impl Shared {
+    /// A number for one more client.
+    pub fn client(&self) -> ClientId {
+        ClientId(self.ids.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// Serves one port until `stop` is cancelled.
 pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: CancellationToken) {
     let clients = TaskTracker::new();
@@ -69,7 +76,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
         };
         match accepted {
             Ok((stream, peer)) => {
-                let id = ClientId(shared.ids.fetch_add(1, Ordering::Relaxed));
+                let id = shared.client();
                 let span = info_span!("client", %id, %peer);
                 let Ok(place) = shared.places.clone().try_acquire_owned() else {
                     span.in_scope(|| {

@@ -2,7 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::transport::Stream;
+use tokio_util::sync::DropGuard;
+
+use crate::transport::{Stream, line::Medium};
+
+/// Connections that may wait to be served. An app makes one.
+pub const MAX_WAITING: usize = 4;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {
@@ -10,6 +15,10 @@ pub struct Connection {
     pub peer: Arc<str>,
     /// Bytes to and from the app.
     pub stream: Box<dyn Stream>,
+    /// What carries the bytes.
+    pub medium: Medium,
+    /// Tells whoever made the connection that it is over.
+    pub lease: Option<DropGuard>,
 }
 
 impl fmt::Debug for Connection {

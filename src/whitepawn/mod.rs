@@ -1,5 +1,15 @@
 //! A board toward the `WhitePawn` app: `BoardBridge` speaks SWPP as the board, and the board behind it plays.
+//!
+//! - [`session`] is the conversation with the app, without I/O: lines and snapshots go in, messages and commands
+//!   come out. It outlives the app's connections, and so does the game.
+//! - [`server`] gives it links and a board; [`tcp`], [`serial`] and the radios find the app. Whatever it comes by
+//!   ends in a [`Connection`].
 
 pub mod connection;
+pub mod notice;
+pub mod serial;
+pub mod server;
+pub mod session;
+pub mod tcp;
 
 pub use connection::Connection;

@@ -77,6 +77,10 @@ impl Machine {
             Command::Promotion { client, role } => {
                 self.claims.set_promotion(client, role);
             }
+            Command::Away { client, on } => {
+                self.claims.set_away(client, on);
+                self.admit_waiting();
+            }
             Command::Ended { client, end } => {
                 if self.claims.has(client) {
                     self.driver.game_ended(now, end);

@@ -1,0 +1,125 @@
+//! What there is to say about an app, to whoever watches or reads the log.
+
+use std::fmt;
+
+use shakmaty::Color;
+
+use crate::{
+    board::advice::Words,
+    driver::Reported,
+    swpp::{self, GameKind},
+};
+
+/// Refusals that are told one after the other; an app that does nothing else is then only heard in the debug log.
+pub const MAX_REFUSALS: u8 = 10;
+
+/// One thing to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The app has shaken hands.
+    Connected {
+        /// From where.
+        peer: String,
+        /// The protocol's version it speaks.
+        protocol: Option<u8>,
+        /// Its build.
+        build: Option<u16>,
+    },
+    /// Its connection is gone, for this reason.
+    Left(String),
+    /// It begins a game.
+    NewGame {
+        /// Of this kind.
+        kind: GameKind,
+        /// The colour played on the board; none for both.
+        hand: Option<Color>,
+    },
+    /// Somebody else has the board.
+    Waits(String),
+    /// Its move is not legal in its game.
+    Illegal {
+        /// The move.
+        made: Reported,
+        /// Who is to move.
+        turn: Color,
+        /// Moves played so far, plies.
+        plies: usize,
+    },
+    /// It moved outside a game.
+    NoGame(Reported),
+    /// It sent something that is no message.
+    Unreadable(String),
+}
+
+impl Notice {
+    /// Whether the app was refused something.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Illegal { .. } | Self::NoGame(_))
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected {
+                peer,
+                protocol,
+                build,
+            } => {
+                write!(f, "connected by {peer}")?;
+                if let Some(protocol) = protocol.filter(|version| *version != swpp::VERSION) {
+                    write!(f, ", speaks version {protocol} of the protocol")?;
+                }
+                build.map_or(Ok(()), |build| write!(f, ", build {build}"))
+            }
+            Self::Left(why) => write!(f, "left: {why}"),
+            Self::NewGame { kind, hand } => {
+                let hand = match hand {
+                    Some(Color::White) => "White is played",
+                    Some(Color::Black) => "Black is played",
+                    None => "both sides are played",
+                };
+                write!(f, "{kind} begins: {hand} on the board")
+            }
+            Self::Waits(holders) => write!(
+                f,
+                "the board is in another game, with {holders}: this one begins when it is free"
+            ),
+            Self::Illegal { made, turn, plies } => write!(
+                f,
+                "refused {} after {plies} plies, with {} to move: it is not legal there. If the app has another game \
+                 than the board, begin a new one in the app",
+                Words(*made),
+                turn.fold_wb("White", "Black")
+            ),
+            Self::NoGame(made) => write!(
+                f,
+                "refused {}: no game is on. Begin one in the app",
+                Words(*made)
+            ),
+            Self::Unreadable(text) => write!(f, "unreadable: {text}"),
+        }
+    }
+}
+
+/// Keeps an app that does everything wrong from filling the log.
+#[derive(Debug, Default)]
+pub struct Notices {
+    refusals: u8,
+}
+
+impl Notices {
+    /// Whether this is to be told.
+    pub fn admit(&mut self, notice: &Notice) -> bool {
+        if notice.is_refusal() {
+            self.refusals = self.refusals.saturating_add(1);
+            return self.refusals <= MAX_REFUSALS;
+        }
+        true
+    }
+
+    /// The app did something right.
+    pub fn all_is_well(&mut self) {
+        self.refusals = 0;
+    }
+}

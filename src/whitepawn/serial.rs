@@ -1,0 +1,63 @@
+//! The app over a serial line: `/dev/ttyGS0` of a Pi in USB gadget mode, or any UART.
+//!
+//! The port is opened at the start and kept read, raw and without echo: what a port that nobody reads has buffered,
+//! or echoes back, would meet the app's handshake.
+
+use std::time::{Duration, Instant};
+
+use tokio::{sync::mpsc, time::sleep};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::Connection;
+use crate::transport::{Backoff, line::CABLE, serial::SerialPort};
+
+/// A port that stayed open for this long was of use: it is opened again without a long wait.
+const OF_USE: Duration = Duration::from_secs(1);
+
+/// Keeps the port open until `stop` is cancelled.
+pub async fn serve(
+    port: SerialPort,
+    connections: mpsc::Sender<Connection>,
+    stop: CancellationToken,
+) {
+    let mut backoff = Backoff::default();
+    let mut told = String::new();
+    loop {
+        match port.open() {
+            Ok(stream) => {
+                info!("{port} is open for the app");
+                told.clear();
+                let open = CancellationToken::new();
+                let connection = Connection {
+                    peer: port.port.as_str().into(),
+                    stream: Box::new(stream),
+                    medium: CABLE,
+                    lease: Some(open.clone().drop_guard()),
+                };
+                let began = Instant::now();
+                if connections.send(connection).await.is_err() {
+                    return;
+                }
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    () = open.cancelled() => {}
+                }
+                if began.elapsed() > OF_USE {
+                    backoff.reset();
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if text != told {
+                    warn!("{text}");
+                    told = text;
+                }
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = sleep(backoff.next_wait()) => {}
+        }
+    }
+}

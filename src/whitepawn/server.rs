@@ -1,0 +1,279 @@
+//! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
+
+use std::{collections::VecDeque, future::pending, sync::Arc};
+
+use futures_util::future::select_all;
+use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::{Instrument, debug, info, info_span, warn};
+
+use super::{
+    Connection,
+    notice::Notice,
+    session::{Action, Identity, Session},
+};
+use crate::{
+    board::command::{ClientId, Command},
+    bus::{BoardHandle, Bus, Event},
+    clock::sleep_until_some,
+    driver::{
+        Outgoing,
+        lines::{LINE_WAIT, Line as Text, Lines, printable},
+    },
+    swpp::{self, MAX_LINE},
+    transport::line::{Line, Passed},
+};
+
+/// Connections at once that have not shaken hands, besides the app's. The oldest makes room for one more.
+pub const MAX_GUESTS: usize = 8;
+/// Commands that may wait for the board before the app is read again.
+pub const MAX_COMMANDS: usize = 64;
+/// Bytes of the wire shown in one line of the debug log.
+const LOGGED: usize = 256;
+
+/// What a front-end for the app needs.
+pub struct App {
+    /// The client's number.
+    pub client: ClientId,
+    /// How it is reached, for messages: `tcp 127.0.0.1:9690`.
+    pub way: String,
+    /// The board it plays on.
+    pub board: BoardHandle,
+    /// Where it tells what happens.
+    pub bus: Bus,
+}
+
+/// One connection.
+struct Link {
+    peer: Arc<str>,
+    line: Line,
+    lines: Lines,
+    /// When an unfinished line counts as broken off.
+    line_ends: Option<Instant>,
+    /// The session's next message is with the link.
+    sending: bool,
+    _lease: Option<DropGuard>,
+}
+
+impl Link {
+    fn new(connection: Connection) -> Self {
+        Self {
+            peer: connection.peer,
+            line: Line::new(connection.stream, connection.medium),
+            lines: Lines::new(MAX_LINE),
+            line_ends: None,
+            sending: false,
+            _lease: connection.lease,
+        }
+    }
+}
+
+/// Serves connections until `stop` is cancelled.
+///
+/// The connection that shook hands last is the app's. Others are heard until they do, and disturb nobody.
+pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
+    let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
+    let span = info_span!("whitepawn", board = %app.board.name, way = %app.way);
+    async {
+        let identity = Identity {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            serial: app.board.name.to_string(),
+        };
+        let session = Session::new(app.client, label.clone(), identity);
+        let mut server = Server {
+            app,
+            label,
+            session,
+            links: Vec::new(),
+            active: None,
+            commands: VecDeque::new(),
+        };
+        server.run(&mut connections, &stop).await;
+    }
+    .instrument(span)
+    .await;
+}
+
+struct Server {
+    app: App,
+    label: Arc<str>,
+    session: Session,
+    links: Vec<Link>,
+    /// Which of them is the app's.
+    active: Option<usize>,
+    /// For the board; they wait here, so that the app never does.
+    commands: VecDeque<Command>,
+}
+
+impl Server {
+    async fn run(
+        &mut self,
+        connections: &mut mpsc::Receiver<Connection>,
+        stop: &CancellationToken,
+    ) {
+        self.app.board.snapshot.mark_changed();
+        loop {
+            self.act();
+            self.send();
+            let line_ends = self.links.iter().filter_map(|link| link.line_ends).min();
+            let commands = self.app.board.commands.clone();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                Ok(place) = commands.reserve(), if !self.commands.is_empty() => {
+                    if let Some(command) = self.commands.pop_front() {
+                        place.send(command);
+                    }
+                }
+                Some(connection) = connections.recv() => self.connected(connection),
+                (index, passed) = any(&mut self.links), if self.commands.len() < MAX_COMMANDS => {
+                    self.passed(index, passed);
+                }
+                Ok(()) = self.app.board.snapshot.changed() => {
+                    let snapshot = self.app.board.snapshot.borrow_and_update().clone();
+                    self.session.snapshot(&snapshot);
+                }
+                () = sleep_until_some(line_ends) => self.lines_broken(),
+            }
+        }
+    }
+
+    fn connected(&mut self, connection: Connection) {
+        debug!(peer = %connection.peer, "a connection");
+        if self.links.len() > MAX_GUESTS {
+            let oldest = (0..self.links.len()).find(|index| Some(*index) != self.active);
+            if let Some(index) = oldest {
+                info!(peer = %self.links[index].peer, "closed: others want to connect, and it never shook hands");
+                self.links.remove(index);
+                self.active = self.active.map(|at| at - usize::from(at > index));
+            }
+        }
+        self.links.push(Link::new(connection));
+    }
+
+    /// A link is gone.
+    fn close(&mut self, index: usize, why: &str) {
+        let undelivered = self.links.remove(index).line.is_undelivered();
+        if self.active == Some(index) {
+            self.active = None;
+            self.session.disconnected(why, undelivered);
+        } else if let Some(active) = &mut self.active
+            && *active > index
+        {
+            *active -= 1;
+        }
+    }
+
+    fn passed(&mut self, index: usize, passed: Result<Passed, String>) {
+        match passed {
+            Ok(Passed::Read(bytes)) => {
+                debug!(peer = %self.links[index].peer, bytes = %printable(&bytes, LOGGED), "<");
+                self.received(index, &bytes);
+            }
+            Ok(Passed::Written) => {
+                if std::mem::take(&mut self.links[index].sending) {
+                    self.session.sent();
+                }
+            }
+            Err(why) => self.close(index, &why),
+        }
+    }
+
+    fn received(&mut self, mut index: usize, bytes: &[u8]) {
+        self.links[index].lines.push(bytes);
+        while let Some(text) = self.links[index].lines.next_line() {
+            match text {
+                Text::Whole(line) => {
+                    if Some(index) != self.active && Session::is_handshake(&line) {
+                        index = self.takes_over(index);
+                    }
+                    let peer = self.links[index].peer.clone();
+                    if Some(index) == self.active {
+                        self.session.line(&peer, &line);
+                    }
+                }
+                Text::Overlong(length) if Some(index) == self.active => {
+                    self.session.broken_line(length);
+                }
+                Text::Overlong(_) => {}
+            }
+        }
+        let link = &mut self.links[index];
+        let unfinished = link.lines.is_unfinished();
+        link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
+    }
+
+    /// A connection has shaken hands: it is the app's from now on. Where it is among the links afterwards.
+    fn takes_over(&mut self, index: usize) -> usize {
+        let mut now = index;
+        if let Some(before) = self.active {
+            let peer = self.links[index].peer.clone();
+            self.session
+                .disconnected(&format!("{peer} has taken its place"), false);
+            self.links.remove(before);
+            now -= usize::from(before < index);
+        }
+        self.active = Some(now);
+        now
+    }
+
+    /// Lines that have begun and do not end are dropped.
+    fn lines_broken(&mut self) {
+        let now = Instant::now();
+        for (index, link) in self.links.iter_mut().enumerate() {
+            if link.line_ends.take_if(|at| *at <= now).is_some() {
+                let length = link.lines.take_partial().len();
+                if Some(index) == self.active {
+                    self.session.broken_line(length);
+                }
+            }
+        }
+    }
+
+    /// Does what the session wants done.
+    fn act(&mut self) {
+        while let Some(action) = self.session.poll_action() {
+            match action {
+                Action::Ask(command) => self.commands.push_back(command),
+                Action::Tell(Notice::Unreadable(text)) => debug!("unreadable: {text}"),
+                Action::Tell(notice) => {
+                    if notice.is_refusal() {
+                        warn!("{notice}");
+                    } else {
+                        info!("{notice}");
+                    }
+                    let event = Event::Client {
+                        client: self.label.clone(),
+                        text: notice.to_string(),
+                    };
+                    self.app.bus.tell(&self.app.board.name, event);
+                }
+            }
+        }
+    }
+
+    /// Gives the app's link the next message, if it has taken the one before.
+    fn send(&mut self) {
+        let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
+            return;
+        };
+        if !link.sending
+            && let Some(message) = self.session.next_message()
+        {
+            let text = swpp::write(message);
+            debug!(peer = %link.peer, line = text.trim_end(), ">");
+            link.line.send(&Outgoing::serial(text.into()));
+            link.sending = true;
+        }
+    }
+}
+
+/// What any of the links does next, and which it is.
+async fn any(links: &mut [Link]) -> (usize, Result<Passed, String>) {
+    if links.is_empty() {
+        return pending().await;
+    }
+    let passing = links.iter_mut().map(|link| Box::pin(link.line.pass()));
+    let (passed, index, _) = select_all(passing).await;
+    (index, passed)
+}
