@@ -7,7 +7,7 @@ use std::fmt;
 
 use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, Move, Position, PositionError, Rank, Role, Square,
-    fen::Fen, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
+    fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
 };
 use thiserror::Error;
 
@@ -336,6 +336,18 @@ impl Game {
     /// The position after the last move as FEN.
     pub fn fen(&self) -> Fen {
         fen(&self.position)
+    }
+
+    /// A move as people write it, with its number: `3... Nf6`. Empty beyond the last.
+    pub fn san(&self, ply: usize) -> String {
+        let Some(&m) = self.moves.get(ply) else {
+            return String::new();
+        };
+        let position = self.position_at(ply);
+        let dots = position.turn().fold_wb(".", "...");
+        let number = position.fullmoves();
+        let san = SanPlus::from_move(position, m);
+        format!("{number}{dots} {san}")
     }
 
     /// The moves in UCI notation.

@@ -63,6 +63,8 @@ pub struct Session {
     advice: Advice,
     advice_due: bool,
     told_to_wait: bool,
+    /// The game of others on the board, as far as it was told while this one waits.
+    others: Option<Arc<Game>>,
     result: Option<BoardResult>,
     actions: VecDeque<Action>,
 }
@@ -85,6 +87,7 @@ impl Session {
             advice: Advice::Nothing,
             advice_due: false,
             told_to_wait: false,
+            others: None,
             result: None,
             actions: VecDeque::new(),
         }
@@ -366,6 +369,7 @@ impl Session {
         {
             if place.joined {
                 self.told_to_wait = false;
+                self.others = None;
                 self.played(&place.answer);
             } else if !self.told_to_wait {
                 self.told_to_wait = true;
@@ -375,6 +379,9 @@ impl Session {
                     snapshot.board,
                     holders.join(" and ")
                 ));
+                self.others = Some(snapshot.game.clone());
+            } else {
+                self.tell_others(&snapshot.game);
             }
         }
         if snapshot.result != self.result {
@@ -396,6 +403,22 @@ impl Session {
             if (self.search.is_some() && current) || (self.stated && urgent) {
                 self.tell_advice();
             }
+        }
+    }
+
+    /// Tells a GUI that waits for the board what is played on it meanwhile.
+    fn tell_others(&mut self, game: &Arc<Game>) {
+        let Some(before) = self.others.replace(game.clone()) else {
+            return;
+        };
+        let known = before.common_plies(game).unwrap_or(0);
+        if known == before.len() {
+            for ply in known..game.len() {
+                let text = format!("in the other game: {}", game.san(ply));
+                self.info(&text);
+            }
+        } else if before != *game {
+            self.info(&format!("the other game is at: {}", game.fen()));
         }
     }
 

@@ -6,6 +6,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
+    board::advice::Advice,
     config::Config,
     daemon::Daemon,
     simulate::{
@@ -111,6 +112,11 @@ impl House {
 
     /// Starts the daemon on boards given as name, keys; the port of each is a link of its name in the folder.
     pub async fn start(folder: TempDir, boards: &[(&str, &str)]) -> Self {
+        Self::with(folder, boards, "").await
+    }
+
+    /// The same, with more configuration behind it.
+    pub async fn with(folder: TempDir, boards: &[(&str, &str)], more: &str) -> Self {
         let mut text =
             "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n".to_owned();
         for (name, keys) in boards {
@@ -119,6 +125,7 @@ impl House {
                 "[boards.{name}]\n{keys}serial = {{ port = {port:?} }}\n"
             ));
         }
+        text.push_str(more);
         let config = Config::from_text(&text, "the test").unwrap();
         let daemon = Daemon::start(&config).await.unwrap();
         Self { daemon, folder }
@@ -158,6 +165,13 @@ impl House {
         let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
         let there = snapshots.wait_for(|snapshot| snapshot.holders.len() == holders);
         timeout(PATIENCE, there).await.unwrap().unwrap();
+    }
+
+    /// Waits until the player is told to move on a board.
+    pub async fn asks_for_a_move(&self, board: &str) {
+        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
+        let asked = snapshots.wait_for(|snapshot| matches!(snapshot.advice, Advice::YourMove(_)));
+        timeout(PATIENCE, asked).await.unwrap().unwrap();
     }
 
     pub async fn gui(&self) -> Gui {
@@ -229,6 +243,12 @@ impl Gui {
                 ),
             }
         }
+    }
+
+    /// Asserts that the next line is this one.
+    pub async fn hears_next(&mut self, wanted: &str) {
+        let line = self.line().await;
+        assert_eq!(line.as_deref(), Some(wanted), "{:?}", self.log);
     }
 
     /// Every `bestmove` so far.
