@@ -224,7 +224,7 @@ async fn an_app_that_only_errs_does_not_fill_the_log() {
 
 #[tokio::test]
 async fn the_end_of_the_game_is_told_and_the_board_is_free() {
-    let (house, mut hand) = citrine().await;
+    let (house, hand) = citrine().await;
     let mut app = app(&house).await;
     let mut watcher = watcher(&house).await;
     for (code, end) in [

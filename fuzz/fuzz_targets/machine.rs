@@ -9,16 +9,16 @@ use boardbridge::{
         machine::Machine,
         name::BoardName,
     },
-    driver::{Channel, Driver, citrine, ucb},
+    driver::{Channel, Driver, citrine, swpp, ucb},
     game::Game,
 };
 
-libfuzzer_sys::fuzz_target!(|input: (bool, Vec<(u8, Vec<u8>)>)| {
-    let (is_citrine, chunks) = input;
-    let driver: Box<dyn Driver> = if is_citrine {
-        Box::new(citrine::Citrine::new(citrine::Timing::default(), None))
-    } else {
-        Box::new(ucb::Ucb::new(ucb::Timing::default(), ucb::codec::PositionFormat::V2))
+libfuzzer_sys::fuzz_target!(|input: (u8, Vec<(u8, Vec<u8>)>)| {
+    let (kind, chunks) = input;
+    let driver: Box<dyn Driver> = match kind % 3 {
+        0 => Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
+        1 => Box::new(ucb::Ucb::new(ucb::Timing::default(), ucb::codec::PositionFormat::V2)),
+        _ => Box::new(swpp::Swpp::new(swpp::Way::Stream, swpp::MOVE_WAIT)),
     };
     let mut now = Instant::now();
     let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));

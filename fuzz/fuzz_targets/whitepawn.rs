@@ -1,0 +1,50 @@
+//! Whatever an app sends, and whatever the board behind sends meanwhile: the conversation goes on.
+#![no_main]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{command::ClientId, machine::Machine, name::BoardName},
+    driver::{Channel, ucb},
+    whitepawn::session::{Action, Identity, Session},
+};
+
+#[derive(Debug, arbitrary::Arbitrary)]
+enum Input {
+    Line(Vec<u8>),
+    Sent,
+    Gone(bool),
+    Board(u8, Vec<u8>),
+}
+
+libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
+    let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), ucb::codec::PositionFormat::V2));
+    let mut now = Instant::now();
+    let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
+    machine.link_up(now);
+    let identity = Identity { version: "1".to_owned(), serial: "fuzz".to_owned() };
+    let mut session = Session::new(ClientId(1), "fuzz".into(), identity);
+    for input in inputs {
+        match input {
+            Input::Line(line) => session.line("fuzz", &line),
+            Input::Sent if session.next_message().is_some() => session.sent(),
+            Input::Sent => {}
+            Input::Gone(undelivered) => session.disconnected("gone", undelivered),
+            Input::Board(wait, bytes) => {
+                now += Duration::from_millis(u64::from(wait) * 20);
+                machine.timeout(now);
+                machine.received(now, Channel::Serial, &bytes);
+            }
+        }
+        while let Some(action) = session.poll_action() {
+            if let Action::Ask(command) = action {
+                machine.command(now, command);
+            }
+        }
+        while machine.poll_transmit(now).is_some() {}
+        while machine.poll_event().is_some() {}
+        if let Some(snapshot) = machine.poll_snapshot() {
+            session.snapshot(&snapshot);
+        }
+    }
+});
