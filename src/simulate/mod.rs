@@ -15,6 +15,7 @@ pub mod port;
 pub mod pty;
 pub mod radio;
 pub mod run;
+pub mod swpp;
 pub mod ucb;
 
 use std::{fmt, time::Instant};
@@ -88,6 +89,12 @@ pub enum Report {
     Missing(Square),
     /// The hand put the pieces as it was asked.
     Arranged,
+    /// The program greeted the board in these words.
+    Greeted(String),
+    /// The program announced a game: its type, and `Y` if it waits for the board's move.
+    Announced(String),
+    /// The program announced the end of the game, by this code.
+    Ended(char),
 }
 
 impl fmt::Display for Report {
@@ -112,6 +119,9 @@ impl fmt::Display for Report {
             Self::Sign(sign) => write!(f, "sign {sign}"),
             Self::Missing(square) => write!(f, "missing {square}"),
             Self::Arranged => f.write_str("arranged"),
+            Self::Greeted(words) => write!(f, "greeted {words}"),
+            Self::Announced(game) => write!(f, "announced {game}"),
+            Self::Ended(code) => write!(f, "ended {code}"),
         }
     }
 }
