@@ -11,13 +11,22 @@
 //! - *Promotion* has its letter as the fifth character; without one it is to a queen.
 //! - *Offline games* (type 0) have no opponent: the board may make the moves of both sides.
 
+pub mod app;
 pub mod board;
 mod message;
+mod opponent;
+pub mod order;
 mod peripheral;
 pub mod profile;
+pub mod seen;
 pub mod style;
 
 #[cfg(test)]
+mod app_tests;
+#[cfg(test)]
 mod board_tests;
 
-pub use self::{board::SwppBoard, message::NewGame, style::Style};
+pub use self::{
+    app::WhitePawnApp, board::SwppBoard, message::NewGame, opponent::Opponent, order::Order,
+    seen::Seen, style::Style,
+};
