@@ -1,13 +1,14 @@
-//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals.
+//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals and sockets.
 //!
-//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a pseudo-terminal, [`hand`]
-//! a hand. They are written from the protocol documents and share no code with the drivers but the types of
-//! chess, so that a misreading on one side shows on the other.
+//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a line, [`hand`] a hand. They are
+//! written from the protocol documents and share no code with the drivers but the types of chess, so that a misreading
+//! on one side shows on the other.
 
 pub mod air;
 pub mod bluez;
 pub mod citrine;
 pub mod hand;
+pub mod line;
 pub mod neo;
 pub mod noise;
 pub mod peripheral;
@@ -15,6 +16,7 @@ pub mod port;
 pub mod pty;
 pub mod radio;
 pub mod run;
+pub mod socket;
 pub mod swpp;
 pub mod ucb;
 
