@@ -130,7 +130,7 @@ impl WhitePawnApp {
     /// Bytes came from the board.
     pub fn received(&mut self, now: Instant, bytes: &[u8]) {
         for &byte in bytes {
-            if self.jammed || matches!(self.state, State::Apart | State::Failed) {
+            if self.is_deaf() {
                 return;
             }
             match self.lines.push(byte) {
@@ -219,6 +219,11 @@ impl WhitePawnApp {
         self.state == State::Ready
     }
 
+    /// Whether it hears nothing, and will not until it is connected again.
+    pub fn is_deaf(&self) -> bool {
+        self.jammed || matches!(self.state, State::Apart | State::Failed)
+    }
+
     /// Whether somebody plays in it by himself.
     pub fn has_opponent(&self) -> bool {
         self.opponent.is_some()
@@ -236,7 +241,7 @@ impl WhitePawnApp {
         self.see(Seen::Fault(what.into()));
     }
 
-    fn refuse(&mut self, what: impl Into<String>) {
+    pub(super) fn refuse(&mut self, what: impl Into<String>) {
         self.see(Seen::Refused(what.into()));
     }
 

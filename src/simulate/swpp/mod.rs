@@ -13,10 +13,13 @@
 
 pub mod app;
 pub mod board;
+pub mod call;
+mod line;
 mod message;
-mod opponent;
+pub mod opponent;
 pub mod order;
 mod peripheral;
+pub mod place;
 pub mod profile;
 pub mod seen;
 pub mod style;
@@ -28,5 +31,5 @@ mod board_tests;
 
 pub use self::{
     app::WhitePawnApp, board::SwppBoard, message::NewGame, opponent::Opponent, order::Order,
-    seen::Seen, style::Style,
+    place::Place, seen::Seen, style::Style,
 };

@@ -13,6 +13,8 @@ use crate::{
     },
 };
 
+/// The type of a game online, on `WhitePawn` (document).
+pub const GAME_TYPE: u8 = 2;
 /// Halfmoves without a capture or a pawn's move after which a random game is a draw (FIDE's fifty moves).
 const DRAWN_OUT: u32 = 100;
 /// Ended by checkmate (document: types of ending).
