@@ -18,6 +18,7 @@ pub mod radio;
 pub mod run;
 pub mod socket;
 pub mod swpp;
+pub mod turns;
 pub mod ucb;
 
 use std::{fmt, time::Instant};
