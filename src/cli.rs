@@ -1,10 +1,21 @@
 //! The command line.
 
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
 
 use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
+#[cfg(target_os = "linux")]
+use crate::{
+    simulate::{
+        hand::Plays,
+        run::Kind,
+        swpp::{Place, Style, board::Answer, opponent::GAME_TYPE, place::DEFAULT_TCP},
+    },
+    transport::serial::SerialPort,
+};
 
 /// Links electronic chess boards to chess programs.
 #[derive(Debug, Parser)]
@@ -67,11 +78,17 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Simulate a board on a pseudo-terminal, or a Neo on a D-Bus of its own; its hand takes moves and orders from
-    /// standard input.
+    /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the `WhitePawn` app; moves and orders
+    /// come from standard input.
     ///
-    /// Orders: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful, unplug,
-    /// plug, garbage BYTES. Without --game or --seed it ends with its input.
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
+    /// unplug, plug, garbage BYTES.
+    ///
+    /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
+    /// not played), end CODE, hang-up, connect, garbage BYTES, raw TEXT. Types: 0 offline, 1 engine, 2 `WhitePawn`,
+    /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
+    ///
+    /// What is to be seen is printed, one thing a line. Without --game or --seed it ends with its input.
     #[cfg(target_os = "linux")]
     Simulate(Simulate),
     /// Feed a recorded transcript to its driver and print the events.
@@ -91,12 +108,15 @@ pub enum Command {
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub struct Simulate {
-    /// The board.
-    pub kind: crate::simulate::run::Kind,
-    /// Make this a symbolic link to the pseudo-terminal, or the socket of the Neo's D-Bus.
+    /// The board, or the app.
+    pub kind: Kind,
+    /// Make this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
-    /// Neo: be on the air by this real Bluetooth adapter, such as hci1, instead of on a D-Bus of its own.
+    /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["link", "adapter", "ble"])]
+    pub listen: Option<String>,
+    /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
@@ -108,18 +128,91 @@ pub struct Simulate {
     /// How long the hand takes to execute a shown move, or `never` (then it waits for `execute`).
     #[arg(long, default_value = "500ms", value_parser = hand_delay)]
     pub hand_delay: HandDelay,
-    /// Let the hand play a game of this file: one game a line, UCI moves.
+    /// Let the hand, or the app's opponent, play a game of this file: one game a line, UCI moves.
     #[arg(long, value_name = "FILE")]
     pub game: Option<PathBuf>,
     /// Which line of the file, from 1.
     #[arg(long, default_value_t = 1, requires = "game")]
     pub line: usize,
-    /// Let the hand play random legal moves chosen by this number.
+    /// Let the hand, or the app's opponent, play random legal moves chosen by this number.
     #[arg(long, conflicts_with = "game")]
     pub seed: Option<u64>,
-    /// Whose moves the hand plays by itself, with --game or --seed.
+    /// Whose moves are played, with --game or --seed.
     #[arg(long, default_value = "white")]
-    pub plays: crate::simulate::hand::Plays,
+    pub plays: Plays,
+    /// SWPP board and app.
+    #[command(flatten)]
+    pub swpp: Swpp,
+}
+
+#[cfg(target_os = "linux")]
+impl Simulate {
+    /// An option that this kind has no use for.
+    pub fn unfit(&self) -> Option<String> {
+        let app = self.kind == Kind::WhitepawnApp;
+        let options = [
+            (
+                "--listen",
+                self.listen.is_some(),
+                app || self.kind == Kind::MikoNeo,
+            ),
+            ("--adapter", self.adapter.is_some(), app),
+            ("--ble", self.swpp.ble, self.kind != Kind::SwppBoard),
+            ("--port", self.swpp.port.is_some(), !app),
+        ];
+        let unfit = options
+            .into_iter()
+            .find(|(_, given, unfit)| *given && *unfit);
+        unfit.map(|(option, ..)| {
+            format!("{option} is not for this kind: see `boardbridge simulate --help`")
+        })
+    }
+}
+
+/// The SWPP's two ends.
+#[cfg(target_os = "linux")]
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "SWPP board and WhitePawn app")]
+pub struct Swpp {
+    /// How tidily it writes.
+    #[arg(long, value_enum, default_value_t)]
+    pub style: Style,
+    /// Board: be on Bluetooth, on a D-Bus of its own.
+    #[arg(long)]
+    pub ble: bool,
+    /// Board: the name on Bluetooth.
+    #[arg(long, value_name = "NAME", default_value = "SWPP board")]
+    pub name: String,
+    /// Board: how it answers the handshake: prompt, never, short (its version is not filled up), or so late, such as 250ms.
+    #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
+    pub answer: Answer,
+    /// App: connect to this board.
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, conflicts_with_all = ["port", "link"])]
+    pub connect: String,
+    /// App: open this serial port or pseudo-terminal instead (8N1). With --link it is at a pseudo-terminal of its own.
+    #[arg(long, value_name = "PATH", conflicts_with = "link")]
+    pub port: Option<PathBuf>,
+    /// App: the port's speed.
+    #[arg(long, value_name = "BITS", default_value_t = 9600, requires = "port")]
+    pub baud: u32,
+    /// App: the type of the games that its opponent announces.
+    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub game_type: u8,
+}
+
+#[cfg(target_os = "linux")]
+impl Swpp {
+    /// Where the app finds its board.
+    pub fn place(&self, link: Option<&Path>) -> Place {
+        match (&self.port, link) {
+            (Some(port), _) => Place::Serial(SerialPort {
+                port: port.display().to_string(),
+                baud: self.baud,
+            }),
+            (None, Some(link)) => Place::Pty(Some(link.to_owned())),
+            (None, None) => Place::Tcp(self.connect.clone()),
+        }
+    }
 }
 
 /// How long a hand takes for a move; `None` if it waits to be told.
@@ -142,5 +235,21 @@ fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
         _ => Err("a number from 0.01 to 1000".to_owned()),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn answer(text: &str) -> Result<Answer, String> {
+    match text {
+        "prompt" => Ok(Answer::Prompt),
+        "never" => Ok(Answer::Never),
+        "short" => Ok(Answer::Short),
+        late => humantime::parse_duration(late)
+            .map(Answer::Late)
+            .map_err(|error| {
+                format!(
+                    "{error}: write prompt, never, short, or a number with a unit, such as 250ms"
+                )
+            }),
     }
 }

@@ -91,7 +91,7 @@ pub async fn run(
     let mut missing = why_no_neo.map(|error| error.to_string());
     let mut radio = None;
     if let Some(directory) = bus {
-        match Radio::on_bus(neo_settings(seed), Some(&directory.join(BUS))) {
+        match Radio::on_bus(Neo::new(neo_settings(seed)), Some(&directory.join(BUS))) {
             Ok(on_bus) => radio = Some(on_bus),
             Err(error) => missing = Some(error.to_string()),
         }
@@ -111,14 +111,9 @@ pub async fn run(
         ),
     ] {
         let settings = Settings {
-            kind,
-            link: None,
-            adapter: None,
-            speed: 1.0,
-            position_format: 2,
             hand_delay: Some(HAND_DELAY),
             seed,
-            player: None,
+            ..Settings::of(kind)
         };
         let Some(board) = board(&settings) else {
             continue;

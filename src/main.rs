@@ -155,7 +155,11 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
     use boardbridge::simulate::{
         hand::Player,
         run::{Outcome, Settings, run},
+        swpp,
     };
+    if let Some(why) = simulate.unfit() {
+        return wrong(why);
+    }
     let player = match (&simulate.game, simulate.seed) {
         (Some(file), _) => {
             let text = match fs::read_to_string(file) {
@@ -174,17 +178,32 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         }),
         (None, None) => None,
     };
+    let style = simulate.swpp.style;
+    let place = simulate.swpp.place(simulate.link.as_deref());
     let settings = Settings {
-        kind: simulate.kind,
         link: simulate.link,
+        listen: simulate.listen,
+        ble: simulate.swpp.ble,
         adapter: simulate.adapter,
         speed: simulate.speed,
         position_format: simulate.position_format,
         hand_delay: simulate.hand_delay.0,
         seed: simulate.seed.unwrap_or(1),
         player,
+        swpp: swpp::board::Settings {
+            name: simulate.swpp.name,
+            style,
+            answer: simulate.swpp.answer,
+            ..swpp::board::Settings::default()
+        },
+        app: swpp::app::Settings {
+            style,
+            ..swpp::app::Settings::default()
+        },
+        place,
+        game_type: simulate.swpp.game_type,
+        ..Settings::of(simulate.kind)
     };
-    let link = settings.link.clone();
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(run(settings));
         // A read from standard input may still be under way; it has nothing to say any more.
@@ -197,13 +216,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
             eprintln!("boardbridge: the board left the game in the file");
             ExitCode::FAILURE
         }
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            let link = link.map_or("a pseudo-terminal".to_owned(), |link| {
-                link.display().to_string()
-            });
-            done::<(), _>(Err(format!("{link} cannot be made: {error}")))
-        }
+        Err(error) => written(Err(error)),
     }
 }
 

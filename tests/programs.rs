@@ -8,100 +8,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "support/program.rs"]
+mod program;
+
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
     path::Path,
-    process::{Child, ChildStdin, Command, Output, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
+    process::{Command, Output, Stdio},
 };
 
-/// Nothing awaited here takes so long unless it never comes.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn boardbridge() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
-    command
-        .env("RUST_LOG", "debug")
-        .env_remove("JOURNAL_STREAM");
-    command
-}
-
-/// A program under way, its output line by line.
-struct Program {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: mpsc::Receiver<String>,
-    log: Vec<String>,
-}
-
-impl Program {
-    /// Starts a program; the lines are those of standard output, or of standard error if `errors`.
-    fn start(command: &mut Command, errors: bool) -> Self {
-        command.stdin(Stdio::piped());
-        if errors {
-            command.stdout(Stdio::null()).stderr(Stdio::piped());
-        } else {
-            command.stdout(Stdio::piped()).stderr(Stdio::null());
-        }
-        let mut child = command.spawn().unwrap();
-        let output: Box<dyn Read + Send> = if errors {
-            Box::new(child.stderr.take().unwrap())
-        } else {
-            Box::new(child.stdout.take().unwrap())
-        };
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self {
-            input: child.stdin.take(),
-            child,
-            lines,
-            log: Vec::new(),
-        }
-    }
-
-    fn says(&mut self, text: &str) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{text}").unwrap();
-        input.flush().unwrap();
-    }
-
-    /// Waits for a line with these words, and returns it.
-    fn prints(&mut self, words: &str) -> String {
-        loop {
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => {
-                    self.log.push(line.clone());
-                    if line.contains(words) {
-                        return line;
-                    }
-                }
-                Err(_) => panic!("`{words}` was not printed, but {:?}", self.log),
-            }
-        }
-    }
-
-    fn ends(mut self) -> Option<i32> {
-        drop(self.input.take());
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use program::{Program, boardbridge};
 
 /// The last word of a line such as `uci listens at 127.0.0.1:40123`.
 fn address(line: &str) -> String {

@@ -24,7 +24,8 @@ pub enum Plays {
 }
 
 impl Plays {
-    fn has(self, color: Color) -> bool {
+    /// Whether this colour is among them.
+    pub fn has(self, color: Color) -> bool {
         match self {
             Self::White => color.is_white(),
             Self::Black => color.is_black(),

@@ -1,13 +1,14 @@
-//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals.
+//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals and sockets.
 //!
-//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a pseudo-terminal, [`hand`]
-//! a hand. They are written from the protocol documents and share no code with the drivers but the types of
-//! chess, so that a misreading on one side shows on the other.
+//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a line, [`hand`] a hand. They are
+//! written from the protocol documents and share no code with the drivers but the types of chess, so that a misreading
+//! on one side shows on the other.
 
 pub mod air;
 pub mod bluez;
 pub mod citrine;
 pub mod hand;
+pub mod line;
 pub mod neo;
 pub mod noise;
 pub mod peripheral;
@@ -15,6 +16,9 @@ pub mod port;
 pub mod pty;
 pub mod radio;
 pub mod run;
+pub mod socket;
+pub mod swpp;
+pub mod turns;
 pub mod ucb;
 
 use std::{fmt, time::Instant};
@@ -88,6 +92,12 @@ pub enum Report {
     Missing(Square),
     /// The hand put the pieces as it was asked.
     Arranged,
+    /// The program greeted the board in these words.
+    Greeted(String),
+    /// The program announced a game: its type, and `Y` if it waits for the board's move.
+    Announced(String),
+    /// The program announced the end of the game, by this code.
+    Ended(char),
 }
 
 impl fmt::Display for Report {
@@ -112,6 +122,9 @@ impl fmt::Display for Report {
             Self::Sign(sign) => write!(f, "sign {sign}"),
             Self::Missing(square) => write!(f, "missing {square}"),
             Self::Arranged => f.write_str("arranged"),
+            Self::Greeted(words) => write!(f, "greeted {words}"),
+            Self::Announced(game) => write!(f, "announced {game}"),
+            Self::Ended(code) => write!(f, "ended {code}"),
         }
     }
 }

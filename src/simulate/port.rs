@@ -1,10 +1,14 @@
-//! Gives a simulated board a pseudo-terminal and a clock.
+//! Gives a simulated board a line and a clock.
 
-use std::{io, path::PathBuf, time::Instant};
+use std::{io, net::ToSocketAddrs, path::PathBuf, time::Instant};
 
 use tokio::{sync::mpsc, time::sleep_until};
 
-use super::{HandAction, Report, SimulatedBoard, pty::Pty};
+use super::{
+    HandAction, Report, SimulatedBoard,
+    line::{Line, Place},
+    socket::{Came, Socket},
+};
 
 /// Bytes read at once.
 const READ_CHUNK: usize = 1024;
@@ -12,8 +16,8 @@ const READ_CHUNK: usize = 1024;
 /// A simulated board on a line that can be pulled.
 pub struct Port {
     board: Box<dyn SimulatedBoard>,
-    link: Option<PathBuf>,
-    pty: Option<Pty>,
+    place: Place,
+    line: Option<Line>,
     buffer: Vec<u8>,
 }
 
@@ -27,18 +31,37 @@ pub enum Happened {
 }
 
 impl Port {
-    /// Plugs a board in.
+    /// Plugs a board in, at a pseudo-terminal.
     ///
     /// # Errors
     /// No pseudo-terminal is to be had.
     pub fn new(board: Box<dyn SimulatedBoard>, link: Option<PathBuf>) -> io::Result<Self> {
-        let pty = Pty::open(link.as_deref())?;
-        Ok(Self {
+        let place = Place::Pty(link);
+        let line = place.open()?;
+        Ok(Self::of(board, place, line))
+    }
+
+    /// Plugs a board in, on the network; port 0 takes any that is free.
+    ///
+    /// # Errors
+    /// The address is not to be had.
+    pub fn listening(
+        board: Box<dyn SimulatedBoard>,
+        address: impl ToSocketAddrs,
+    ) -> io::Result<Self> {
+        let socket = Socket::open(address)?;
+        // A cable that is put back is put back here.
+        let place = Place::Tcp(socket.address());
+        Ok(Self::of(board, place, Line::Tcp(socket)))
+    }
+
+    fn of(board: Box<dyn SimulatedBoard>, place: Place, line: Line) -> Self {
+        Self {
             board,
-            link,
-            pty: Some(pty),
+            place,
+            line: Some(line),
             buffer: vec![0; READ_CHUNK],
-        })
+        }
     }
 
     /// The board.
@@ -48,15 +71,13 @@ impl Port {
 
     /// What to open at the other end, while the cable is plugged in.
     pub fn name(&self) -> Option<String> {
-        self.pty
-            .as_ref()
-            .map(|pty| pty.name().display().to_string())
+        self.line.as_ref().map(Line::name)
     }
 
     /// Runs until something is to be seen.
     ///
     /// # Errors
-    /// The pseudo-terminal failed.
+    /// The line failed.
     pub async fn next(&mut self, hand: &mut mpsc::Receiver<HandAction>) -> io::Result<Happened> {
         loop {
             self.transmit()?;
@@ -71,24 +92,25 @@ impl Port {
                 }
             };
             let reading = async {
-                match &mut self.pty {
-                    Some(pty) => pty.read(&mut self.buffer).await,
+                match &mut self.line {
+                    Some(line) => line.read(&mut self.buffer).await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
-                read = reading => {
-                    let count = read?;
-                    self.board.received(Instant::now(), &self.buffer[..count]);
-                }
+                came = reading => match came? {
+                    Came::Bytes(count) => self.board.received(Instant::now(), &self.buffer[..count]),
+                    Came::Computer => self.board.plugged(Instant::now()),
+                    Came::Gone => {}
+                },
                 action = hand.recv() => match action {
                     Some(HandAction::Unplug) => {
-                        self.pty = None;
+                        self.line = None;
                         return Ok(Happened::Seen(Report::Unplugged));
                     }
                     Some(HandAction::Plug) => {
-                        if self.pty.is_none() {
-                            self.pty = Some(Pty::open(self.link.as_deref())?);
+                        if self.line.is_none() {
+                            self.line = Some(self.place.open()?);
                         }
                         self.board.plugged(Instant::now());
                         return Ok(Happened::Seen(Report::Plugged(self.name().unwrap_or_default())));
@@ -103,8 +125,8 @@ impl Port {
 
     fn transmit(&mut self) -> io::Result<()> {
         while let Some(bytes) = self.board.poll_transmit() {
-            if let Some(pty) = &mut self.pty {
-                pty.write(&bytes)?;
+            if let Some(line) = &mut self.line {
+                line.write(&bytes)?;
             }
         }
         Ok(())

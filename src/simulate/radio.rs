@@ -1,45 +1,94 @@
-//! `boardbridge simulate miko-neo`: a simulated radio board on a D-Bus of its own, or on the air by a real adapter.
+//! A simulated radio board on a D-Bus of its own, or on the air by a real adapter.
 
 use std::{
     io::{self, Write},
     path::Path,
-    time::{Duration, Instant as StdInstant},
+    time::{Duration, Instant},
 };
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     sync::oneshot,
-    time::{Instant, MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval},
 };
 
 use super::{
-    HandAction, Report,
+    HandAction, Report, SimulatedBoard,
     air::{self, Air},
     bluez::{self, Bluez, address::Address, control::Control},
-    hand::{Next, Player},
-    neo::{Neo, Settings},
+    hand::Next,
+    neo::Neo,
+    peripheral::Peripheral,
     run::Outcome,
+    swpp::SwppBoard,
+    turns::{Told, Turns},
 };
-use crate::daemon::stop_signal;
+use crate::{daemon::stop_signal, game::Game};
 
 /// How often the board is looked at. A hand makes a move a second at most.
 const LOOK: Duration = Duration::from_millis(20);
 /// The simulated board's address on a D-Bus of its own.
 pub const ADDRESS: Address = Address([0x02, 0x4E, 0x45, 0x4F, 0x01, 0xA2]);
 
+/// A board that can be put on the air, and the person at it.
+pub trait RadioBoard: Peripheral + 'static {
+    /// What it is told of a game.
+    const TOLD: Told;
+    /// The hand does something.
+    fn order(&mut self, now: Instant, action: HandAction);
+    /// The next thing to be seen.
+    fn look(&mut self) -> Option<Report>;
+    /// The game on it, and whether a move is shown that was not executed yet; nothing while the hands are busy.
+    fn stands(&self) -> Option<(&Game, bool)>;
+}
+
+impl RadioBoard for Neo {
+    // What is done before the game began tells nobody anything: the board knows squares only.
+    const TOLD: Told = Told::Beginning;
+
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
+    }
+}
+
+impl RadioBoard for SwppBoard {
+    const TOLD: Told = Told::Both;
+
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        Some((self.game(), self.shown().is_some()))
+    }
+}
+
 /// What the board is put on.
-pub enum Radio {
+pub enum Radio<P: RadioBoard> {
     /// A D-Bus of its own.
     Bus {
         /// The service on it.
         bluez: Bluez,
         /// The board.
-        neo: bluez::hosted::Hosted<Neo>,
+        board: bluez::hosted::Hosted<P>,
     },
     /// A real adapter; it leaves when this is dropped.
     Air {
         /// The board.
-        neo: air::Hosted<Neo>,
+        board: air::Hosted<P>,
         /// The adapter's name.
         adapter: String,
         /// Ends it.
@@ -47,29 +96,29 @@ pub enum Radio {
     },
 }
 
-impl Radio {
+impl<P: RadioBoard> Radio<P> {
     /// Puts a board on a D-Bus of its own, its socket at `link` if that is given.
     ///
     /// # Errors
     /// No bus is to be had.
-    pub fn on_bus(settings: Settings, link: Option<&Path>) -> io::Result<Self> {
+    pub fn on_bus(board: P, link: Option<&Path>) -> io::Result<Self> {
         let bluez = match link {
             Some(path) => Bluez::start_at(path)?,
             None => Bluez::start()?,
         };
-        let neo = bluez
-            .host(bluez::ADAPTER, ADDRESS, Neo::new(settings))
+        let board = bluez
+            .host(bluez::ADAPTER, ADDRESS, board)
             .map_err(|_| io::Error::other("the simulated adapter takes no board"))?;
-        Ok(Self::Bus { bluez, neo })
+        Ok(Self::Bus { bluez, board })
     }
 
     /// Puts a board on the air.
     ///
     /// # Errors
     /// The adapter cannot be had.
-    pub async fn on_air(settings: Settings, adapter: &str) -> io::Result<Self> {
-        let neo = air::Hosted::new(Neo::new(settings));
-        let air = Air::open(Some(adapter), &neo).await;
+    pub async fn on_air(board: P, adapter: &str) -> io::Result<Self> {
+        let board = air::Hosted::new(board);
+        let air = Air::open(Some(adapter), &board).await;
         let air = air.map_err(io::Error::other)?;
         let adapter = air.adapter().to_owned();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -83,7 +132,7 @@ impl Radio {
             }
         });
         Ok(Self::Air {
-            neo,
+            board,
             adapter,
             stop: Some(stop),
         })
@@ -98,17 +147,17 @@ impl Radio {
     }
 
     /// Does something with the board.
-    pub fn with<R>(&self, action: impl FnOnce(&mut Neo) -> R) -> R {
+    pub fn with<R>(&self, action: impl FnOnce(&mut P) -> R) -> R {
         match self {
-            Self::Bus { neo, .. } => neo.with(action),
-            Self::Air { neo, .. } => neo.with(action),
+            Self::Bus { board, .. } => board.with(action),
+            Self::Air { board, .. } => board.with(action),
         }
     }
 
     /// The board, where it is on a bus.
-    pub fn board(&self) -> Option<bluez::hosted::Hosted<Neo>> {
+    pub fn board(&self) -> Option<bluez::hosted::Hosted<P>> {
         match self {
-            Self::Bus { neo, .. } => Some(neo.clone()),
+            Self::Bus { board, .. } => Some(board.clone()),
             Self::Air { .. } => None,
         }
     }
@@ -118,7 +167,7 @@ impl Radio {
         if let Self::Bus { bluez, .. } = self {
             link(&bluez.control(), &action);
         }
-        self.with(|neo| neo.hand(StdInstant::now(), action));
+        self.with(|board| board.order(Instant::now(), action));
     }
 }
 
@@ -134,7 +183,7 @@ fn link(control: &Control, action: &HandAction) {
     }
 }
 
-impl Drop for Radio {
+impl<P: RadioBoard> Drop for Radio<P> {
     fn drop(&mut self) {
         if let Self::Air { stop, .. } = self
             && let Some(stop) = stop.take()
@@ -149,11 +198,7 @@ impl Drop for Radio {
 ///
 /// # Errors
 /// The output cannot be written.
-pub async fn run(
-    radio: &Radio,
-    player: Option<Player>,
-    hand_delay: Duration,
-) -> io::Result<Outcome> {
+pub async fn run<P: RadioBoard>(radio: &Radio<P>, mut turns: Turns) -> io::Result<Outcome> {
     let mut output = io::stdout();
     writeln!(output, "{}", Report::Plugged(radio.place()))?;
     let stop = stop_signal();
@@ -162,9 +207,6 @@ pub async fn run(
     let mut input_open = true;
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut plays_at = Instant::now() + hand_delay;
-    // What is done before the game began tells nobody anything: the board knows squares only.
-    let mut begun = false;
     loop {
         tokio::select! {
             stopped = &mut stop => return stopped.map(|()| Outcome::Done),
@@ -175,27 +217,26 @@ pub async fn run(
                     Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
                 // A hand that plays by itself needs no orders.
-                None if player.is_some() => input_open = false,
+                None if turns.has_player() => input_open = false,
                 None => return Ok(Outcome::Done),
             },
             _ = looks.tick() => {
-                while let Some(report) = radio.with(Neo::poll_report) {
+                while let Some(report) = radio.with(P::look) {
                     writeln!(output, "{report}")?;
-                    begun |= report == Report::NewGame;
-                    plays_at = Instant::now() + hand_delay;
+                    turns.seen(&report);
                 }
-                let due = player.as_ref().filter(|_| begun && plays_at <= Instant::now());
-                let next = due.and_then(|player| {
-                    radio.with(|neo| {
-                        let settled = neo.is_settled();
-                        settled.then(|| player.next_in(neo.game(), neo.shown().is_some()))
-                    })
+                if !turns.is_due() {
+                    continue;
+                }
+                let next = radio.with(|board| {
+                    board.stands().map(|(game, shown)| turns.next(game, shown))
                 });
                 match next {
-                    None | Some(Next::Wait) => {}
+                    // Not everything that a hand does is to be seen.
+                    Some(Next::Wait) => turns.again(),
                     Some(Next::Do(action)) => {
                         radio.hand(action);
-                        plays_at = Instant::now() + hand_delay;
+                        turns.again();
                     }
                     Some(Next::Done) => {
                         writeln!(output, "done")?;
@@ -205,6 +246,7 @@ pub async fn run(
                         writeln!(output, "astray")?;
                         return Ok(Outcome::Astray);
                     }
+                    None => {}
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! `boardbridge simulate`: a simulated board on a pseudo-terminal, its hand led from standard input, a game file,
-//! or by chance.
+//! `boardbridge simulate`: a simulated board on a line or on the radio, its hand led from standard input, a game file, or
+//! by chance; or the `WhitePawn` app.
 
 use std::{
     io::{self, Write},
@@ -10,16 +10,17 @@ use std::{
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     sync::mpsc,
-    time::{Instant, sleep_until},
 };
 
 use super::{
     HandAction, Report, SimulatedBoard,
     citrine::Citrine,
     hand::{Next, Player},
-    neo,
+    neo::{self, Neo},
     port::{Happened, Port},
-    radio::{self, Radio},
+    radio::{self, Radio, RadioBoard},
+    swpp::{self, Opponent, Place, SwppBoard, WhitePawnApp},
+    turns::{Told, Turns},
     ucb::Ucb,
 };
 use crate::daemon::stop_signal;
@@ -36,6 +37,10 @@ pub enum Kind {
     NovagUcb,
     /// Miko Neo, on a D-Bus of its own or on a real adapter.
     MikoNeo,
+    /// A home-made board that speaks the SWPP.
+    SwppBoard,
+    /// The `WhitePawn` app, which an SWPP board is connected to.
+    WhitepawnApp,
 }
 
 /// What to simulate.
@@ -43,9 +48,13 @@ pub enum Kind {
 pub struct Settings {
     /// Which board.
     pub kind: Kind,
-    /// A name for the pseudo-terminal, or for the socket of the Neo's D-Bus.
+    /// A name for the pseudo-terminal, or for the socket of a D-Bus.
     pub link: Option<PathBuf>,
-    /// Neo: a real Bluetooth adapter to be on the air by.
+    /// A TCP address to be found at instead of a pseudo-terminal.
+    pub listen: Option<String>,
+    /// SWPP board: be on the radio, on a D-Bus of its own.
+    pub ble: bool,
+    /// A real Bluetooth adapter to be on the air by.
     pub adapter: Option<String>,
     /// How many times shorter the board's limits are than a real one's.
     pub speed: f64,
@@ -55,8 +64,71 @@ pub struct Settings {
     pub hand_delay: Option<Duration>,
     /// For random moves.
     pub seed: u64,
-    /// A hand that plays by itself.
+    /// A hand, or an opponent in the app, that plays by itself.
     pub player: Option<Player>,
+    /// SWPP board: what it is; its hand and its chances are those given above.
+    pub swpp: swpp::board::Settings,
+    /// App: what it is; its chances are those given above.
+    pub app: swpp::app::Settings,
+    /// App: where its board is.
+    pub place: Place,
+    /// App: the type of the games that its opponent announces.
+    pub game_type: u8,
+}
+
+impl Settings {
+    /// A board of this kind as it usually is, with a hand that waits to be told.
+    pub fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            link: None,
+            listen: None,
+            ble: false,
+            adapter: None,
+            speed: 1.0,
+            position_format: 2,
+            hand_delay: None,
+            seed: 1,
+            player: None,
+            swpp: swpp::board::Settings::default(),
+            app: swpp::app::Settings::default(),
+            place: Place::default(),
+            game_type: swpp::opponent::GAME_TYPE,
+        }
+    }
+
+    /// Whether it is on the radio.
+    fn is_radio(&self) -> bool {
+        match self.kind {
+            Kind::NovagCitrine | Kind::NovagUcb | Kind::WhitepawnApp => false,
+            Kind::MikoNeo => true,
+            Kind::SwppBoard => self.ble || self.adapter.is_some(),
+        }
+    }
+
+    /// Where it would be, for messages.
+    fn place(&self) -> String {
+        if let Some(adapter) = &self.adapter {
+            return adapter.clone();
+        }
+        if let Some(address) = &self.listen {
+            return address.clone();
+        }
+        match &self.link {
+            Some(link) => link.display().to_string(),
+            None if self.is_radio() => "a D-Bus".to_owned(),
+            None => "a pseudo-terminal".to_owned(),
+        }
+    }
+
+    /// What its board is told of a game.
+    fn told(&self) -> Told {
+        match self.kind {
+            Kind::MikoNeo => Neo::TOLD,
+            Kind::SwppBoard => SwppBoard::TOLD,
+            _ => Told::Nothing,
+        }
+    }
 }
 
 /// How a simulation ended.
@@ -68,7 +140,7 @@ pub enum Outcome {
     Astray,
 }
 
-/// A board on a serial line, in software. Nothing for one that is on the radio.
+/// A board on a line, in software. Nothing for one that is only on the radio, or for the app.
 pub fn board(settings: &Settings) -> Option<Box<dyn SimulatedBoard>> {
     let Settings {
         speed,
@@ -80,11 +152,12 @@ pub fn board(settings: &Settings) -> Option<Box<dyn SimulatedBoard>> {
     match settings.kind {
         Kind::NovagCitrine => Some(Box::new(Citrine::new(speed, hand_delay, seed))),
         Kind::NovagUcb => Some(Box::new(Ucb::new(speed, position_format, hand_delay, seed))),
-        Kind::MikoNeo => None,
+        Kind::SwppBoard => Some(Box::new(swpp_board(settings))),
+        Kind::MikoNeo | Kind::WhitepawnApp => None,
     }
 }
 
-/// A radio board in software.
+/// A Neo in software.
 pub fn neo(settings: &Settings) -> neo::Settings {
     neo::Settings {
         suffix: "1A2".to_owned(),
@@ -95,20 +168,65 @@ pub fn neo(settings: &Settings) -> neo::Settings {
     }
 }
 
+/// A home-made board in software.
+pub fn swpp_board(settings: &Settings) -> SwppBoard {
+    SwppBoard::new(swpp::board::Settings {
+        hand_delay: settings.hand_delay,
+        seed: settings.seed,
+        ..settings.swpp.clone()
+    })
+}
+
 /// Runs a simulation until its input ends.
 ///
 /// # Errors
-/// No pseudo-terminal, D-Bus or adapter is to be had.
-pub async fn run(settings: Settings) -> io::Result<Outcome> {
-    let Some(board) = board(&settings) else {
-        let radio = match &settings.adapter {
-            Some(adapter) => Radio::on_air(neo(&settings), adapter).await?,
-            None => Radio::on_bus(neo(&settings), settings.link.as_deref())?,
+/// The place is not to be had; the words say which.
+pub async fn run(mut settings: Settings) -> io::Result<Outcome> {
+    let delay = settings.hand_delay.unwrap_or_default();
+    let player = settings.player.take();
+    if settings.kind == Kind::WhitepawnApp {
+        let opponent = player.map(|player| Opponent::new(player, delay, settings.game_type));
+        let app = swpp::app::Settings {
+            seed: settings.seed,
+            ..settings.app
         };
-        let hand_delay = settings.hand_delay.unwrap_or_default();
-        return radio::run(&radio, settings.player, hand_delay).await;
+        return swpp::call::run(WhitePawnApp::new(app, opponent), settings.place).await;
+    }
+    let turns = Turns::new(player, delay, settings.told());
+    match settings.kind {
+        Kind::MikoNeo => on_the_radio(Neo::new(neo(&settings)), &settings, turns).await,
+        _ if settings.is_radio() => on_the_radio(swpp_board(&settings), &settings, turns).await,
+        _ => on_a_line(&settings, turns).await,
+    }
+}
+
+/// For `map_err`.
+fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
+    let place = settings.place();
+    move |error| io::Error::new(error.kind(), format!("{place} is not to be had: {error}"))
+}
+
+async fn on_the_radio<P: RadioBoard>(
+    board: P,
+    settings: &Settings,
+    turns: Turns,
+) -> io::Result<Outcome> {
+    let radio = match &settings.adapter {
+        Some(adapter) => Radio::on_air(board, adapter).await,
+        None => Radio::on_bus(board, settings.link.as_deref()),
     };
-    let mut port = Port::new(board, settings.link.clone())?;
+    radio::run(&radio.map_err(not_to_be_had(settings))?, turns).await
+}
+
+async fn on_a_line(settings: &Settings, mut turns: Turns) -> io::Result<Outcome> {
+    let Some(board) = board(settings) else {
+        return Ok(Outcome::Done);
+    };
+    let port = match &settings.listen {
+        Some(address) => Port::listening(board, address.as_str()),
+        None => Port::new(board, settings.link.clone()),
+    };
+    let mut port = port.map_err(not_to_be_had(settings))?;
     let mut output = io::stdout();
     let stop = stop_signal();
     tokio::pin!(stop);
@@ -120,24 +238,14 @@ pub async fn run(settings: Settings) -> io::Result<Outcome> {
     let (orders, mut hand) = mpsc::channel(MAX_ORDERS);
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
-    let delay = settings.hand_delay.unwrap_or_default();
-    let mut plays_at = settings.player.is_some().then(|| Instant::now() + delay);
     loop {
-        let due = async {
-            match plays_at {
-                Some(at) => sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             // The link to the pseudo-terminal goes with the board.
             stopped = &mut stop => return stopped.map(|()| Outcome::Done),
             happened = port.next(&mut hand) => match happened? {
                 Happened::Seen(report) => {
                     writeln!(output, "{report}")?;
-                    if settings.player.is_some() {
-                        plays_at = Some(Instant::now() + delay);
-                    }
+                    turns.seen(&report);
                 }
                 Happened::HandGone => return Ok(Outcome::Done),
             },
@@ -149,19 +257,19 @@ pub async fn run(settings: Settings) -> io::Result<Outcome> {
                     Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
                 // A hand that plays by itself needs no orders.
-                None if settings.player.is_some() => input_open = false,
+                None if turns.has_player() => input_open = false,
                 None => return Ok(Outcome::Done),
             },
-            () = due => {
-                plays_at = None;
-                match settings.player.as_ref().map(|player| player.next(port.board())) {
-                    None | Some(Next::Wait) => {}
-                    Some(Next::Do(action)) => { let _ = orders.send(action).await; }
-                    Some(Next::Done) => {
+            () = turns.due() => {
+                let board = port.board();
+                match turns.next(board.game(), board.shown().is_some()) {
+                    Next::Wait => {}
+                    Next::Do(action) => { let _ = orders.send(action).await; }
+                    Next::Done => {
                         writeln!(output, "done")?;
                         return Ok(Outcome::Done);
                     }
-                    Some(Next::Astray) => {
+                    Next::Astray => {
                         writeln!(output, "astray")?;
                         return Ok(Outcome::Astray);
                     }

@@ -48,14 +48,9 @@ impl Hand {
     /// Plugs a board in under `link`. A hand that executes shown moves by itself does so at once.
     pub fn new(kind: Kind, link: PathBuf, executes: bool) -> Self {
         let settings = Settings {
-            kind,
-            link: None,
-            adapter: None,
             speed: SPEED,
-            position_format: 2,
             hand_delay: executes.then_some(Duration::ZERO),
-            seed: 1,
-            player: None,
+            ..Settings::of(kind)
         };
         let mut port = Port::new(board(&settings).unwrap(), Some(link)).unwrap();
         let (orders, mut hand) = mpsc::channel(64);

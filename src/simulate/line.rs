@@ -1,0 +1,74 @@
+//! Where a simulated board on a line is to be found.
+
+use std::{io, net::SocketAddr, path::PathBuf};
+
+use super::{
+    pty::Pty,
+    socket::{Came, Socket},
+};
+
+/// Where a line is opened.
+#[derive(Debug)]
+pub enum Place {
+    /// On a pseudo-terminal, with a symbolic link to it perhaps.
+    Pty(Option<PathBuf>),
+    /// On the network.
+    Tcp(SocketAddr),
+}
+
+/// A line that is open at the board's end.
+#[derive(Debug)]
+pub enum Line {
+    /// A pseudo-terminal.
+    Pty(Pty),
+    /// A TCP port.
+    Tcp(Socket),
+}
+
+impl Place {
+    /// Opens a line here.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(&self) -> io::Result<Line> {
+        match self {
+            Self::Pty(link) => Pty::open(link.as_deref()).map(Line::Pty),
+            Self::Tcp(address) => Socket::open(address).map(Line::Tcp),
+        }
+    }
+}
+
+impl Line {
+    /// What to open or to connect to at the other end.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Pty(pty) => pty.name().display().to_string(),
+            Self::Tcp(socket) => socket.address().to_string(),
+        }
+    }
+
+    /// Reads what came from the computer.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Came> {
+        match self {
+            Self::Pty(pty) => pty.read(buffer).await.map(Came::Bytes),
+            Self::Tcp(socket) => socket.read(buffer).await,
+        }
+    }
+
+    /// Writes as much as the line takes at once.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Pty(pty) => pty.write(bytes).map(drop),
+            Self::Tcp(socket) => {
+                socket.write(bytes);
+                Ok(())
+            }
+        }
+    }
+}

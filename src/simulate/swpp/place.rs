@@ -1,0 +1,75 @@
+//! Where the app finds its board.
+
+use std::{fmt, io, path::PathBuf, time::Duration};
+
+use tokio::{net::TcpStream, time::timeout};
+
+use super::line::Line;
+use crate::{simulate::pty::Pty, transport::serial::SerialPort};
+
+/// Where `BoardBridge` listens for the app by default.
+pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
+
+/// How long a connection is waited for: a local one stands at once, or not at all.
+const CONNECT_WAIT: Duration = Duration::from_secs(10);
+
+/// Where the app finds its board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It connects there.
+    Tcp(String),
+    /// It opens this port.
+    Serial(SerialPort),
+    /// It is at one end of a pseudo-terminal, with a symbolic link to the other perhaps.
+    Pty(Option<PathBuf>),
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::Tcp(DEFAULT_TCP.to_owned())
+    }
+}
+
+impl Place {
+    /// Opens a line, and says where.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub(super) async fn open(&self) -> io::Result<Line> {
+        let worded = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{self} cannot be reached: {error}"))
+        };
+        match self {
+            Self::Tcp(address) => {
+                let stream = timeout(CONNECT_WAIT, TcpStream::connect(address))
+                    .await
+                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+                    .map_err(worded)?;
+                // A message is not to wait for the one after it.
+                stream.set_nodelay(true).map_err(worded)?;
+                Ok(Line::new(address.clone(), Box::new(stream)))
+            }
+            // Modem lines stay as they are: many ports have none.
+            Self::Serial(port) => match port.open() {
+                Ok(stream) => Ok(Line::new(port.port.clone(), Box::new(stream))),
+                Err(error) => Err(io::Error::other(error)),
+            },
+            Self::Pty(link) => {
+                let pty = Pty::open(link.as_deref()).map_err(worded)?;
+                let name = pty.name().display().to_string();
+                Ok(Line::new(name, Box::new(pty)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => f.write_str(address),
+            Self::Serial(port) => f.write_str(&port.port),
+            Self::Pty(Some(link)) => link.display().fmt(f),
+            Self::Pty(None) => f.write_str("a pseudo-terminal"),
+        }
+    }
+}

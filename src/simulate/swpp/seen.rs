@@ -1,0 +1,79 @@
+//! What is to be seen in the app.
+
+use std::fmt;
+
+use shakmaty::Move;
+
+use super::message::NewGame;
+use crate::game::uci;
+
+/// What is to be seen in the app.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// The link stands.
+    Connected(String),
+    /// The link is gone: the other end closed it.
+    Disconnected,
+    /// The app closed the link.
+    HungUp,
+    /// It asked the board for the handshake, for the n-th time.
+    Asked(u32),
+    /// The board answered as it should.
+    Ready {
+        /// The protocol's version, as it was sent.
+        protocol: String,
+        /// The board's version, without the spaces that fill it up.
+        version: String,
+        /// The board's serial number; may be empty.
+        serial: String,
+    },
+    /// The board did not answer the handshake in time, however often it was asked.
+    GaveUp,
+    /// The board's answer was no handshake.
+    Failed(String),
+    /// A line too short: the app hears nothing more over this link.
+    Jammed,
+    /// A new game was announced.
+    NewGame(NewGame),
+    /// A move was made in the app.
+    Sent(Move),
+    /// A move was made on the board.
+    Made(Move),
+    /// The end of the game was announced.
+    Ended(char),
+    /// What the board sent is not right.
+    Fault(String),
+    /// The app could not do what it was told.
+    Refused(String),
+    /// The board left the game that the opponent plays.
+    Astray,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected(place) => write!(f, "connected {place}"),
+            Self::Disconnected => f.write_str("disconnected"),
+            Self::HungUp => f.write_str("hung-up"),
+            Self::Asked(times) => write!(f, "asked {times}"),
+            Self::Ready {
+                protocol,
+                version,
+                serial,
+            } => write!(
+                f,
+                "ready protocol {protocol} version `{version}` serial `{serial}`"
+            ),
+            Self::GaveUp => f.write_str("gave-up"),
+            Self::Failed(why) => write!(f, "failed {why}"),
+            Self::Jammed => f.write_str("jammed"),
+            Self::NewGame(new) => write!(f, "new-game {new}"),
+            Self::Sent(m) => write!(f, "sent {}", uci(*m)),
+            Self::Made(m) => write!(f, "made {}", uci(*m)),
+            Self::Ended(code) => write!(f, "ended {code}"),
+            Self::Fault(what) => write!(f, "fault {what}"),
+            Self::Refused(what) => write!(f, "refused {what}"),
+            Self::Astray => f.write_str("astray"),
+        }
+    }
+}

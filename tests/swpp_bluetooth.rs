@@ -1,0 +1,131 @@
+//! The simulated home-made board on the simulated `BlueZ`, as the program puts it there, against a central that believes
+//! it: btleplug, unmodified.
+//!
+//! libdbus reads the address of the bus from the environment, once a process; so the test runs itself again in a process
+//! of its own.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "support/program.rs"]
+mod program;
+
+use std::{env, path::Path, process::Command};
+
+use boardbridge::simulate::{
+    bluez::bus_address,
+    swpp::profile::{FROM_BOARD, SERVICE, TO_BOARD},
+};
+use btleplug::{
+    api::{
+        Central as _, CharPropFlags, Characteristic, Manager as _, Peripheral as _, ScanFilter,
+        WriteType,
+    },
+    platform::{Manager, Peripheral},
+};
+use futures_util::StreamExt;
+use program::{PATIENCE, Program, boardbridge};
+use tokio::time::timeout;
+
+/// The variable libdbus reads.
+const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
+/// Set in the process the test runs itself in.
+const INSIDE: &str = "BOARDBRIDGE_TEST_SWPP_SOCKET";
+const TEST: &str = "a_game_begins_over_the_simulated_bluetooth";
+
+async fn find(name: &str) -> Peripheral {
+    let adapters = Manager::new().await.unwrap().adapters().await.unwrap();
+    let adapter = adapters.into_iter().next().unwrap();
+    let mut events = adapter.events().await.unwrap();
+    adapter.start_scan(ScanFilter::default()).await.unwrap();
+    loop {
+        for peripheral in adapter.peripherals().await.unwrap() {
+            let properties = peripheral.properties().await.unwrap().unwrap();
+            if properties.advertisement_name.as_deref() == Some(name) {
+                assert_eq!(properties.services, [SERVICE]);
+                return peripheral;
+            }
+        }
+        events.next().await.unwrap();
+    }
+}
+
+async fn plays(board: &mut Program) {
+    let peripheral = find("A board of mine").await;
+    peripheral.connect().await.unwrap();
+    peripheral.discover_services().await.unwrap();
+    let characteristics = peripheral.characteristics();
+    let named = |uuid| -> Characteristic {
+        let found = characteristics.iter().find(|known| known.uuid == uuid);
+        found.unwrap().clone()
+    };
+    let (to, from) = (named(TO_BOARD), named(FROM_BOARD));
+    assert_eq!(to.properties, CharPropFlags::WRITE);
+    assert_eq!(from.properties, CharPropFlags::NOTIFY);
+    let mut notifications = peripheral.notifications().await.unwrap();
+    peripheral.subscribe(&from).await.unwrap();
+    let mut heard = Vec::new();
+    let write = async |text: &str| {
+        let written = peripheral.write(&to, text.as_bytes(), WriteType::WithResponse);
+        written.await.unwrap();
+    };
+    write("H0010023\n").await;
+    while !heard.ends_with(b"\n") {
+        heard.extend(notifications.next().await.unwrap().value);
+    }
+    assert_eq!(heard, b"H101     1.2MY_SERIAL\n");
+    write("NG2N\n").await;
+    write("MA e2e4\n").await;
+    board.prints("executed e2e4");
+    board.says("e7e5");
+    let moved = notifications.next().await.unwrap();
+    assert_eq!(moved.value, b"MB e7e5\n");
+    board.says("off");
+    while peripheral.is_connected().await.unwrap_or(false) {
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        !board.log.iter().any(|line| line.starts_with("fault")),
+        "{:?}",
+        board.log
+    );
+}
+
+#[test]
+fn a_game_begins_over_the_simulated_bluetooth() {
+    if let Ok(socket) = env::var(INSIDE) {
+        let mut board = Program::start(
+            boardbridge()
+                .args(["simulate", "swpp-board", "--ble", "--hand-delay", "1ms"])
+                .args(["--name", "A board of mine", "--link", &socket]),
+            false,
+        );
+        assert_eq!(
+            board.prints("plugged"),
+            format!("plugged {}", bus_address(Path::new(&socket)))
+        );
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async { timeout(PATIENCE, plays(&mut board)).await.unwrap() });
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("bus");
+    let output = Command::new(env::current_exe().unwrap())
+        .args([TEST, "--exact", "--nocapture"])
+        .env(INSIDE, &socket)
+        .env(BUS, bus_address(&socket))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    println!("{}{text}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{TEST} failed");
+}

@@ -1,0 +1,122 @@
+//! The SWPP's two simulated ends as people start them.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "support/program.rs"]
+mod program;
+
+use std::{path::Path, process::Stdio};
+
+use program::{Program, boardbridge};
+
+/// A game that ends by mate.
+const MATE: &str = "f2f3 e7e5 g2g4 d8h4";
+
+fn simulate(arguments: &[&str]) -> Program {
+    Program::start(boardbridge().arg("simulate").args(arguments), false)
+}
+
+fn game_file(folder: &Path) -> String {
+    let file = folder.join("game.uci");
+    std::fs::write(&file, format!("d2d4\n{MATE}\n")).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn two_programs_play_a_game_to_its_mate_over_tcp() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = game_file(folder.path());
+    let of_game = [
+        "--hand-delay",
+        "1ms",
+        "--game",
+        &game,
+        "--line",
+        "2",
+        "--plays",
+    ];
+    let mut arguments = vec!["swpp-board", "--listen", "127.0.0.1:0"];
+    arguments.extend(of_game);
+    arguments.push("white");
+    let mut board = simulate(&arguments);
+    let plugged = board.prints("plugged 127.0.0.1:");
+    let address = plugged.split_whitespace().last().unwrap();
+    let mut arguments = vec!["whitepawn-app", "--connect", address, "--game-type", "1"];
+    arguments.extend(of_game);
+    arguments.push("black");
+    let mut app = simulate(&arguments);
+    board.prints("announced 1Y");
+    app.prints("sent d8h4");
+    app.prints("ended 1");
+    app.prints("done");
+    board.prints("executed d8h4");
+    board.prints("done");
+    assert_eq!(app.ends(), Some(0));
+    assert_eq!(board.ends(), Some(0));
+}
+
+#[test]
+fn two_programs_talk_over_a_pseudo_terminal_as_they_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("board").display().to_string();
+    let mut board = simulate(&["swpp-board", "--hand-delay", "never", "--link", &link]);
+    board.prints("plugged");
+    let mut app = simulate(&["whitepawn-app", "--port", &link]);
+    app.prints("ready");
+    app.says("new-game 2 N\ne2e4");
+    board.prints("shown e2e4");
+    board.says("execute\ne7e5");
+    app.prints("made e7e5");
+    app.says("end 4");
+    board.prints("ended 4");
+    assert_eq!(app.ends(), Some(0));
+    assert_eq!(board.ends(), Some(0));
+}
+
+#[test]
+fn an_app_without_a_board_says_so_and_fails() {
+    let output = boardbridge()
+        .args(["simulate", "whitepawn-app", "--connect", "127.0.0.1:1"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("127.0.0.1:1 cannot be reached"), "{text}");
+}
+
+#[test]
+fn a_game_whose_board_is_lost_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = game_file(folder.path());
+    let mut board = simulate(&["swpp-board", "--answer", "never", "--listen", "127.0.0.1:0"]);
+    let plugged = board.prints("plugged");
+    let address = plugged.split_whitespace().last().unwrap();
+    let mut app = simulate(&["whitepawn-app", "--connect", address, "--game", &game]);
+    app.prints("gave-up");
+    assert_eq!(app.ends(), Some(1));
+}
+
+#[test]
+fn an_option_of_another_kind_is_wrong_usage() {
+    for arguments in [
+        ["miko-neo", "--listen", "127.0.0.1:0"],
+        ["swpp-board", "--port", "board"],
+        ["whitepawn-app", "--adapter", "hci1"],
+    ] {
+        let output = boardbridge()
+            .arg("simulate")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
