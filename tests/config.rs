@@ -284,7 +284,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     let whole = uncommented(&text);
     let config = Config::from_text(&whole, "default, uncommented").unwrap();
     assert_eq!(config.boards.len(), 4);
-    assert_eq!(config.whitepawn.len(), 1);
+    assert_eq!(config.whitepawn.len(), 4);
     // Every key there is stands in the file.
     for key in [
         "kind",
@@ -310,6 +310,14 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "old_signs",
         "parking",
         "settle",
+        "whitepawn",
+        "listen",
+        "name",
+        "service",
+        "write",
+        "notify",
+        "rfcomm",
+        "channel",
     ] {
         assert!(text.contains(key), "{key} is not in the default file");
     }
