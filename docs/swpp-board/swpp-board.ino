@@ -157,7 +157,8 @@ int8_t square(const char *text) {
 bool parseMove(const char *text, Move &move) {
   while (*text == ' ') text++;
   if ((text[0] == '0' || text[0] == 'O') && text[1] == '-') {
-    move.from = KINGS_HOME[plies % 2];
+    // The king that can still castle; if both can, that of the side to move.
+    move.from = KINGS_HOME[kingIsHome[0] == kingIsHome[1] ? plies % 2 : (kingIsHome[0] ? 0 : 1)];
     move.to = strlen(text) > 3 ? move.from - 2 : move.from + 2;
     return true;
   }
