@@ -324,17 +324,23 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
 }
 
 #[test]
-fn every_configuration_in_the_readme_is_accepted() {
-    let text = fs::read_to_string(root().join("README.md")).unwrap();
-    let mut count = 0;
-    for block in text.split("```toml\n").skip(1) {
-        let block = block.split("```").next().unwrap();
-        if let Err(error) = Config::from_text(block, "README.md") {
-            panic!("{error}\n{block}");
+fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
+    for (file, least) in [
+        ("README.md", 2),
+        ("docs/whitepawn.md", 5),
+        ("docs/swpp-board.md", 2),
+    ] {
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        let mut count = 0;
+        for block in text.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            if let Err(error) = Config::from_text(block, file) {
+                panic!("{error}\n{block}");
+            }
+            count += 1;
         }
-        count += 1;
+        assert!(count >= least, "{file} shows {count} configurations");
     }
-    assert!(count >= 2, "the README shows {count} configurations");
 }
 
 proptest! {
