@@ -11,8 +11,9 @@
 )]
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{BufRead, BufReader, ErrorKind, Read, Write},
+    net::TcpStream,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
@@ -65,41 +66,79 @@ fn reader<T: Send + 'static>(mut next: impl FnMut() -> Option<T> + Send + 'stati
     take
 }
 
-struct Board {
+/// Every line that can be read there.
+fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
+    let mut lines = BufReader::new(from).lines();
+    reader(move || lines.next()?.ok())
+}
+
+/// A running sketch.
+struct Sketch {
     process: Child,
     hand: ChildStdin,
     lamp: Receiver<String>,
-    port: File,
-    bytes: Receiver<u8>,
+    port: String,
 }
 
-impl Board {
+impl Sketch {
     fn switched_on() -> Option<Self> {
         let mut process = Command::new(sketch()?)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let lamp = reader(move || lines.next()?.ok());
+        let lamp = lines(process.stdout.take().unwrap());
         let said = lamp.recv_timeout(PATIENCE).unwrap();
-        let name = said.strip_prefix("port ").unwrap();
+        assert_eq!(lamp.recv_timeout(PATIENCE).unwrap(), "ready");
+        Some(Self {
+            hand: process.stdin.take().unwrap(),
+            process,
+            lamp,
+            port: said.strip_prefix("port ").unwrap().to_owned(),
+        })
+    }
+
+    fn hand(&mut self, squares: &str) {
+        writeln!(self.hand, "{squares}").unwrap();
+    }
+
+    /// The lamp goes `on` or `off`.
+    fn lamp(&self, state: &str) {
+        let said = self.lamp.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(said, format!("lamp {state}"));
+    }
+}
+
+impl Drop for Sketch {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A board whose app is the test.
+struct Board {
+    sketch: Sketch,
+    port: File,
+    bytes: Receiver<u8>,
+}
+
+impl Board {
+    fn switched_on() -> Option<Self> {
+        let sketch = Sketch::switched_on()?;
         let port = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags(NO_CONTROLLING_TERMINAL)
-            .open(name)
+            .open(&sketch.port)
             .unwrap();
         let mut from = port.try_clone().unwrap();
         let bytes = reader(move || {
             let mut byte = [0];
             from.read_exact(&mut byte).is_ok().then_some(byte[0])
         });
-        assert_eq!(lamp.recv_timeout(PATIENCE).unwrap(), "ready");
         Some(Self {
-            hand: process.stdin.take().unwrap(),
-            process,
-            lamp,
+            sketch,
             port,
             bytes,
         })
@@ -119,7 +158,11 @@ impl Board {
     }
 
     fn hand(&mut self, squares: &str) {
-        writeln!(self.hand, "{squares}").unwrap();
+        self.sketch.hand(squares);
+    }
+
+    fn lamp(&self, state: &str) {
+        self.sketch.lamp(state);
     }
 
     /// The board says exactly this next.
@@ -137,19 +180,6 @@ impl Board {
     fn is_silent(&self) {
         let said = self.bytes.recv_timeout(SILENCE);
         assert_eq!(said, Err(RecvTimeoutError::Timeout));
-    }
-
-    /// The lamp goes `on` or `off`.
-    fn lamp(&self, state: &str) {
-        let said = self.lamp.recv_timeout(PATIENCE).unwrap();
-        assert_eq!(said, format!("lamp {state}"));
-    }
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
@@ -312,4 +342,103 @@ fn a_square_pressed_twice_is_forgotten() {
     board.hand("e2");
     board.hand("d2d4");
     board.says("MB d2d4\n");
+}
+
+/// A running daemon.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A chess program that is connected to a daemon.
+struct Program {
+    out: TcpStream,
+    lines: Receiver<String>,
+}
+
+impl Program {
+    fn says(&mut self, line: &str) {
+        writeln!(self.out, "{line}").unwrap();
+    }
+
+    fn hears(&self, line: &str) {
+        loop {
+            let heard = self.lines.recv_timeout(PATIENCE);
+            if heard.unwrap_or_else(|error| panic!("{error}: no `{line}`")) == line {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_daemon_plays_on_it() {
+    let Some(mut board) = Sketch::switched_on() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    let config = format!(
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n\
+         [boards.diy]\nkind = \"swpp\"\nserial = {{ port = {:?} }}\nmove_wait = \"100ms\"\n",
+        board.port
+    );
+    fs::write(&file, config).unwrap();
+    let mut daemon = Daemon(
+        Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+            .args(["run", "--config"])
+            .arg(&file)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let log = lines(daemon.0.stderr.take().unwrap());
+    // What follows these words in the log.
+    let logged = |words: &str| {
+        loop {
+            let line = log.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|error| panic!("{error}: no `{words}`"));
+            if let Some((_, rest)) = line.split_once(words) {
+                return rest.to_owned();
+            }
+        }
+    };
+    let address = logged("uci listens at ");
+    assert_eq!(
+        logged("the board answers: "),
+        "SWPP 1, version 1.0, serial number DIY-1"
+    );
+    let out = TcpStream::connect(address).unwrap();
+    let mut program = Program {
+        lines: lines(out.try_clone().unwrap()),
+        out,
+    };
+    program.says("uci");
+    program.hears("uciok");
+    program.says("isready");
+    program.hears("readyok");
+    let mut game = "position startpos moves".to_owned();
+    program.says("position startpos");
+    program.says("go wtime 900000 btime 900000");
+    logged("new game");
+    for (by_hand, answer) in [
+        ("e2e4", "e7e5"),
+        ("g1f3", "b8c6"),
+        ("f1c4", "f8c5"),
+        ("e1g1", "g8f6"),
+        ("d2d3", "e8g8"),
+    ] {
+        board.hand(by_hand);
+        program.hears(&format!("bestmove {by_hand}"));
+        game = format!("{game} {by_hand} {answer}");
+        program.says(&game);
+        program.says("go wtime 900000 btime 900000");
+        board.lamp("on");
+        board.hand(answer);
+        board.lamp("off");
+    }
 }
