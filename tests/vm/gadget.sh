@@ -90,4 +90,32 @@ says 1 'the gadget other' start
 echo > /sys/kernel/config/usb_gadget/other/UDC
 says 0 'ttyGS1 is there' start
 says 0 'taken down' stop
+rm /sys/kernel/config/usb_gadget/other/configs/c.1/acm.x
+rmdir /sys/kernel/config/usb_gadget/other/functions/acm.x /sys/kernel/config/usb_gadget/other/configs/c.1 \
+  /sys/kernel/config/usb_gadget/other
+
+echo 'a game for the phone, on a simulated Citrine'
+says 0 'ttyGS0 is there' start
+mkdir /dev/pts
+mount -t devpts devpts /dev/pts
+mkfifo /hand
+boardbridge simulate novag-citrine --link /tmp/citrine --speed 8 --hand-delay 200ms < /hand > /var/log/simulated 2>&1 &
+exec 3> /hand
+await test -e /tmp/citrine
+boardbridge run --config /gadget.toml > /var/log/daemon 2>&1 &
+await grep -q 'open for the app' /var/log/daemon
+await grep -q 'the board answers' /var/log/daemon
+stty -F /dev/ttyACM0 raw -echo
+cat /dev/ttyACM0 > /heard-by-the-phone &
+printf 'H0010023\n' > /dev/ttyACM0
+await grep -q '^H101........citrine$' /heard-by-the-phone
+printf 'NG3Y\n' > /dev/ttyACM0
+await grep -q 'White to move on the board' /var/log/daemon
+echo e2e4 >&3
+await grep -qx 'MB e2e4' /heard-by-the-phone
+printf 'MA e7e5\n' > /dev/ttyACM0
+await grep -qx 'executed e7e5' /var/log/simulated
+echo g1f3 >&3
+await grep -qx 'MB g1f3' /heard-by-the-phone
+[ "$(wc -l < /heard-by-the-phone)" = 3 ] || wrong 'the phone heard more than that'
 echo 'the gadget works'
