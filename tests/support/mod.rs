@@ -162,10 +162,18 @@ impl House {
         timeout(PATIENCE, there).await.unwrap().unwrap();
     }
 
-    /// Waits until the player is told to move on a board.
+    /// Waits until the player is told to move on a board, or to make the last shown move and then one of his own.
     pub async fn asks_for_a_move(&self, board: &str) {
         let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
-        let asked = snapshots.wait_for(|snapshot| matches!(snapshot.advice, Advice::YourMove(_)));
+        let asked = snapshots.wait_for(|snapshot| {
+            let last = snapshot.target.as_ref().and_then(|target| target.last());
+            let told = match snapshot.advice {
+                Advice::YourMove(_) => true,
+                Advice::Make(m) => Some(m) == last && snapshot.game.last() == last,
+                _ => false,
+            };
+            told && snapshot.awaiting
+        });
         timeout(PATIENCE, asked).await.unwrap().unwrap();
     }
 
