@@ -193,7 +193,12 @@ pub struct Swpp {
     #[arg(long, value_name = "PATH", conflicts_with = "link")]
     pub port: Option<PathBuf>,
     /// App: the port's speed.
-    #[arg(long, value_name = "BITS", default_value_t = 9600, requires = "port")]
+    #[arg(
+        long,
+        value_name = "BITS",
+        default_value_t = 115_200,
+        requires = "port"
+    )]
     pub baud: u32,
     /// App: the type of the games that its opponent announces.
     #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = clap::value_parser!(u8).range(0..=3))]

@@ -257,6 +257,7 @@ impl Server {
         let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
             return;
         };
+        link.line.set_reading(!self.session.is_full());
         if !link.sending
             && let Some(message) = self.session.next_message()
         {

@@ -18,8 +18,7 @@ use crate::{
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
 };
 
-/// Messages that may wait for an app that does not read, without the moves: an app that floods H0 is not answered
-/// more often than that at once.
+/// Answers that may wait for an app that does not read. It is not read meanwhile.
 pub const MAX_ANSWERS: usize = 32;
 
 /// What the board tells of itself in H1.
@@ -108,6 +107,11 @@ impl Session {
         self.outbox.front().filter(|_| self.present || !told)
     }
 
+    /// Whether the app has said enough until it has read what waits for it.
+    pub fn is_full(&self) -> bool {
+        self.outbox.len() >= MAX_ANSWERS && self.present
+    }
+
     /// The link has taken the whole of the next message.
     pub fn sent(&mut self) {
         let sent = self.outbox.pop_front();
@@ -166,10 +170,6 @@ impl Session {
     }
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
-        let waiting = |m: &&Message| !matches!(m, Message::BoardMove(_));
-        if self.outbox.iter().filter(waiting).count() >= MAX_ANSWERS {
-            return;
-        }
         let welcome = Message::welcome(&self.identity.version, &self.identity.serial);
         // Before any move, unless one is on its way already.
         let began = usize::from(self.present && !self.outbox.is_empty());

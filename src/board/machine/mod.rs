@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Move, Position};
+use shakmaty::{Color, Move, Position};
 
 use super::{
     advice::Advice,
@@ -67,6 +67,8 @@ pub struct Machine {
     listed: Listed,
     given: Circumstances,
     by_hand: bool,
+    /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
+    hand: Option<Color>,
     /// What the hand is awaited for may not be wanted any more.
     abandon: bool,
     hand_took_back: bool,
@@ -102,6 +104,7 @@ impl Machine {
             listed: Listed::Followed,
             given: Circumstances::default(),
             by_hand: false,
+            hand: None,
             abandon: false,
             hand_took_back: false,
             mistake: None,
@@ -339,6 +342,11 @@ impl Machine {
                     Step::TakeBack(m) => Some(Advice::TakeBack(*m)),
                     Step::NewGame(_) => Some(Advice::NewGame),
                     Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
+                };
+                self.hand = match &step {
+                    Step::NewGame(beginning) => beginning.hand,
+                    Step::SetUp(_) => None,
+                    Step::Show(_) | Step::TakeBack(_) => self.hand,
                 };
                 self.mistake = None;
                 self.hand_took_back = false;

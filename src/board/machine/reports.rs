@@ -202,6 +202,18 @@ impl Machine {
             self.driver.learn(now);
             return;
         }
+        let turn = self.held.game().turn();
+        let others = self.hand.is_some_and(|hand| hand != turn) && !self.claims.awaiting();
+        if moves_only
+            && others
+            && reported
+                .resolve(self.held.game().position(), promotion)
+                .is_some()
+        {
+            // The program's move, and nobody can take it back on such a board.
+            self.refused(now, reported);
+            return;
+        }
         let before = self.held.clone();
         let meaning = self.held.hand_moved(reported, promotion);
         if moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {

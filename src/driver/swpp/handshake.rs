@@ -33,6 +33,8 @@ enum State {
 #[derive(Debug)]
 pub struct Handshake {
     state: State,
+    /// H0 has left on this link: what comes before is no answer to it.
+    asked: bool,
     /// A series was in vain, and that has been said.
     silent: bool,
 }
@@ -50,6 +52,7 @@ impl Default for Handshake {
     fn default() -> Self {
         Self {
             state: State::Off,
+            asked: false,
             silent: false,
         }
     }
@@ -59,6 +62,7 @@ impl Handshake {
     /// The link can carry messages.
     pub fn begin(&mut self, now: Instant) {
         self.state = State::Due(now + DELAY, 0);
+        self.asked = false;
         self.silent = false;
     }
 
@@ -66,12 +70,13 @@ impl Handshake {
     pub fn left(&mut self, now: Instant) {
         if let State::Leaving(sent) = self.state {
             self.state = State::Awaited(now + ANSWER_WAIT, sent);
+            self.asked = true;
         }
     }
 
     /// The board has answered; `true` if that was awaited.
     pub fn answered(&mut self) -> bool {
-        let awaited = !matches!(self.state, State::Done | State::Off);
+        let awaited = self.asked && self.state != State::Done;
         if awaited {
             self.state = State::Done;
         }

@@ -140,7 +140,7 @@ impl Swpp {
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                 }
             }
-            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
+            Ok(Message::BoardMove(wording)) if self.handshake.is_done() && self.told.is_some() => {
                 let reported = Reported {
                     color: None,
                     wording,
@@ -149,7 +149,7 @@ impl Swpp {
             }
             Ok(Message::BoardMove(_)) => {
                 self.unreadable(format!(
-                    "a move before the handshake: {}",
+                    "a move before the handshake, or before any game: {}",
                     printable(line, MAX_LINE)
                 ));
             }
