@@ -1,5 +1,11 @@
 //! A board toward the `WhitePawn` app: `BoardBridge` speaks SWPP as the board, and the board behind it plays.
 
+#[cfg(target_os = "linux")]
+pub mod ble;
 pub mod connection;
+#[cfg(target_os = "linux")]
+mod radio;
 
 pub use connection::Connection;
+#[cfg(target_os = "linux")]
+pub use radio::RadioError;
