@@ -5,6 +5,8 @@ pub mod ble;
 pub mod connection;
 #[cfg(target_os = "linux")]
 mod radio;
+#[cfg(target_os = "linux")]
+pub mod rfcomm;
 
 pub use connection::Connection;
 #[cfg(target_os = "linux")]
