@@ -67,7 +67,7 @@ pub(super) struct Central {
 }
 
 impl Central {
-    /// Serves a central until one of the two ends it; whether its link has ended too.
+    /// Serves a central until one of the two ends it; whether its link has ended too, as far as is known.
     pub async fn serve(self, fresh: Fresh, connections: mpsc::Sender<Connection>) -> bool {
         let Fresh {
             address,
@@ -106,18 +106,34 @@ impl Central {
             End::Leaving => "the board leaves the air",
         });
         self.centrals.end(address);
-        // One that has only unsubscribed may subscribe again; from the others it is taken that the board is there.
-        if !matches!(end, End::Left | End::Unsubscribed)
-            && let Ok(device) = self.adapter.device(address)
-        {
-            match timeout(CALL_WAIT, device.disconnect()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => debug!(%address, %error, "not disconnected"),
-                Err(_) => warn!(%address, "Bluetooth does not disconnect the app"),
+        match end {
+            End::Left => {}
+            End::Unsubscribed => {
+                // BlueZ also says so when the link is lost.
+                let again = self.centrals.idle(address);
+                tokio::select! {
+                    biased;
+                    () = again.cancelled() => return false,
+                    () = left(&self.adapter, address) => {}
+                    () = self.leave.cancelled() => self.disconnect(address).await,
+                }
             }
+            // From these it is taken, so that it sees.
+            _ => self.disconnect(address).await,
         }
         self.centrals.forget(address);
-        end != End::Unsubscribed
+        true
+    }
+
+    async fn disconnect(&self, address: Address) {
+        let Ok(device) = self.adapter.device(address) else {
+            return;
+        };
+        match timeout(CALL_WAIT, device.disconnect()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(%address, %error, "not disconnected"),
+            Err(_) => warn!(%address, "Bluetooth does not disconnect the app"),
+        }
     }
 
     /// Notifies what the front-end says, a line a notification.

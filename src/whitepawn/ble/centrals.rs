@@ -13,6 +13,7 @@ use bluer::{
     gatt::local::{ReqError, ReqResult},
 };
 use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio_util::sync::CancellationToken;
 
 /// Centrals at once. A controller keeps some seven links.
 pub(super) const MAX_CENTRALS: usize = 8;
@@ -39,14 +40,22 @@ pub(super) struct Link {
     pub overrun: AtomicBool,
 }
 
-struct Known {
-    writes: mpsc::Sender<Vec<u8>>,
-    link: Arc<Link>,
+/// How far a central has come.
+enum Known {
+    /// It is connected to the front-end.
+    Open {
+        writes: mpsc::Sender<Vec<u8>>,
+        link: Arc<Link>,
+    },
+    /// Its connection ends; until that is done it may not write.
+    Closing,
+    /// It has a link, and may begin again: that is told by the token.
+    Idle(CancellationToken),
 }
 
 /// Every central. See the module's introduction.
 pub(super) struct Centrals {
-    known: Mutex<HashMap<Address, Option<Known>>>,
+    known: Mutex<HashMap<Address, Known>>,
     fresh: mpsc::Sender<Fresh>,
 }
 
@@ -66,15 +75,15 @@ impl Centrals {
         let mut all = self.lock();
         let known = self.meet(&mut all, address)?;
         // It is on its way out.
-        let Some(central) = known else {
+        let Known::Open { writes, link } = known else {
             return Err(ReqError::NotPermitted);
         };
-        central.link.mtu.store(mtu, Ordering::Relaxed);
-        match central.writes.try_send(value) {
+        link.mtu.store(mtu, Ordering::Relaxed);
+        match writes.try_send(value) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => {
-                central.link.overrun.store(true, Ordering::Relaxed);
-                *known = None;
+                link.overrun.store(true, Ordering::Relaxed);
+                *known = Known::Closing;
                 Err(ReqError::Failed)
             }
             Err(TrySendError::Closed(_)) => Err(ReqError::NotPermitted),
@@ -87,9 +96,10 @@ impl Centrals {
         let _ = self.meet(&mut self.lock(), address);
     }
 
-    /// Whether it is known.
+    /// Whether it has a connection.
     pub fn has(&self, address: Address) -> bool {
-        self.lock().contains_key(&address)
+        let all = self.lock();
+        matches!(all.get(&address), Some(Known::Open { .. } | Known::Closing))
     }
 
     /// Whether nobody is there.
@@ -97,16 +107,27 @@ impl Centrals {
         self.lock().is_empty()
     }
 
-    /// Its connection ends; until it is [forgotten](Self::forget) it may not write.
+    /// Its connection ends; until it is [idle](Self::idle) or [forgotten](Self::forget) it may not write.
     pub fn end(&self, address: Address) {
         if let Some(known) = self.lock().get_mut(&address) {
-            *known = None;
+            *known = Known::Closing;
         }
     }
 
     /// All connections end.
     pub fn end_all(&self) {
-        self.lock().values_mut().for_each(|known| *known = None);
+        for known in self.lock().values_mut() {
+            if matches!(known, Known::Open { .. }) {
+                *known = Known::Closing;
+            }
+        }
+    }
+
+    /// Its connection has ended, but not its link. Tells when it begins again.
+    pub fn idle(&self, address: Address) -> CancellationToken {
+        let again = CancellationToken::new();
+        self.lock().insert(address, Known::Idle(again.clone()));
+        again
     }
 
     /// It has gone, and may come again.
@@ -114,42 +135,50 @@ impl Centrals {
         self.lock().remove(&address);
     }
 
+    /// What is known of a central; one that has no connection gets one.
     fn meet<'a>(
         &self,
-        all: &'a mut HashMap<Address, Option<Known>>,
+        all: &'a mut HashMap<Address, Known>,
         address: Address,
-    ) -> ReqResult<&'a mut Option<Known>> {
+    ) -> ReqResult<&'a mut Known> {
         let count = all.len();
         match all.entry(address) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                if count >= MAX_CENTRALS {
-                    return Err(ReqError::NotPermitted);
+            Entry::Occupied(mut known) => {
+                if let Known::Idle(again) = known.get() {
+                    let again = again.clone();
+                    known.insert(self.begin(address)?);
+                    again.cancel();
                 }
-                let (sender, writes) = mpsc::channel(MAX_WRITES);
-                let link = Arc::new(Link {
-                    mtu: AtomicU16::new(DEFAULT_MTU),
-                    overrun: AtomicBool::new(false),
-                });
-                let fresh = Fresh {
-                    address,
-                    writes,
-                    link: Arc::clone(&link),
-                };
-                // Nobody meets them any more when the board leaves the air.
-                self.fresh
-                    .try_send(fresh)
-                    .map_err(|_| ReqError::NotPermitted)?;
-                Ok(place.insert(Some(Known {
-                    writes: sender,
-                    link,
-                })))
+                Ok(known.into_mut())
             }
+            Entry::Vacant(_) if count >= MAX_CENTRALS => Err(ReqError::NotPermitted),
+            Entry::Vacant(place) => Ok(place.insert(self.begin(address)?)),
         }
     }
 
+    fn begin(&self, address: Address) -> ReqResult<Known> {
+        let (sender, writes) = mpsc::channel(MAX_WRITES);
+        let link = Arc::new(Link {
+            mtu: AtomicU16::new(DEFAULT_MTU),
+            overrun: AtomicBool::new(false),
+        });
+        let fresh = Fresh {
+            address,
+            writes,
+            link: Arc::clone(&link),
+        };
+        // Nobody meets them any more when the board leaves the air.
+        self.fresh
+            .try_send(fresh)
+            .map_err(|_| ReqError::NotPermitted)?;
+        Ok(Known::Open {
+            writes: sender,
+            link,
+        })
+    }
+
     /// A panic of another holder has been reported where it happened.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Address, Option<Known>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Address, Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
