@@ -19,7 +19,7 @@ use crate::{
     transcript::Recorder,
     transport::{ble::Radio, serial::SerialPort},
     uci::server,
-    whitepawn::{self, connection::MAX_WAITING, server::App},
+    whitepawn::{self, Connection, connection::MAX_WAITING, server::App},
 };
 
 /// Why the daemon cannot start.
@@ -154,6 +154,8 @@ impl Daemon {
             };
             self.tasks
                 .spawn(whitepawn::serial::serve(port, connections, stop));
+        } else {
+            self.serve_by_radio(entry, connections);
         }
         let app = App {
             client: shared.client(),
@@ -164,6 +166,25 @@ impl Daemon {
         self.tasks
             .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
         Ok(())
+    }
+
+    /// Lets the app come by Bluetooth.
+    #[cfg(target_os = "linux")]
+    fn serve_by_radio(&self, entry: &WhitePawnConfig, connections: mpsc::Sender<Connection>) {
+        let stop = self.stop.clone();
+        if let Some(ble) = entry.ble.clone() {
+            self.tasks
+                .spawn(whitepawn::ble::serve(ble, connections, stop));
+        } else if let Some(rfcomm) = entry.rfcomm.clone() {
+            self.tasks
+                .spawn(whitepawn::rfcomm::serve(rfcomm, connections, stop));
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    fn serve_by_radio(&self, entry: &WhitePawnConfig, _connections: mpsc::Sender<Connection>) {
+        warn!(board = %entry.board, "the app cannot come by Bluetooth: that needs Linux and BlueZ");
     }
 
     async fn bind(

@@ -41,6 +41,12 @@ pub const NETWORK: Medium = Medium {
 /// 0.8 s at 1200 baud.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
+/// Bluetooth, where it carries a stream.
+pub const RADIO: Medium = Medium {
+    bytes_per_second: 256 * 1024,
+    remedy: "is the other end near, and its Bluetooth on?",
+};
+
 /// What has passed over a line.
 #[derive(Debug)]
 pub enum Passed {

@@ -2,14 +2,22 @@
 //!
 //! - [`session`] is the conversation with the app, without I/O: lines and snapshots go in, messages and commands
 //!   come out. It outlives the app's connections, and so does the game.
-//! - [`server`] gives it links and a board; [`tcp`], [`serial`] and the radios find the app. Whatever it comes by
+//! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. Whatever it comes by
 //!   ends in a [`Connection`].
 
+#[cfg(target_os = "linux")]
+pub mod ble;
 pub mod connection;
 pub mod notice;
+#[cfg(target_os = "linux")]
+mod radio;
+#[cfg(target_os = "linux")]
+pub mod rfcomm;
 pub mod serial;
 pub mod server;
 pub mod session;
 pub mod tcp;
 
 pub use connection::Connection;
+#[cfg(target_os = "linux")]
+pub use radio::RadioError;

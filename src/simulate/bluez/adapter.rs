@@ -1,6 +1,9 @@
 //! An adapter with the devices near it.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
+};
 
 use uuid::Uuid;
 use zbus::Variant;
@@ -10,6 +13,7 @@ use super::{
     device::Device,
     failure::Failure,
     objects::{Objects, Properties},
+    offers::{ADVERTISING, GATT, INSTANCES},
     outbox::Outbox,
 };
 
@@ -39,8 +43,13 @@ pub(super) struct Adapter {
     /// The devices near it.
     pub devices: Vec<Device>,
     address: Address,
+    alias: Option<String>,
     powered: bool,
     clients: BTreeMap<String, Client>,
+    /// The services that programs offer.
+    offered: BTreeSet<Uuid>,
+    /// The advertisements of programs.
+    advertised: u8,
 }
 
 impl Adapter {
@@ -52,8 +61,11 @@ impl Adapter {
             present: true,
             devices: Vec::new(),
             address,
+            alias: None,
             powered: true,
             clients: BTreeMap::new(),
+            offered: BTreeSet::new(),
+            advertised: 0,
         }
     }
 
@@ -73,6 +85,20 @@ impl Adapter {
             return;
         }
         objects.add(self.path.clone(), ADAPTER, self.properties());
+        objects.add(self.path.clone(), GATT, Properties::new());
+        let advertising = Properties::from([
+            ("ActiveInstances", Variant::from(self.advertised)),
+            (
+                "SupportedInstances",
+                Variant::from(INSTANCES.saturating_sub(self.advertised)),
+            ),
+            (
+                "SupportedIncludes",
+                Variant::from(vec!["tx-power", "appearance", "local-name"]),
+            ),
+            ("SupportedSecondaryChannels", Variant::from(vec!["1M"])),
+        ]);
+        objects.add(self.path.clone(), ADVERTISING, advertising);
         for device in &self.devices {
             device.describe(objects);
         }
@@ -83,15 +109,70 @@ impl Adapter {
             ("Address", Variant::from(self.address.to_string())),
             ("AddressType", Variant::from("public")),
             ("Name", Variant::from(self.name.clone())),
-            ("Alias", Variant::from(self.name.clone())),
+            ("Alias", Variant::from(self.alias().to_owned())),
             ("Class", Variant::from(0_u32)),
             ("Powered", Variant::from(self.powered)),
             ("Discoverable", Variant::from(false)),
             ("Pairable", Variant::from(false)),
             ("Discovering", Variant::from(self.is_discovering())),
-            ("UUIDs", Variant::from(Vec::<String>::new())),
+            ("UUIDs", Variant::from(self.uuids())),
             ("Modalias", Variant::from(MODALIAS)),
         ])
+    }
+
+    /// What it is called by people and by phones that are connected.
+    pub fn alias(&self) -> &str {
+        self.alias.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Calls it something else; nothing, and it has its own name back.
+    pub fn rename(&mut self, now: Instant, alias: &str, outbox: &mut Outbox) {
+        self.alias = (!alias.is_empty()).then(|| alias.to_owned());
+        let changes = [("Alias", Variant::from(self.alias().to_owned()))];
+        outbox.changed(now, &self.path, ADAPTER, changes);
+    }
+
+    fn uuids(&self) -> Vec<String> {
+        self.offered.iter().map(Uuid::to_string).collect()
+    }
+
+    /// Programs offer these services, and have so many advertisements.
+    pub fn offer(
+        &mut self,
+        now: Instant,
+        services: BTreeSet<Uuid>,
+        advertised: u8,
+        outbox: &mut Outbox,
+    ) {
+        if self.offered != services {
+            self.offered = services;
+            if self.present {
+                let changes = [("UUIDs", Variant::from(self.uuids()))];
+                outbox.changed(now, &self.path, ADAPTER, changes);
+            }
+        }
+        if self.advertised != advertised {
+            self.advertised = advertised;
+            if self.present {
+                let changes = [
+                    ("ActiveInstances", Variant::from(advertised)),
+                    (
+                        "SupportedInstances",
+                        Variant::from(INSTANCES.saturating_sub(advertised)),
+                    ),
+                ];
+                outbox.changed(now, &self.path, ADVERTISING, changes);
+            }
+        }
+    }
+
+    /// The service behind it has begun anew, and tells what there is.
+    pub fn begin(&self, now: Instant, outbox: &mut Outbox) {
+        let mut objects = Objects::default();
+        self.describe(&mut objects);
+        for (path, interfaces) in objects.iter() {
+            outbox.added(now, path, interfaces);
+        }
     }
 
     /// Switches it on or off; off, it loses every link.

@@ -33,6 +33,10 @@ pub(super) enum Happened {
     Answered(Message),
     /// A client calls the service.
     Called(String, Message),
+    /// A client answers a call of the service.
+    Replied(String, Message),
+    /// A client has a signal for everybody.
+    Signalled(String, Message),
     /// A client has left.
     Left(String),
 }
@@ -130,11 +134,15 @@ impl Bus {
             return Some(Happened::Left(client.name.clone()));
         };
         let header = message.header();
-        if header.message_type() != Type::MethodCall {
-            return None;
-        }
         let client = self.clients.get_mut(&id)?;
         let name = client.name.clone();
+        match header.message_type() {
+            Type::MethodCall => {}
+            // What is meant for a service that has gone is lost.
+            _ if !self.served => return None,
+            Type::MethodReturn | Type::Error => return Some(Happened::Replied(name, message)),
+            Type::Signal => return Some(Happened::Signalled(name, message)),
+        }
         let to = header.destination().map_or(SERVICE, |name| name.as_str());
         let answer = match to {
             SERVICE | SERVICE_OWNER if self.served => {

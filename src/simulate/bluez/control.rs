@@ -6,7 +6,7 @@ use std::{
 };
 
 use thiserror::Error;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use uuid::Uuid;
 use zbus::Message;
 
@@ -23,12 +23,25 @@ pub(super) struct Shared {
     radio: Mutex<Radio>,
     /// Tells the thread that something is to be done.
     pub poke: Notify,
+    /// Tells phones that something may have changed.
+    round: watch::Sender<u64>,
 }
 
 impl Shared {
     /// The state.
     pub fn radio(&self) -> MutexGuard<'_, Radio> {
         self.radio.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread has done a round.
+    pub fn changed(&self) {
+        self.round
+            .send_modify(|round| *round = round.wrapping_add(1));
+    }
+
+    /// Hears of the thread's rounds.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.round.subscribe()
     }
 
     /// Does what is due and gives the next message to send.
@@ -78,6 +91,14 @@ impl Control {
         self.adapter(adapter, |adapter, _| adapter.is_discovering())
     }
 
+    /// What an adapter is called.
+    ///
+    /// # Errors
+    /// There is no such adapter.
+    pub fn alias(&self, adapter: &str) -> Result<String, Unknown> {
+        self.adapter(adapter, |adapter, _| adapter.alias().to_owned())
+    }
+
     /// Whether an adapter is on.
     ///
     /// # Errors
@@ -120,6 +141,11 @@ impl Control {
     /// There is no such device.
     pub fn refuse_connects(&self, device: Address, count: usize) -> Result<(), Unknown> {
         self.device(device, |device, _| device.refuse_connects = count)
+    }
+
+    /// Refuses the next advertisements of programs, as if there were too many.
+    pub fn refuse_advertisements(&self, count: usize) {
+        self.shared.radio().offers.refuse_advertisements = count;
     }
 
     /// Carries a device out of reach: its link ends and it advertises no more, though `BlueZ` still knows it.
@@ -173,19 +199,28 @@ impl Control {
     }
 
     /// Lets the whole service leave the bus, or come back: a Bluetooth daemon that was stopped and started. It
-    /// says nothing when it goes, and has forgotten everything when it comes.
+    /// says nothing when it goes, and has forgotten everything when it comes and tells of its adapters.
     pub fn run(&self, on: bool) {
         let mut radio = self.shared.radio();
         if radio.away != on {
             return;
         }
         radio.away = !on;
-        if !on {
-            let Radio {
-                adapters, outbox, ..
-            } = &mut *radio;
+        let Radio {
+            adapters,
+            outbox,
+            offers,
+            ..
+        } = &mut *radio;
+        let now = Instant::now();
+        if on {
             for adapter in adapters {
-                adapter.restart(Instant::now(), outbox);
+                adapter.begin(now, outbox);
+            }
+        } else {
+            offers.forget();
+            for adapter in adapters {
+                adapter.restart(now, outbox);
             }
             outbox.clear();
         }

@@ -303,6 +303,27 @@ impl Device {
             self.refuse_connects = self.refuse_connects.saturating_sub(1);
             return Err(Failure::failed("le-connection-abort-by-local"));
         }
+        self.link(now, outbox);
+        Ok(())
+    }
+
+    /// It connects by itself, as a central does: so `BlueZ` learns of it.
+    pub fn arrive(&mut self, now: Instant, outbox: &mut Outbox) {
+        if self.connected {
+            return;
+        }
+        if !self.is_known() {
+            self.sighting.meet();
+            let mut objects = Objects::default();
+            self.describe(&mut objects);
+            for (path, interfaces) in objects.iter() {
+                outbox.added(now, path, interfaces);
+            }
+        }
+        self.link(now, outbox);
+    }
+
+    fn link(&mut self, now: Instant, outbox: &mut Outbox) {
         self.connected = true;
         self.sighting.listen(now, false);
         outbox.changed(now, &self.path, DEVICE, [("Connected", true.into())]);
@@ -326,7 +347,6 @@ impl Device {
             ("ServicesResolved", Variant::from(true)),
         ];
         outbox.changed(now, &self.path, DEVICE, changes);
-        Ok(())
     }
 
     /// Ends the link, for whatever reason; false when there is none.

@@ -65,6 +65,11 @@ impl Failure {
         Self::new("org.bluez.Error.DoesNotExist", "Does Not Exist")
     }
 
+    /// It is registered already.
+    pub fn already_exists() -> Self {
+        Self::new("org.bluez.Error.AlreadyExists", "Already Exists")
+    }
+
     /// The device is not connected.
     pub fn not_connected() -> Self {
         Self::new("org.bluez.Error.NotConnected", "Not Connected")

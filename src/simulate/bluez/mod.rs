@@ -3,7 +3,8 @@
 //!
 //! A program that is started with [`Bluez::address`] as `DBUS_SYSTEM_BUS_ADDRESS` believes it. The service has a
 //! thread; every call here is done when it returns, from synchronous code or any runtime. A
-//! peripheral is shared with its owner ([`Hosted`]), and [`Control`] orders faults.
+//! peripheral is shared with its owner ([`Hosted`]), and [`Control`] orders faults. A program may also be the
+//! peripheral, or take serial connections: [`Phone`] is who uses that.
 //!
 //! It keeps the habits of the real one that matter to a program:
 //! - A device is first seen without its name, which comes with the scan response; it stays known until it is removed.
@@ -22,7 +23,9 @@ mod device;
 mod failure;
 pub mod hosted;
 mod objects;
+pub mod offers;
 mod outbox;
+pub mod phone;
 mod radio;
 mod service;
 mod sighting;
@@ -46,6 +49,7 @@ use self::{
     control::{Control, Shared, Unknown},
     device::Device,
     hosted::Hosted,
+    phone::{Handset, Phone},
     socket::Socket,
 };
 use super::peripheral::Peripheral;
@@ -56,6 +60,8 @@ pub use self::socket::address as bus_address;
 pub const ADAPTER: &str = "hci0";
 /// That adapter's address.
 const ADAPTER_ADDRESS: Address = Address([0x02, 0xBB, 0, 0, 0, 0]);
+/// What phones are called.
+const PHONE: &str = "Phone";
 /// Adapters, and devices of one adapter, that there may be.
 const MAX_RADIOS: usize = 64;
 
@@ -152,6 +158,23 @@ impl Bluez {
         radio.adapters.push(adapter);
         drop(radio);
         self.control().plug(name, true)
+    }
+
+    /// Puts a phone near an adapter, whose packets have so many bytes at most.
+    ///
+    /// # Errors
+    /// There is no such adapter, a device has this address already, or there are too many.
+    pub fn phone(&self, adapter: &str, address: Address, mtu: u16) -> Result<Phone, Unknown> {
+        let handset = self.host(adapter, address, Handset::new(PHONE))?;
+        let mut radio = self.shared.radio();
+        let at = radio.adapter(adapter).ok_or(Unknown)?.path.clone();
+        let (device, _) = radio.device(handset.address()).ok_or(Unknown)?;
+        // It does not advertise.
+        device.in_range = false;
+        let path = device.path.clone();
+        radio.offers.add_phone(address, &at, &path, mtu);
+        drop(radio);
+        Ok(Phone::new(address, Arc::clone(&self.shared)))
     }
 
     /// Puts a peripheral near an adapter, switched on.

@@ -16,7 +16,8 @@ use super::{
     bus::SERVICE_OWNER,
     device::{DEVICE, Device},
     failure::Failure,
-    objects::Objects,
+    objects::{Objects, Properties},
+    offers::{ADVERTISING, GATT, Offers, PROFILES, ROOT},
     outbox::{Lane, Outbox},
 };
 
@@ -28,6 +29,8 @@ type Options<'a> = BTreeMap<String, Variant<'a>>;
 pub(super) struct Radio {
     /// The adapters, plugged in or not.
     pub adapters: Vec<Adapter>,
+    /// What programs offer.
+    pub offers: Offers,
     /// What is to be sent.
     pub outbox: Outbox,
     /// Fault: the bus lets nobody talk to the service.
@@ -51,6 +54,8 @@ impl Radio {
         for adapter in &mut self.adapters {
             adapter.serve(now, &mut self.outbox);
         }
+        self.offers
+            .settle(now, &mut self.adapters, &mut self.outbox);
     }
 
     /// When there is something to do.
@@ -80,7 +85,9 @@ impl Radio {
     pub fn called(&mut self, now: Instant, client: &str, message: &Message) {
         let header = message.header();
         let reply = match self.call(now, client, message, &header) {
-            Ok(reply) => reply,
+            Ok(Some(reply)) => reply,
+            // It is answered when the client has answered.
+            Ok(None) => return,
             Err(failure) => failure.reply(&header, SERVICE_OWNER, client),
         };
         if !header.primary().flags().contains(Flags::NO_REPLY_EXPECTED) {
@@ -93,6 +100,19 @@ impl Radio {
         for adapter in &mut self.adapters {
             adapter.client_gone(now, client, &mut self.outbox);
         }
+        self.offers.client_gone(client);
+    }
+
+    /// A client answers a call.
+    pub fn replied(&mut self, now: Instant, client: &str, message: &Message) {
+        self.offers.replied(now, client, message, &mut self.outbox);
+    }
+
+    /// A client has a signal.
+    pub fn signalled(&mut self, client: &str, message: &Message) {
+        if !self.denied {
+            self.offers.signalled(client, message);
+        }
     }
 
     fn call(
@@ -101,7 +121,7 @@ impl Radio {
         client: &str,
         message: &Message,
         header: &Header<'_>,
-    ) -> Result<zbus::Result<Message>, Failure> {
+    ) -> Result<Option<zbus::Result<Message>>, Failure> {
         if self.denied {
             return Err(Failure::access_denied());
         }
@@ -119,14 +139,14 @@ impl Radio {
         let outside = (interface, member);
 
         match outside {
-            ("org.freedesktop.DBus.Peer", "Ping") => return Ok(done.build(&())),
+            ("org.freedesktop.DBus.Peer", "Ping") => return Ok(Some(done.build(&()))),
             ("org.freedesktop.DBus.Introspectable", "Introspect") => {
                 let xml = self.objects().introspect(path);
                 let xml = xml.ok_or_else(|| Failure::unknown_object(path))?;
-                return Ok(done.build(&xml));
+                return Ok(Some(done.build(&xml)));
             }
             ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects") if path == "/" => {
-                return Ok(done.build(&self.objects().managed()));
+                return Ok(Some(done.build(&self.objects().managed())));
             }
             ("org.freedesktop.DBus.Properties", "GetAll") => {
                 let name: &str = body
@@ -137,7 +157,7 @@ impl Radio {
                     .get(path)
                     .ok_or_else(|| Failure::unknown_object(path))?;
                 let all = object.get(name).ok_or_else(unknown)?;
-                return Ok(done.build(all));
+                return Ok(Some(done.build(all)));
             }
             ("org.freedesktop.DBus.Properties", "Get") => {
                 let (of, name): (&str, &str) = body
@@ -151,13 +171,25 @@ impl Radio {
                 let one = all
                     .get(name)
                     .ok_or_else(|| Failure::unknown_property(name))?;
-                return Ok(done.build(one));
+                return Ok(Some(done.build(one)));
             }
             _ => {}
         }
 
         let adapters = &mut self.adapters;
         let outbox = &mut self.outbox;
+        let offers = &mut self.offers;
+        match outside {
+            (PROFILES, "RegisterProfile") if path == ROOT => {
+                offers.register_profile(client, message)?;
+                return Ok(Some(done.build(&())));
+            }
+            (PROFILES, "UnregisterProfile") if path == ROOT => {
+                offers.unregister_profile(client, message)?;
+                return Ok(Some(done.build(&())));
+            }
+            _ => {}
+        }
         match (target(adapters, path), outside) {
             (Target::Other, _) => return Err(Failure::unknown_object(path)),
             (Target::Adapter(adapter), ("org.freedesktop.DBus.Properties", "Set")) => {
@@ -166,7 +198,8 @@ impl Radio {
                     .map_err(|_| Failure::invalid_arguments())?;
                 match (of, name, value) {
                     (ADAPTER, "Powered", Variant::Bool(on)) => adapter.power(now, on, outbox),
-                    (ADAPTER, "Powered", _) => return Err(Failure::invalid_arguments()),
+                    (ADAPTER, "Alias", Variant::Str(name)) => adapter.rename(now, &name, outbox),
+                    (ADAPTER, "Powered" | "Alias", _) => return Err(Failure::invalid_arguments()),
                     _ => return Err(Failure::read_only(name)),
                 }
             }
@@ -184,6 +217,20 @@ impl Radio {
             }
             (Target::Adapter(adapter), (ADAPTER, "StopDiscovery")) => {
                 adapter.stop(now, client, outbox)?;
+            }
+            (Target::Adapter(_), (GATT, "RegisterApplication")) => {
+                offers.register_application(now, client, path, message, outbox)?;
+                return Ok(None);
+            }
+            (Target::Adapter(_), (GATT, "UnregisterApplication")) => {
+                offers.unregister_application(client, message)?;
+            }
+            (Target::Adapter(_), (ADVERTISING, "RegisterAdvertisement")) => {
+                offers.register_advertisement(now, client, path, message, outbox)?;
+                return Ok(None);
+            }
+            (Target::Adapter(_), (ADVERTISING, "UnregisterAdvertisement")) => {
+                offers.unregister_advertisement(client, message)?;
             }
             (Target::Adapter(adapter), (ADAPTER, "RemoveDevice")) => {
                 let path: ObjectPath<'_> = body
@@ -206,7 +253,7 @@ impl Radio {
             }
             (Target::Attribute(device, index), (CHARACTERISTIC, "ReadValue")) => {
                 let value = device.read(now, index, outbox)?;
-                return Ok(done.build(&value));
+                return Ok(Some(done.build(&value)));
             }
             (Target::Attribute(device, index), (CHARACTERISTIC, "WriteValue")) => {
                 let (value, options): (Vec<u8>, Options<'_>) = body
@@ -226,7 +273,7 @@ impl Radio {
             }
             _ => return Err(unknown()),
         }
-        Ok(done.build(&()))
+        Ok(Some(done.build(&())))
     }
 
     fn objects(&self) -> Objects {
@@ -234,6 +281,7 @@ impl Radio {
         for adapter in &self.adapters {
             adapter.describe(&mut objects);
         }
+        objects.add(ROOT.to_owned(), PROFILES, Properties::new());
         objects
     }
 }

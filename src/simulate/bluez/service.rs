@@ -21,6 +21,7 @@ pub(super) async fn run(
         while let Some(message) = shared.next_message(Instant::now()) {
             bus.send(message).await;
         }
+        shared.changed();
         let (deadline, full) = {
             let radio = shared.radio();
             (radio.deadline(), radio.outbox.is_full())
@@ -37,6 +38,10 @@ pub(super) async fn run(
                 Happened::Called(client, message) => {
                     shared.radio().called(Instant::now(), &client, &message);
                 }
+                Happened::Replied(client, message) => {
+                    shared.radio().replied(Instant::now(), &client, &message);
+                }
+                Happened::Signalled(client, message) => shared.radio().signalled(&client, &message),
                 Happened::Left(client) => shared.radio().client_gone(Instant::now(), &client),
             },
             () = shared.poke.notified() => {}

@@ -40,6 +40,11 @@ impl Sighting {
         self.next.map(|_| RSSI[self.count % RSSI.len()])
     }
 
+    /// It is known without having been heard: it has connected by itself.
+    pub fn meet(&mut self) {
+        self.heard = Heard::Name;
+    }
+
     /// Somebody listens, or nobody does.
     pub fn listen(&mut self, now: Instant, on: bool) {
         if !on {

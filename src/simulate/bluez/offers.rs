@@ -1,0 +1,766 @@
+//! What programs offer by way of the service, and phones that take it up: GATT applications, advertisements, and
+//! profiles for RFCOMM. Written from `doc/org.bluez.*.rst` and, where those are silent, `src/gatt-database.c` of `BlueZ`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    num::NonZeroU32,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    time::Instant,
+};
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+use zbus::{
+    Fd, Message, ObjectPath, Variant,
+    message::{Builder, Type},
+};
+
+use super::{
+    adapter::Adapter,
+    address::Address,
+    attribute::{CHARACTERISTIC, SERVICE},
+    bus::SERVICE_OWNER,
+    failure::Failure,
+    outbox::{Lane, Outbox},
+};
+
+/// The interface of an adapter that takes advertisements.
+pub(super) const ADVERTISING: &str = "org.bluez.LEAdvertisingManager1";
+/// The interface of an adapter that takes applications.
+pub(super) const GATT: &str = "org.bluez.GattManager1";
+/// The interface that takes profiles.
+pub(super) const PROFILES: &str = "org.bluez.ProfileManager1";
+/// Where that is to be found.
+pub(super) const ROOT: &str = "/org/bluez";
+/// Advertisements an adapter takes; usual ones take four or five.
+pub(super) const INSTANCES: u8 = 5;
+/// Applications, and profiles, that there may be.
+const MAX_OFFERS: usize = 64;
+/// Notifications that wait for a phone to be looked at; more are lost.
+const MAX_NOTIFIED: usize = 1024;
+/// What of a packet is no value of a notification: its code and the handle (Bluetooth Core, ATT 3.4.7.1).
+const NOTIFICATION_HEADER: usize = 3;
+/// Channels of RFCOMM that `BlueZ` gives away: from the first one.
+const FIRST_CHANNEL: u16 = 1;
+/// The last.
+const LAST_CHANNEL: u16 = 30;
+
+/// The properties of an interface, as a client tells them.
+type Told<'a> = BTreeMap<String, Variant<'a>>;
+/// All objects of a client.
+type Tree<'a> = BTreeMap<ObjectPath<'a>, BTreeMap<String, Told<'a>>>;
+/// Whether what was asked for was done.
+pub(super) type Done = Result<(), Denied>;
+
+/// A program, or the service, does not let it be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("refused")]
+pub struct Denied;
+
+/// An advertisement as a phone hears it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advertised {
+    /// The name in the scan response.
+    pub name: Option<String>,
+    /// The services.
+    pub services: Vec<Uuid>,
+    /// It says that it can be discovered.
+    pub discoverable: bool,
+    /// It can be connected to.
+    pub connectable: bool,
+}
+
+/// A profile as the service records of the machine tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The service.
+    pub uuid: Uuid,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its channel.
+    pub channel: u16,
+    /// Who connects must have been paired.
+    pub authentication: bool,
+    /// Somebody has to agree to each connection.
+    pub authorization: bool,
+}
+
+/// What a phone writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Write<'a> {
+    /// To what.
+    pub characteristic: Uuid,
+    /// The bytes.
+    pub value: &'a [u8],
+    /// It wants a response.
+    pub respond: bool,
+}
+
+/// Who offers something, and by what name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Owned {
+    client: String,
+    path: String,
+}
+
+struct Characteristic {
+    path: String,
+    uuid: Uuid,
+    flags: Vec<String>,
+    subscribers: BTreeSet<Address>,
+}
+
+impl Characteristic {
+    fn can(&self, flag: &str) -> bool {
+        self.flags.iter().any(|other| other == flag)
+    }
+}
+
+struct Application {
+    of: Owned,
+    adapter: String,
+    /// Its services, once they are known.
+    services: Option<Vec<Uuid>>,
+    characteristics: Vec<Characteristic>,
+}
+
+struct Advertisement {
+    of: Owned,
+    adapter: String,
+    /// What is in it, once that is known.
+    content: Option<Advertised>,
+}
+
+struct Profile {
+    of: Owned,
+    record: Recorded,
+}
+
+/// A phone near an adapter.
+struct Handset {
+    adapter: String,
+    device: String,
+    mtu: u16,
+    linked: bool,
+    notified: VecDeque<(Uuid, Vec<u8>)>,
+}
+
+/// What is to be done when a client answers.
+enum Call {
+    Objects(Owned, Message),
+    Advertisement(Owned, Message),
+    Done(oneshot::Sender<Done>),
+    Unheeded,
+}
+
+/// Everything that is offered. See the module's introduction.
+#[derive(Default)]
+pub(super) struct Offers {
+    applications: Vec<Application>,
+    advertisements: Vec<Advertisement>,
+    profiles: Vec<Profile>,
+    phones: BTreeMap<Address, Handset>,
+    calls: BTreeMap<NonZeroU32, (String, Call)>,
+    /// Fault: how many advertisements to refuse.
+    pub refuse_advertisements: usize,
+}
+
+impl Offers {
+    /// The service has ended: whatever it knew is forgotten, but for who is near.
+    pub fn forget(&mut self) {
+        self.applications.clear();
+        self.advertisements.clear();
+        self.profiles.clear();
+        self.calls.clear();
+    }
+
+    /// A client has left the bus, and takes along what it offered.
+    pub fn client_gone(&mut self, client: &str) {
+        self.applications.retain(|app| app.of.client != client);
+        self.advertisements.retain(|ad| ad.of.client != client);
+        self.profiles.retain(|profile| profile.of.client != client);
+        self.calls.retain(|_, (of, _)| of != client);
+    }
+
+    /// Brings what adapters show into line with what is offered, and subscriptions with links.
+    pub fn settle(&mut self, now: Instant, adapters: &mut [Adapter], outbox: &mut Outbox) {
+        let gone = |path: &str| !adapters.iter().any(|a| a.present && a.path == path);
+        self.applications.retain(|app| !gone(&app.adapter));
+        self.advertisements.retain(|ad| !gone(&ad.adapter));
+        for adapter in adapters.iter_mut() {
+            let apps = self.applications.iter();
+            let uuids = apps
+                .filter(|app| app.adapter == adapter.path)
+                .flat_map(|app| app.services.iter().flatten().copied())
+                .chain(self.profiles.iter().map(|profile| profile.record.uuid))
+                .collect();
+            let ads = self.advertisements.iter();
+            let instances = ads
+                .filter(|ad| ad.adapter == adapter.path && ad.content.is_some())
+                .count();
+            adapter.offer(
+                now,
+                uuids,
+                u8::try_from(instances).unwrap_or(INSTANCES),
+                outbox,
+            );
+        }
+        let devices: Vec<_> = adapters
+            .iter()
+            .flat_map(|adapter| &adapter.devices)
+            .collect();
+        let mut lost = Vec::new();
+        for (address, phone) in &mut self.phones {
+            let device = devices.iter().find(|device| device.address == *address);
+            let linked = device.is_some_and(|device| device.is_connected());
+            if phone.linked && !linked {
+                lost.push(*address);
+            }
+            phone.linked = linked;
+        }
+        for address in lost {
+            self.unsubscribe_all(now, address, outbox);
+        }
+    }
+
+    // -- Programs
+
+    /// A client offers services.
+    pub fn register_application(
+        &mut self,
+        now: Instant,
+        client: &str,
+        adapter: &str,
+        message: &Message,
+        outbox: &mut Outbox,
+    ) -> Result<(), Failure> {
+        let of = registered(client, message)?;
+        if self.applications.iter().any(|app| app.of == of) {
+            return Err(Failure::already_exists());
+        }
+        if self.applications.len() >= MAX_OFFERS {
+            return Err(Failure::failed("Failed to register application"));
+        }
+        let objects = call(
+            &of,
+            "org.freedesktop.DBus.ObjectManager",
+            "GetManagedObjects",
+        )
+        .build(&());
+        self.expect(
+            now,
+            client,
+            Call::Objects(of.clone(), message.clone()),
+            objects,
+            outbox,
+        );
+        self.applications.push(Application {
+            of,
+            adapter: adapter.to_owned(),
+            services: None,
+            characteristics: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// A client offers services no more.
+    pub fn unregister_application(
+        &mut self,
+        client: &str,
+        message: &Message,
+    ) -> Result<(), Failure> {
+        let of = path_of(client, message)?;
+        remove(&mut self.applications, |app| app.of == of)
+    }
+
+    /// A client wants something to be on the air.
+    pub fn register_advertisement(
+        &mut self,
+        now: Instant,
+        client: &str,
+        adapter: &str,
+        message: &Message,
+        outbox: &mut Outbox,
+    ) -> Result<(), Failure> {
+        let of = registered(client, message)?;
+        if self.advertisements.iter().any(|ad| ad.of == of) {
+            return Err(Failure::already_exists());
+        }
+        let ads = self.advertisements.iter();
+        let full = ads.filter(|ad| ad.adapter == adapter).count() >= usize::from(INSTANCES);
+        if full || self.refuse_advertisements > 0 {
+            self.refuse_advertisements = self.refuse_advertisements.saturating_sub(1);
+            return Err(Failure::not_permitted("Maximum advertisements reached"));
+        }
+        let all = call(&of, "org.freedesktop.DBus.Properties", "GetAll")
+            .build(&"org.bluez.LEAdvertisement1");
+        self.expect(
+            now,
+            client,
+            Call::Advertisement(of.clone(), message.clone()),
+            all,
+            outbox,
+        );
+        self.advertisements.push(Advertisement {
+            of,
+            adapter: adapter.to_owned(),
+            content: None,
+        });
+        Ok(())
+    }
+
+    /// A client wants it off the air.
+    pub fn unregister_advertisement(
+        &mut self,
+        client: &str,
+        message: &Message,
+    ) -> Result<(), Failure> {
+        let of = path_of(client, message)?;
+        remove(&mut self.advertisements, |ad| ad.of == of)
+    }
+
+    /// A client takes connections.
+    pub fn register_profile(&mut self, client: &str, message: &Message) -> Result<(), Failure> {
+        let body = message.body();
+        let (path, uuid, options): (ObjectPath<'_>, &str, Told<'_>) = body
+            .deserialize()
+            .map_err(|_| Failure::invalid_arguments())?;
+        let of = Owned {
+            client: client.to_owned(),
+            path: path.to_string(),
+        };
+        let uuid = Uuid::parse_str(uuid).map_err(|_| Failure::invalid_arguments())?;
+        if self.profiles.iter().any(|profile| profile.of == of) {
+            return Err(Failure::already_exists());
+        }
+        if self
+            .profiles
+            .iter()
+            .any(|profile| profile.record.uuid == uuid)
+        {
+            return Err(Failure::not_permitted("UUID already registered"));
+        }
+        let taken = |channel| {
+            self.profiles
+                .iter()
+                .any(|profile| profile.record.channel == channel)
+        };
+        let channel = match options.get("Channel") {
+            Some(Variant::U16(0)) | None => {
+                (FIRST_CHANNEL..=LAST_CHANNEL).find(|channel| !taken(*channel))
+            }
+            Some(Variant::U16(channel)) => {
+                Some(*channel).filter(|channel| *channel <= LAST_CHANNEL)
+            }
+            Some(_) => None,
+        };
+        let flag = |name| match options.get(name) {
+            Some(Variant::Bool(on)) => *on,
+            // So it is for a serial port.
+            _ => true,
+        };
+        let record = Recorded {
+            uuid,
+            name: text(&options, "Name"),
+            channel: channel.ok_or_else(Failure::invalid_arguments)?,
+            authentication: flag("RequireAuthentication"),
+            authorization: flag("RequireAuthorization"),
+        };
+        self.profiles.push(Profile { of, record });
+        Ok(())
+    }
+
+    /// A client takes no more connections.
+    pub fn unregister_profile(&mut self, client: &str, message: &Message) -> Result<(), Failure> {
+        let of = path_of(client, message)?;
+        remove(&mut self.profiles, |profile| profile.of == of)
+    }
+
+    /// A client answers.
+    pub fn replied(&mut self, now: Instant, client: &str, message: &Message, outbox: &mut Outbox) {
+        let header = message.header();
+        let Some(serial) = header.reply_serial() else {
+            return;
+        };
+        if self.calls.get(&serial).is_none_or(|(of, _)| of != client) {
+            return;
+        }
+        let Some((_, call)) = self.calls.remove(&serial) else {
+            return;
+        };
+        let refused = message.message_type() == Type::Error;
+        let (registration, failure) = match call {
+            Call::Unheeded => return,
+            Call::Done(done) => {
+                // Who waited may have gone.
+                let _ = done.send(if refused { Err(Denied) } else { Ok(()) });
+                return;
+            }
+            Call::Objects(of, registration) => {
+                let known = !refused && self.learn_application(&of, message).is_some();
+                if !known {
+                    self.applications.retain(|app| app.of != of);
+                }
+                (registration, (!known).then_some("No object received"))
+            }
+            Call::Advertisement(of, registration) => {
+                let known = !refused && self.learn_advertisement(&of, message).is_some();
+                if !known {
+                    self.advertisements.retain(|ad| ad.of != of);
+                }
+                (
+                    registration,
+                    (!known).then_some("Failed to parse advertisement."),
+                )
+            }
+        };
+        let to = registration.header();
+        let reply = match failure {
+            Some(text) => Failure::failed(text).reply(&to, SERVICE_OWNER, client),
+            None => Message::method_return(&to)
+                .sender(SERVICE_OWNER)
+                .destination(client)
+                .build(&()),
+        };
+        outbox.push(now, Lane::Reply, reply);
+    }
+
+    fn learn_application(&mut self, of: &Owned, message: &Message) -> Option<()> {
+        let app = self.applications.iter_mut().find(|app| app.of == *of)?;
+        let body = message.body();
+        let tree: Tree<'_> = body.deserialize().ok()?;
+        let mut services = Vec::new();
+        for (path, interfaces) in &tree {
+            if let Some(told) = interfaces.get(SERVICE) {
+                services.push(uuid(told)?);
+            }
+            if let Some(told) = interfaces.get(CHARACTERISTIC) {
+                app.characteristics.push(Characteristic {
+                    path: path.to_string(),
+                    uuid: uuid(told)?,
+                    flags: texts(told, "Flags"),
+                    subscribers: BTreeSet::new(),
+                });
+            }
+        }
+        app.services = Some(services).filter(|services| !services.is_empty());
+        app.services.as_ref().map(|_| ())
+    }
+
+    fn learn_advertisement(&mut self, of: &Owned, message: &Message) -> Option<()> {
+        let ad = self.advertisements.iter_mut().find(|ad| ad.of == *of)?;
+        let body = message.body();
+        let told: Told<'_> = body.deserialize().ok()?;
+        let services = texts(&told, "ServiceUUIDs");
+        ad.content = Some(Advertised {
+            name: text(&told, "LocalName"),
+            services: services
+                .iter()
+                .map(|uuid| Uuid::parse_str(uuid).ok())
+                .collect::<Option<_>>()?,
+            discoverable: matches!(told.get("Discoverable"), Some(Variant::Bool(true))),
+            connectable: text(&told, "Type")? == "peripheral",
+        });
+        Some(())
+    }
+
+    /// A client has a signal: of all that there are, a new value of a characteristic matters.
+    pub fn signalled(&mut self, client: &str, message: &Message) {
+        let header = message.header();
+        let path = header.path().map(ObjectPath::as_str).unwrap_or_default();
+        let body = message.body();
+        let Ok((interface, changed, _)) = body.deserialize::<(&str, Told<'_>, Vec<&str>)>() else {
+            return;
+        };
+        let Some(Variant::Array(value)) = changed.get("Value") else {
+            return;
+        };
+        let mut apps = self
+            .applications
+            .iter()
+            .filter(|app| app.of.client == client);
+        let found = apps.find_map(|app| app.characteristics.iter().find(|one| one.path == path));
+        let Some(characteristic) = found.filter(|_| interface == CHARACTERISTIC) else {
+            return;
+        };
+        let value: Vec<u8> = value
+            .iter()
+            .filter_map(|byte| match byte {
+                Variant::U8(byte) => Some(*byte),
+                _ => None,
+            })
+            .collect();
+        for address in &characteristic.subscribers {
+            let Some(phone) = self.phones.get_mut(address) else {
+                continue;
+            };
+            // What does not fit is cut off, without a word.
+            let fits = usize::from(phone.mtu).saturating_sub(NOTIFICATION_HEADER);
+            let value = value[..value.len().min(fits)].to_vec();
+            if phone.linked && phone.notified.len() < MAX_NOTIFIED {
+                phone.notified.push_back((characteristic.uuid, value));
+            }
+        }
+    }
+
+    // -- Phones
+
+    /// A phone comes near.
+    pub fn add_phone(&mut self, address: Address, adapter: &str, device: &str, mtu: u16) {
+        let phone = Handset {
+            adapter: adapter.to_owned(),
+            device: device.to_owned(),
+            mtu,
+            linked: false,
+            notified: VecDeque::new(),
+        };
+        self.phones.insert(address, phone);
+    }
+
+    /// What a phone would hear.
+    pub fn advertised(&self, address: Address) -> Vec<Advertised> {
+        let near = self.phones.get(&address).map(|phone| &phone.adapter);
+        let ads = self.advertisements.iter();
+        ads.filter(|ad| Some(&ad.adapter) == near)
+            .filter_map(|ad| ad.content.clone())
+            .collect()
+    }
+
+    /// The machine's service records.
+    pub fn recorded(&self) -> Vec<Recorded> {
+        self.profiles
+            .iter()
+            .map(|profile| profile.record.clone())
+            .collect()
+    }
+
+    /// A phone has a new link, with nothing from the one before.
+    pub fn linked(&mut self, address: Address) {
+        if let Some(phone) = self.phones.get_mut(&address) {
+            phone.linked = true;
+            phone.notified.clear();
+        }
+    }
+
+    /// The next notification a phone got.
+    pub fn next_notified(&mut self, address: Address) -> Option<(Uuid, Vec<u8>)> {
+        self.phones.get_mut(&address)?.notified.pop_front()
+    }
+
+    /// A phone wants notifications, or wants them no more.
+    pub fn subscribe(
+        &mut self,
+        now: Instant,
+        address: Address,
+        characteristic: Uuid,
+        on: bool,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let (_, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
+        if !found.can("notify") {
+            return Err(Denied);
+        }
+        let member = if on {
+            // Every central that begins is told; a switch that is on already is no news.
+            found.subscribers.insert(address).then_some("StartNotify")
+        } else {
+            let was = found.subscribers.remove(&address);
+            (was && found.subscribers.is_empty()).then_some("StopNotify")
+        };
+        let path = found.path.clone();
+        if let Some(member) = member {
+            self.tell(now, &of, &path, member, outbox);
+        }
+        Ok(())
+    }
+
+    fn unsubscribe_all(&mut self, now: Instant, address: Address, outbox: &mut Outbox) {
+        let mut stopped = Vec::new();
+        for app in &mut self.applications {
+            for one in &mut app.characteristics {
+                if one.subscribers.remove(&address) && one.subscribers.is_empty() {
+                    stopped.push((app.of.clone(), one.path.clone()));
+                }
+            }
+        }
+        for (of, path) in stopped {
+            self.tell(now, &of, &path, "StopNotify", outbox);
+        }
+    }
+
+    /// A phone writes, with a response or without.
+    pub fn write(
+        &mut self,
+        now: Instant,
+        address: Address,
+        write: Write<'_>,
+        done: oneshot::Sender<Done>,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let Write {
+            characteristic,
+            value,
+            respond,
+        } = write;
+        let (phone, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
+        let unheeded = found.can("write-without-response");
+        if !found.can("write") && (respond || !unheeded) {
+            return Err(Denied);
+        }
+        let device = ObjectPath::try_from(phone.0).map_err(|_| Denied)?;
+        let options = BTreeMap::from([
+            ("device", Variant::from(device)),
+            ("link", Variant::from("LE")),
+            ("mtu", Variant::from(phone.1)),
+        ]);
+        let at = Owned {
+            path: found.path.clone(),
+            ..of
+        };
+        let message = call(&at, CHARACTERISTIC, "WriteValue").build(&(value, options));
+        // To a characteristic that takes writes without response, the service itself responds to every write.
+        let call = if unheeded || !respond {
+            let _ = done.send(Ok(()));
+            Call::Unheeded
+        } else {
+            Call::Done(done)
+        };
+        self.expect(now, &at.client, call, message, outbox);
+        Ok(())
+    }
+
+    /// A phone connects to a profile; `end` is the program's end of the line.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        address: Address,
+        profile: Uuid,
+        end: &UnixStream,
+        done: oneshot::Sender<Done>,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let phone = self.phones.get(&address).ok_or(Denied)?;
+        let mut profiles = self.profiles.iter();
+        let found = profiles.find(|other| other.record.uuid == profile);
+        let of = found.ok_or(Denied)?.of.clone();
+        let device = ObjectPath::try_from(phone.device.clone()).map_err(|_| Denied)?;
+        let end = OwnedFd::from(end.try_clone().map_err(|_| Denied)?);
+        let message = call(&of, "org.bluez.Profile1", "NewConnection").build(&(
+            device,
+            Fd::from(end),
+            BTreeMap::<&str, Variant<'_>>::new(),
+        ));
+        self.expect(now, &of.client, Call::Done(done), message, outbox);
+        Ok(())
+    }
+
+    /// A linked phone's device and MTU, and the characteristic it means with its owner.
+    fn attribute(
+        &mut self,
+        address: Address,
+        characteristic: Uuid,
+    ) -> Option<((String, u16), Owned, &mut Characteristic)> {
+        let phone = self.phones.get(&address).filter(|phone| phone.linked)?;
+        let apps = self.applications.iter_mut();
+        let near = apps.filter(|app| app.services.is_some() && app.adapter == phone.adapter);
+        for app in near {
+            let mut all = app.characteristics.iter_mut();
+            if let Some(found) = all.find(|one| one.uuid == characteristic) {
+                return Some(((phone.device.clone(), phone.mtu), app.of.clone(), found));
+            }
+        }
+        None
+    }
+
+    fn tell(
+        &mut self,
+        now: Instant,
+        of: &Owned,
+        path: &str,
+        member: &'static str,
+        outbox: &mut Outbox,
+    ) {
+        let at = Owned {
+            client: of.client.clone(),
+            path: path.to_owned(),
+        };
+        let message = call(&at, CHARACTERISTIC, member).build(&());
+        self.expect(now, &of.client, Call::Unheeded, message, outbox);
+    }
+
+    /// Sends a call to a client; what its answer means is kept until then.
+    fn expect(
+        &mut self,
+        now: Instant,
+        client: &str,
+        call: Call,
+        message: zbus::Result<Message>,
+        outbox: &mut Outbox,
+    ) {
+        if let Ok(message) = &message {
+            let serial = message.primary_header().serial_num();
+            self.calls.insert(serial, (client.to_owned(), call));
+        }
+        outbox.push(now, Lane::Signal, message);
+    }
+}
+
+/// The object a client registers.
+fn registered(client: &str, message: &Message) -> Result<Owned, Failure> {
+    let body = message.body();
+    let (path, _): (ObjectPath<'_>, Told<'_>) = body
+        .deserialize()
+        .map_err(|_| Failure::invalid_arguments())?;
+    Ok(Owned {
+        client: client.to_owned(),
+        path: path.to_string(),
+    })
+}
+
+/// The object a client names.
+fn path_of(client: &str, message: &Message) -> Result<Owned, Failure> {
+    let body = message.body();
+    let path: ObjectPath<'_> = body
+        .deserialize()
+        .map_err(|_| Failure::invalid_arguments())?;
+    Ok(Owned {
+        client: client.to_owned(),
+        path: path.to_string(),
+    })
+}
+
+fn remove<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Result<(), Failure> {
+    let index = all.iter().position(is);
+    all.remove(index.ok_or_else(Failure::does_not_exist)?);
+    Ok(())
+}
+
+fn call<'a>(to: &'a Owned, interface: &'a str, member: &'a str) -> Builder<'a> {
+    Message::method_call(to.path.as_str(), member)
+        .sender(SERVICE_OWNER)
+        .destination(to.client.as_str())
+        .interface(interface)
+}
+
+fn text(told: &Told<'_>, name: &str) -> Option<String> {
+    match told.get(name)? {
+        Variant::Str(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+fn texts(told: &Told<'_>, name: &str) -> Vec<String> {
+    let Some(Variant::Array(list)) = told.get(name) else {
+        return Vec::new();
+    };
+    list.iter()
+        .filter_map(|item| match item {
+            Variant::Str(text) => Some(text.to_string()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn uuid(told: &Told<'_>) -> Option<Uuid> {
+    Uuid::parse_str(&text(told, "UUID")?).ok()
+}

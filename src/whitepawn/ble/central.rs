@@ -1,0 +1,271 @@
+//! One central's connection: what it writes becomes a stream, and the lines that come back become notifications.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use bluer::{Adapter, Address, DeviceEvent, DeviceProperty, gatt::local::CharacteristicNotifier};
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split},
+    sync::{Mutex, mpsc, watch},
+    task::yield_now,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use super::centrals::{Centrals, Fresh};
+use crate::{
+    transport::{ble::CALL_WAIT, line::RADIO},
+    whitepawn::Connection,
+};
+
+/// Bytes that wait in each direction between the radio and the front-end: some hundred messages.
+const BUFFER: usize = 4096;
+/// The longest value of a characteristic, in bytes (Bluetooth Core, ATT 3.2.9); a line without an end is cut there.
+const MAX_VALUE: usize = 512;
+/// What of a packet is no value of a notification, in bytes: 3, and 2 more for a central that takes several in one
+/// packet (Bluetooth Core, ATT 3.4.7.1 and 3.4.7.4). `BlueZ` cuts off what does not fit.
+const HEADER: usize = 5;
+/// How long an app may want nothing while the board has something to say. It subscribes before it writes.
+const SUBSCRIBE_WAIT: Duration = Duration::from_secs(10);
+/// Notifications after which `BlueZ` has to show that it keeps up: it takes them without an answer.
+const WINDOW: usize = 32;
+
+/// The one subscription of all centrals.
+pub(super) type Notifier = Arc<Mutex<CharacteristicNotifier>>;
+
+/// Why a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The central is gone.
+    Left,
+    /// It wants no more notifications.
+    Unsubscribed,
+    /// It wrote more than can be kept.
+    Overrun,
+    /// The front-end has closed the stream.
+    Closed,
+    /// It writes, but does not listen.
+    Deaf,
+    /// Bluetooth does not keep up, or not at all.
+    Stuck,
+    /// The board leaves the air.
+    Leaving,
+}
+
+/// What a central's task needs.
+pub(super) struct Central {
+    /// The adapter it came by.
+    pub adapter: Adapter,
+    /// All centrals.
+    pub centrals: Arc<Centrals>,
+    /// The subscription.
+    pub notifier: watch::Receiver<Option<Notifier>>,
+    /// The board leaves the air.
+    pub leave: CancellationToken,
+}
+
+impl Central {
+    /// Serves a central until one of the two ends it; whether its link has ended too, as far as is known.
+    pub async fn serve(self, fresh: Fresh, connections: mpsc::Sender<Connection>) -> bool {
+        let Fresh {
+            address,
+            writes,
+            link,
+        } = fresh;
+        let (near, far) = duplex(BUFFER);
+        let (reader, writer) = split(near);
+        let connection = Connection {
+            peer: format!("Bluetooth {address}").into(),
+            stream: Box::new(far),
+            medium: RADIO,
+            lease: None,
+        };
+        let room = || usize::from(link.mtu.load(Ordering::Relaxed)).saturating_sub(HEADER);
+        let end = tokio::select! {
+            biased;
+            end = incoming(connection, &connections, writes, writer) => end,
+            end = self.outgoing(reader, room) => end,
+            () = left(&self.adapter, address) => End::Left,
+            () = self.leave.cancelled() => End::Leaving,
+        };
+        let end = match end {
+            End::Unsubscribed if link.overrun.load(Ordering::Relaxed) => End::Overrun,
+            end => end,
+        };
+        self.end(address, end).await
+    }
+
+    async fn end(&self, address: Address, end: End) -> bool {
+        info!(%address, "{}", match end {
+            End::Left => "the app has disconnected",
+            End::Unsubscribed => "the app wants to hear no more",
+            End::Overrun => "the app writes more than the board can take: its connection is closed",
+            End::Closed => "the app's connection is closed",
+            End::Deaf => "the app writes but does not ask for notifications: its connection is closed",
+            End::Stuck => "Bluetooth takes no more notifications: the app's connection is closed",
+            End::Leaving => "the board leaves the air",
+        });
+        self.centrals.end(address);
+        match end {
+            End::Left => {}
+            End::Unsubscribed => {
+                // BlueZ also says so when the link is lost.
+                let again = self.centrals.idle(address);
+                tokio::select! {
+                    biased;
+                    () = again.cancelled() => return false,
+                    () = left(&self.adapter, address) => {}
+                    () = self.leave.cancelled() => self.disconnect(address).await,
+                }
+            }
+            // From these it is taken, so that it sees.
+            _ => self.disconnect(address).await,
+        }
+        self.centrals.forget(address);
+        true
+    }
+
+    async fn disconnect(&self, address: Address) {
+        let Ok(device) = self.adapter.device(address) else {
+            return;
+        };
+        match timeout(CALL_WAIT, device.disconnect()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(%address, %error, "not disconnected"),
+            Err(_) => warn!(%address, "Bluetooth does not disconnect the app"),
+        }
+    }
+
+    /// Notifies what the front-end says, a line a notification.
+    async fn outgoing(&self, mut reader: ReadHalf<DuplexStream>, room: impl Fn() -> usize) -> End {
+        let mut said = BytesMut::with_capacity(BUFFER);
+        let mut notifier = self.notifier.clone();
+        let mut sent = 0;
+        loop {
+            while let Some(line) = next_line(&mut said) {
+                for value in line.chunks(room().clamp(1, MAX_VALUE)) {
+                    if let Err(end) = notify(&mut notifier, value).await {
+                        return end;
+                    }
+                    sent += 1;
+                    if sent % WINDOW == 0 && !self.keeps_up().await {
+                        return End::Stuck;
+                    }
+                }
+            }
+            match reader.read_buf(&mut said).await {
+                Ok(0) | Err(_) => return End::Closed,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    async fn keeps_up(&self) -> bool {
+        matches!(
+            timeout(CALL_WAIT, self.adapter.is_powered()).await,
+            Ok(Ok(true))
+        )
+    }
+}
+
+/// Hands the connection to the front-end, and then what the central writes.
+async fn incoming(
+    connection: Connection,
+    connections: &mpsc::Sender<Connection>,
+    mut writes: mpsc::Receiver<Vec<u8>>,
+    mut writer: WriteHalf<DuplexStream>,
+) -> End {
+    if connections.send(connection).await.is_err() {
+        return End::Closed;
+    }
+    while let Some(value) = writes.recv().await {
+        if writer.write_all(&value).await.is_err() {
+            // The front-end has closed the stream; what it said before is on its way still.
+            std::future::pending::<()>().await;
+        }
+    }
+    End::Unsubscribed
+}
+
+/// Sends one notification, as soon as anybody wants any.
+async fn notify(notifier: &mut watch::Receiver<Option<Notifier>>, value: &[u8]) -> Result<(), End> {
+    loop {
+        let current = notifier.borrow_and_update().clone();
+        let Some(current) = current else {
+            match timeout(SUBSCRIBE_WAIT, notifier.changed()).await {
+                Ok(Ok(())) => continue,
+                Ok(Err(_)) => return Err(End::Leaving),
+                Err(_) => return Err(End::Deaf),
+            }
+        };
+        // D-Bus gets on with sending.
+        yield_now().await;
+        let mut current = current.lock().await;
+        match current.notify(value.to_vec()).await {
+            Ok(()) => return Ok(()),
+            // bluer reports a full socket as an error, although the message is queued.
+            Err(_) if !current.is_stopped() => return Ok(()),
+            Err(_) => {
+                drop(current);
+                if timeout(SUBSCRIBE_WAIT, notifier.changed()).await.is_err() {
+                    return Err(End::Deaf);
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the central is gone.
+async fn left(adapter: &Adapter, address: Address) {
+    if let Err(error) = watch_link(adapter, address).await {
+        debug!(%address, %error, "its link is not known");
+    }
+}
+
+async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<()> {
+    let device = adapter.device(address)?;
+    let events = device.events().await?;
+    tokio::pin!(events);
+    if !device.is_connected().await? {
+        return Ok(());
+    }
+    while let Some(DeviceEvent::PropertyChanged(property)) = events.next().await {
+        if matches!(property, DeviceProperty::Connected(false)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The next whole line with its end, or as much of one as a value may have.
+fn next_line(said: &mut BytesMut) -> Option<BytesMut> {
+    let end = said.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+    let end = end.or_else(|| (said.len() >= MAX_VALUE).then_some(MAX_VALUE))?;
+    Some(said.split_to(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_whole_and_what_has_no_end_is_cut() {
+        let mut said = BytesMut::from(&b"MB e2e4\nH101"[..]);
+        assert_eq!(next_line(&mut said).as_deref(), Some(&b"MB e2e4\n"[..]));
+        assert_eq!(next_line(&mut said), None);
+        said.extend_from_slice(b"     1.2\n");
+        assert_eq!(
+            next_line(&mut said).as_deref(),
+            Some(&b"H101     1.2\n"[..])
+        );
+        said.extend_from_slice(&[b'x'; MAX_VALUE + 1]);
+        assert_eq!(next_line(&mut said).map(|line| line.len()), Some(MAX_VALUE));
+        assert_eq!(next_line(&mut said), None);
+        assert_eq!(&said[..], b"x");
+    }
+}

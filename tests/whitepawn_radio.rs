@@ -1,0 +1,590 @@
+//! The board toward the `WhitePawn` app by radio: bluer, unmodified, on a BlueZ made of D-Bus, and a phone that uses it.
+//!
+//! libdbus reads the address of the bus from the environment, once a process; so every test runs itself again in a
+//! process of its own, with the address of the bus it starts there.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::{
+    env,
+    future::Future,
+    io::Write,
+    path::Path,
+    pin::Pin,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use boardbridge::{
+    config::whitepawn::{BleServed, NORDIC_UART, RfcommServed},
+    simulate::bluez::{
+        ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,
+    },
+    whitepawn::{Connection, ble, rfcomm},
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    sync::mpsc,
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+/// The variable libdbus reads.
+const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
+/// Set in the process a test runs itself in.
+const INSIDE: &str = "BOARDBRIDGE_TEST_BUS_SOCKET";
+/// What is to happen happens within this time.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
+const OTHER: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 2]);
+const NAME: &str = "BoardBridge";
+const SERVICE: uuid::Uuid = NORDIC_UART[0];
+const WRITE: uuid::Uuid = NORDIC_UART[1];
+const NOTIFY: uuid::Uuid = NORDIC_UART[2];
+/// What a phone of today agrees on, and the least.
+const USUAL_MTU: u16 = 517;
+const LEAST_MTU: u16 = 23;
+
+/// The log of the process.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn count(&self, words: &str) -> usize {
+        let bytes = self.0.lock().unwrap().clone();
+        String::from_utf8_lossy(&bytes).matches(words).count()
+    }
+
+    async fn says(&self, words: &str) {
+        let said = async {
+            while self.count(words) == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        soon(words, said).await;
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().write_all(bytes)?;
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The machine with the board, and what the front-end told.
+struct House {
+    bluez: Bluez,
+    log: Log,
+    stop: CancellationToken,
+    /// The peers that came and went.
+    told: mpsc::UnboundedReceiver<String>,
+    connections: mpsc::Sender<Connection>,
+}
+
+impl House {
+    fn control(&self) -> Control {
+        self.bluez.control()
+    }
+
+    fn phone(&self, address: Address, mtu: u16) -> Phone {
+        self.bluez.phone(ADAPTER, address, mtu).unwrap()
+    }
+
+    fn serve_ble(&self, config: BleServed) -> JoinHandle<()> {
+        let serving = ble::serve(config, self.connections.clone(), self.stop.clone());
+        tokio::spawn(serving)
+    }
+
+    fn serve_rfcomm(&self, config: RfcommServed) -> JoinHandle<()> {
+        let serving = rfcomm::serve(config, self.connections.clone(), self.stop.clone());
+        tokio::spawn(serving)
+    }
+
+    /// What the front-end tells next.
+    async fn tells(&mut self, what: &str) {
+        let told = soon(what, self.told.recv()).await.unwrap();
+        assert_eq!(told, what);
+    }
+}
+
+/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, and `close` by closing.
+async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
+    let Connection { peer, stream, .. } = connection;
+    tell.send(format!("{peer} came")).unwrap();
+    let (reader, mut writer) = tokio::io::split(stream);
+    let mut reader = BufReader::new(reader);
+    loop {
+        let mut line = String::new();
+        match reader.read_line(&mut line).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        let answer = match line.trim_end() {
+            "close" => break,
+            "two" => "one\ntwo\n".to_owned(),
+            // In pieces, as a front-end may write it.
+            "pieces" => {
+                writer.write_all(b"pie").await.unwrap();
+                tokio::task::yield_now().await;
+                "ces\n".to_owned()
+            }
+            other => match other.strip_prefix("long ") {
+                Some(length) => long(length.parse().unwrap()),
+                None => line,
+            },
+        };
+        if writer.write_all(answer.as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    // Told last: the stream is closed by then.
+    drop((reader, writer));
+    tell.send(format!("{peer} went")).unwrap();
+}
+
+fn long(length: usize) -> String {
+    let mut line: String = ('a'..='z').cycle().take(length - 1).collect();
+    line.push('\n');
+    line
+}
+
+/// What a test does in its own process.
+type Test = fn(House) -> Pin<Box<dyn Future<Output = ()>>>;
+
+/// Runs a test in a process of its own, with a bus of its own.
+fn alone(name: &str, test: Test) {
+    if let Ok(socket) = env::var(INSIDE) {
+        let log = Log::default();
+        let writer = log.clone();
+        tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing::Level::DEBUG)
+            .with_writer(move || writer.clone())
+            .init();
+        let bluez = Bluez::start_at(Path::new(&socket)).unwrap();
+        assert_eq!(env::var(BUS).unwrap(), bluez.address());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (connections, mut incoming) = mpsc::channel(4);
+            let (tell, told) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                while let Some(connection) = incoming.recv().await {
+                    tokio::spawn(echo(connection, tell.clone()));
+                }
+            });
+            test(House {
+                bluez,
+                log,
+                stop: CancellationToken::new(),
+                told,
+                connections,
+            })
+            .await;
+        });
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("bus");
+    let output = Command::new(env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(INSIDE, &socket)
+        .env(BUS, bus_address(&socket))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    println!("{}{text}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{name} failed");
+}
+
+async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match timeout(PATIENCE, future).await {
+        Ok(done) => done,
+        Err(_) => panic!("in vain: {what}"),
+    }
+}
+
+/// Finds the board, connects and subscribes.
+async fn open(phone: &Phone) {
+    let heard = soon("the board is heard", phone.finds(NAME)).await;
+    assert_eq!(heard.services, [SERVICE]);
+    assert!(heard.discoverable && heard.connectable);
+    phone.connect().unwrap();
+    phone.subscribe(NOTIFY, true).unwrap();
+}
+
+async fn writes(phone: &Phone, line: &str) {
+    let written = phone.write(WRITE, line.as_bytes(), true);
+    soon(line, written).await.unwrap();
+}
+
+/// The next notification.
+async fn hears(phone: &Phone, line: &str) {
+    let (of, value) = soon(line, phone.notified()).await.unwrap();
+    assert_eq!(of, NOTIFY);
+    assert_eq!(String::from_utf8_lossy(&value), line);
+}
+
+fn came(phone: Address) -> String {
+    format!("Bluetooth {phone} came")
+}
+
+fn went(phone: Address) -> String {
+    format!("Bluetooth {phone} went")
+}
+
+macro_rules! promise {
+    ($name:ident, $house:ident, $body:block) => {
+        #[test]
+        fn $name() {
+            alone(stringify!($name), |mut $house| {
+                Box::pin(async move {
+                    let _ = &mut $house;
+                    $body
+                })
+            });
+        }
+    };
+}
+
+promise!(
+    an_app_finds_the_board_and_lines_go_both_ways_whole,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        writes(&phone, "H0010023\n").await;
+        house.tells(&came(PHONE)).await;
+        hears(&phone, "H0010023\n").await;
+        // Without a response, two lines a write, and a line in two writes.
+        phone.write(WRITE, b"NG2Y\n", false).await.unwrap();
+        writes(&phone, "MA e2e4\nMA").await;
+        writes(&phone, " e7e5\ntwo\npieces\n").await;
+        for line in [
+            "NG2Y\n",
+            "MA e2e4\n",
+            "MA e7e5\n",
+            "one\n",
+            "two\n",
+            "pieces\n",
+        ] {
+            hears(&phone, line).await;
+        }
+        // In order, however many.
+        for batch in 0..20 {
+            let lines: Vec<String> = (0..25).map(|i| format!("{batch}.{i}\n")).collect();
+            for line in &lines {
+                phone.write(WRITE, line.as_bytes(), false).await.unwrap();
+            }
+            for line in &lines {
+                hears(&phone, line).await;
+            }
+        }
+    }
+);
+
+promise!(
+    a_line_that_does_not_fit_is_split_and_nothing_is_lost,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        for (address, mtu, most) in [(PHONE, LEAST_MTU, 18), (OTHER, USUAL_MTU, 512)] {
+            let phone = house.phone(address, mtu);
+            open(&phone).await;
+            for length in [most, most + 1, 3 * most] {
+                writes(&phone, &format!("long {length}\n")).await;
+                let whole = long(length);
+                for piece in whole.as_bytes().chunks(most) {
+                    hears(&phone, std::str::from_utf8(piece).unwrap()).await;
+                }
+            }
+            phone.disconnect();
+        }
+    }
+);
+
+promise!(
+    an_app_is_connected_by_its_subscription_or_its_first_write,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        house.tells(&came(PHONE)).await;
+        phone.subscribe(NOTIFY, false).unwrap();
+        house.tells(&went(PHONE)).await;
+        assert!(phone.is_connected());
+        // What is answered before anybody listens is kept.
+        writes(&phone, "H0010023\n").await;
+        house.tells(&came(PHONE)).await;
+        phone.subscribe(NOTIFY, true).unwrap();
+        hears(&phone, "H0010023\n").await;
+    }
+);
+
+promise!(
+    an_app_that_goes_ends_its_stream_and_may_come_again,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        for _ in 0..3 {
+            open(&phone).await;
+            writes(&phone, "H0010023\n").await;
+            house.tells(&came(PHONE)).await;
+            hears(&phone, "H0010023\n").await;
+            phone.disconnect();
+            house.tells(&went(PHONE)).await;
+        }
+    }
+);
+
+promise!(
+    a_stream_that_is_closed_disconnects_the_app_after_its_last_line,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        writes(&phone, "last\nclose\n").await;
+        hears(&phone, "last\n").await;
+        soon("the link is gone", phone.loses_link()).await;
+        house.tells(&came(PHONE)).await;
+        house.tells(&went(PHONE)).await;
+        open(&phone).await;
+        writes(&phone, "again\n").await;
+        hears(&phone, "again\n").await;
+    }
+);
+
+promise!(two_apps_are_two_connections, house, {
+    house.serve_ble(BleServed::default());
+    let one = house.phone(PHONE, USUAL_MTU);
+    let two = house.phone(OTHER, USUAL_MTU);
+    open(&one).await;
+    house.tells(&came(PHONE)).await;
+    open(&two).await;
+    house.tells(&came(OTHER)).await;
+    writes(&two, "close\n").await;
+    soon("the other link is gone", two.loses_link()).await;
+    house.tells(&went(OTHER)).await;
+    writes(&one, "still here\n").await;
+    hears(&one, "still here\n").await;
+    assert!(one.is_connected());
+});
+
+promise!(
+    the_adapter_has_the_name_of_the_board_while_it_is_served,
+    house,
+    {
+        let before = house.control().alias(ADAPTER).unwrap();
+        let name = "Chess at home".to_owned();
+        let serving = house.serve_ble(BleServed {
+            name: Some(name.clone()),
+            ..BleServed::default()
+        });
+        let phone = house.phone(PHONE, USUAL_MTU);
+        soon("the board is heard", phone.finds(&name)).await;
+        phone.connect().unwrap();
+        phone.subscribe(NOTIFY, true).unwrap();
+        house.tells(&came(PHONE)).await;
+        assert_eq!(house.control().alias(ADAPTER).unwrap(), name);
+        house.stop.cancel();
+        soon("it ends", serving).await.unwrap();
+        assert!(!phone.is_connected());
+        assert_eq!(house.control().alias(ADAPTER).unwrap(), before);
+        soon("the board is off the air", phone.loses_sight()).await;
+    }
+);
+
+promise!(
+    a_bluetooth_service_that_ends_and_comes_again_is_told_and_got_over,
+    house,
+    {
+        house.serve_ble(BleServed::default());
+        let control = house.control();
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        house.tells(&came(PHONE)).await;
+        control.run(false);
+        house.tells(&went(PHONE)).await;
+        house.log.says("Bluetooth does not answer").await;
+        control.run(true);
+        open(&phone).await;
+        writes(&phone, "again\n").await;
+        hears(&phone, "again\n").await;
+        assert_eq!(house.log.count("WARN"), 1);
+        // So quickly that nothing was ever missing.
+        control.run(false);
+        control.run(true);
+        house.log.says("Bluetooth was started anew").await;
+        open(&phone).await;
+        writes(&phone, "and again\n").await;
+        hears(&phone, "and again\n").await;
+    }
+);
+
+promise!(
+    bluetooth_that_is_off_is_told_and_never_switched_on,
+    house,
+    {
+        let control = house.control();
+        control.power(ADAPTER, false).unwrap();
+        house.serve_ble(BleServed::default());
+        house.serve_rfcomm(RfcommServed::default());
+        let off = "Bluetooth is off (hci0): switch it on";
+        house.log.says(off).await;
+        control.power(ADAPTER, true).unwrap();
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        house.tells(&came(PHONE)).await;
+        let words = house.log.count(off);
+        assert!(words <= 2, "once each");
+        control.power(ADAPTER, false).unwrap();
+        house.tells(&went(PHONE)).await;
+        let told = async {
+            while house.log.count(off) == words {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        soon("it is told again", told).await;
+        assert!(!control.is_powered(ADAPTER).unwrap());
+        control.power(ADAPTER, true).unwrap();
+        open(&phone).await;
+        writes(&phone, "again\n").await;
+        hears(&phone, "again\n").await;
+    }
+);
+
+promise!(
+    what_is_wrong_with_bluetooth_is_said_once_and_waited_out,
+    house,
+    {
+        type Fault = fn(&Control, bool);
+        let faults: [(Fault, &str); 3] = [
+            (
+                |control, on| control.refuse_advertisements(if on { 2 } else { 0 }),
+                "Bluetooth cannot advertise the board (Maximum advertisements reached)",
+            ),
+            (
+                |control, on| control.deny(on),
+                "this user is not allowed to use Bluetooth: add it to the group bluetooth",
+            ),
+            (
+                |control, on| control.plug(ADAPTER, !on).unwrap(),
+                "this machine has no Bluetooth adapter: plug one in",
+            ),
+        ];
+        let control = house.control();
+        let phone = house.phone(PHONE, USUAL_MTU);
+        for (fault, words) in faults {
+            fault(&control, true);
+            let stop = CancellationToken::new();
+            let serving = ble::serve(
+                BleServed::default(),
+                house.connections.clone(),
+                stop.clone(),
+            );
+            let serving = tokio::spawn(serving);
+            house.log.says(words).await;
+            fault(&control, false);
+            soon("the board is heard", phone.finds(NAME)).await;
+            assert_eq!(house.log.count(words), 1);
+            stop.cancel();
+            soon("it ends", serving).await.unwrap();
+            soon("the board is off the air", phone.loses_sight()).await;
+        }
+        let other = BleServed {
+            adapter: Some("hci7".to_owned()),
+            ..BleServed::default()
+        };
+        house.serve_ble(other);
+        let words = "there is no Bluetooth adapter hci7: write adapter = \"hci0\" or leave it out";
+        house.log.says(words).await;
+    }
+);
+
+promise!(apps_connect_to_the_serial_port, house, {
+    house.serve_rfcomm(RfcommServed {
+        name: Some("Chess".to_owned()),
+        channel: Some(7),
+    });
+    let one = house.phone(PHONE, USUAL_MTU);
+    let two = house.phone(OTHER, USUAL_MTU);
+    let record = soon("the record", one.finds_record(rfcomm::SERIAL_PORT)).await;
+    assert_eq!((record.name.as_deref(), record.channel), (Some("Chess"), 7));
+    // Only paired phones, and nobody has to agree to each connection.
+    assert!(record.authentication && !record.authorization);
+    let mut first = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+    house.tells(&came(PHONE)).await;
+    let mut second = two.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+    house.tells(&came(OTHER)).await;
+    first.write_all(b"H0010023\ntwo\n").await.unwrap();
+    second.write_all(b"NG2Y\n").await.unwrap();
+    let mut bytes = [0; 17];
+    soon("the answers", first.read_exact(&mut bytes))
+        .await
+        .unwrap();
+    assert_eq!(&bytes, b"H0010023\none\ntwo\n");
+    let mut bytes = [0; 5];
+    soon("the answer", second.read_exact(&mut bytes))
+        .await
+        .unwrap();
+    assert_eq!(&bytes, b"NG2Y\n");
+    // Either side can end it.
+    second.write_all(b"close\n").await.unwrap();
+    let end = soon("the end", second.read(&mut bytes)).await;
+    assert_eq!(end.unwrap(), 0);
+    house.tells(&went(OTHER)).await;
+    drop(first);
+    house.tells(&went(PHONE)).await;
+    let mut again = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+    again.write_all(b"again\n").await.unwrap();
+    let mut bytes = [0; 6];
+    soon("the answer", again.read_exact(&mut bytes))
+        .await
+        .unwrap();
+    assert_eq!(&bytes, b"again\n");
+});
+
+promise!(the_serial_port_comes_back_with_bluetooth, house, {
+    let config = RfcommServed::default();
+    house.serve_rfcomm(config.clone());
+    let control = house.control();
+    let phone = house.phone(PHONE, USUAL_MTU);
+    soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
+    house.log.says("serial port of Bluetooth").await;
+    control.run(false);
+    house.log.says("Bluetooth does not answer").await;
+    control.run(true);
+    soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
+    // A second one is told that there can be only one.
+    house.serve_rfcomm(config);
+    house
+        .log
+        .says("another [[whitepawn]], has Bluetooth's serial port already")
+        .await;
+    let mut line = phone.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+    line.write_all(b"again\n").await.unwrap();
+    let mut bytes = [0; 6];
+    soon("the answer", line.read_exact(&mut bytes))
+        .await
+        .unwrap();
+});
