@@ -130,6 +130,7 @@ pub async fn run(
     if radio.is_some() {
         text.push_str("[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Square Off Neo\" }\n");
     }
+    text.push_str("[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:0\" }\n");
     let config = Config::from_text(&text, "the demonstration's own configuration")?;
     let daemon = Daemon::start(&config).await?;
     for (name, port) in boards {
@@ -212,6 +213,7 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
     };
     let uci = port("uci");
     let status = port("status");
+    let app = port("whitepawn for citrine");
     let program =
         std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
     let boards = match no_neo {
@@ -224,6 +226,7 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
          A program that starts engines (Arena, cutechess, Scid, Banksia, En Croissant):\n    \
              {program} uci --connect {uci} --board citrine\n\
          A program that connects by network (DroidFish): {uci}\n\
+         The WhitePawn app, simulated: {program} simulate whitepawn-app --connect {app} --seed 1 --plays black\n\
          Watch the boards: {program} watch --connect {status}\n\
          Stop with Ctrl-C.\n"
     )
