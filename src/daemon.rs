@@ -140,11 +140,15 @@ impl Daemon {
         };
         let (connections, waiting) = mpsc::channel(MAX_WAITING);
         let stop = self.stop.clone();
+        let mut way = entry.way();
         if let Some(tcp) = &entry.tcp {
             let what = format!("whitepawn for {}", entry.board);
             let Some(listener) = self.bind(&what, &tcp.listen).await? else {
                 return Ok(());
             };
+            if let Ok(taken) = listener.local_addr() {
+                way = format!("tcp {taken}");
+            }
             self.tasks
                 .spawn(whitepawn::tcp::serve(listener, connections, stop));
         } else if let Some(serial) = &entry.serial {
@@ -159,7 +163,7 @@ impl Daemon {
         }
         let app = App {
             client: shared.client(),
-            way: entry.way(),
+            way,
             board,
             bus: self.bus.clone(),
         };

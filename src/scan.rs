@@ -6,13 +6,20 @@ use std::{
     time::Duration,
 };
 
-use crate::transport::ble::{Radio, Seen};
+use uuid::Uuid;
+
+use crate::{
+    config::whitepawn::NORDIC_UART,
+    transport::ble::{Radio, Seen},
+};
 
 /// How long Bluetooth devices are listened to. They advertise once or more a second; their names come with the
 /// answer to an active scan.
 pub const LISTEN: Duration = Duration::from_secs(8);
-/// What the names of boards begin with, and their kind.
-const BOARDS: [(&str, &str); 2] = [("Square Off Neo", "miko-neo"), ("Miko", "miko-neo")];
+/// What the names of Neos begin with.
+const BOARDS: [&str; 2] = ["Square Off Neo", "Miko"];
+/// The kind of home-made boards.
+const SWPP: &str = "swpp";
 
 /// Names of ports that a board may hang on, below `/dev`.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
@@ -79,38 +86,48 @@ pub async fn run(output: &mut impl Write, adapter: Option<&str>) -> io::Result<(
     written
 }
 
+/// A board's kind, and what to call it, by what a device tells of itself.
+fn board(name: &str, services: &[Uuid]) -> Option<(&'static str, &'static str)> {
+    if BOARDS.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some(("miko-neo", "neo"));
+    }
+    let [serial, ..] = NORDIC_UART;
+    services.contains(&serial).then_some((SWPP, "diy"))
+}
+
 /// Writes the Bluetooth devices, boards first with their TOML.
 fn bluetooth(output: &mut impl Write, seen: &[Seen], adapter: Option<&str>) -> io::Result<()> {
-    let kind = |name: &str| {
-        let known = BOARDS.iter().find(|(prefix, _)| name.starts_with(prefix));
-        known.map(|(_, kind)| *kind)
-    };
     let by = adapter.map_or(String::new(), |adapter| format!(", adapter = {adapter:?}"));
     let mut others = Vec::new();
-    let mut number = 0;
+    let mut tables: Vec<String> = Vec::new();
     for device in seen {
         let Some(name) = &device.name else {
             continue;
         };
-        let Some(kind) = kind(name) else {
+        let Some((kind, table)) = board(name, &device.services) else {
             others.push(format!("{name:?} ({})", device.address));
             continue;
         };
-        number += 1;
-        let table = if number == 1 {
-            "neo".to_owned()
-        } else {
-            format!("neo{number}")
+        let before = tables.iter().filter(|t| t.starts_with(table)).count();
+        let table = match before {
+            0 => table.to_owned(),
+            _ => format!("{table}{}", before + 1),
         };
         let signal = device
             .rssi
             .map_or(String::new(), |rssi| format!(", {rssi} dBm"));
-        writeln!(output, "# {} at {}{signal}", name, device.address)?;
+        let perhaps = if kind == SWPP {
+            ": has a serial service, as home-made boards do; other things do, too"
+        } else {
+            ""
+        };
+        writeln!(output, "# {} at {}{signal}{perhaps}", name, device.address)?;
         writeln!(output, "[boards.{table}]")?;
         writeln!(output, "kind = \"{kind}\"")?;
         writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
+        tables.push(table);
     }
-    if number == 0 {
+    if tables.is_empty() {
         writeln!(
             output,
             "No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
@@ -139,7 +156,7 @@ fn serial(output: &mut impl Write) -> io::Result<()> {
             path.display()
         )?;
         writeln!(output, "[boards.board{number}]")?;
-        writeln!(output, "kind = \"novag-citrine\"      # or novag-ucb")?;
+        writeln!(output, "kind = \"novag-citrine\"      # or novag-ucb, swpp")?;
         writeln!(output, "serial = {{ port = \"{}\" }}\n", port.display())?;
     }
     Ok(())

@@ -11,6 +11,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, timeout},
 };
 use tracing::{debug, warn};
+use uuid::Uuid;
 
 use super::{BleError, CALL_WAIT, Hub, error};
 
@@ -33,6 +34,8 @@ pub struct Seen {
     pub address: String,
     /// How well it is heard, in dBm.
     pub rssi: Option<i16>,
+    /// The services it advertises.
+    pub services: Vec<Uuid>,
 }
 
 /// What an adapter sees.
@@ -155,6 +158,7 @@ async fn look(hub: &Hub) -> btleplug::Result<Vec<Seen>> {
             name: name.filter(told),
             address,
             rssi: properties.rssi,
+            services: properties.services,
         });
     }
     Ok(seen)
