@@ -183,6 +183,10 @@ class Match:
             raise Failed(f"bestmove {best.move} in an analysis without a move")
         self.analysis = None
 
+    def ready(self) -> None:
+        """The player presses Board ready."""
+        self.table.engine.configure({"Board ready": None})
+
     def answered(self, wanted: chess.Move | None) -> None:
         """The engine's answer is this move."""
         assert self.answer is not None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Acceptance: a chess GUI (python-chess) plays whole games on three simulated Novag boards through the relay.
+"""Acceptance: a chess GUI (python-chess) plays whole games on four simulated boards through the relay.
 
-One daemon, a Citrine and two UCBs, each a simulator on a pseudo-terminal. Every move must be exact, and no
+One daemon, a Citrine, two UCBs and a home-made board, each a simulator on a pseudo-terminal. Every move must be exact, and no
 command may be lost in pacing. The binary is $BOARDBRIDGE, or target/release/boardbridge of this repository.
 Needs Python 3.11 and python-chess (requirements.txt). The last line is `N passed, M failed`.
 """
@@ -22,7 +22,7 @@ import chess
 import chess.engine
 
 from match import LIMITS, Match, Table
-from rig import CITRINE, REPOSITORY, TAIL, UCB, BoardSpec, Clock, Daemon, Failed, Simulator
+from rig import CITRINE, REPOSITORY, SWPP, TAIL, UCB, BoardSpec, Clock, Daemon, Failed, Simulator
 from scenarios import planned_for
 
 GAMES = REPOSITORY / "tests/games/lichess.uci"
@@ -31,6 +31,7 @@ BOARDS: list[tuple[BoardSpec, slice]] = [
     (BoardSpec("citrine", CITRINE), slice(0, 20)),
     (BoardSpec("ucb1", UCB, position_format=1), slice(20, 30)),
     (BoardSpec("ucb2", UCB, position_format=2), slice(30, 40)),
+    (BoardSpec("swpp", SWPP), slice(20, 30)),
 ]
 # Begun from a position: under-promotions, which games hardly ever have, shown and by hand.
 STUDY_FEN = "8/P1P5/7k/8/8/7K/p1p5/8 w - - 0 1"
@@ -90,7 +91,9 @@ def play_all(table: Table, games: list[str], tally: Tally) -> None:
         planned = planned_for(table.spec.name, number)
         match = Match(table, moves, gui, LIMITS[number % len(LIMITS)], planned=planned)
         play_one(table, match, f"game {number}", tally)
-    for number, gui in enumerate((chess.WHITE, chess.BLACK), 1):
+    # An SWPP board knows no positions: the player would have to set them up.
+    studies = () if table.spec.kind == SWPP else (chess.WHITE, chess.BLACK)
+    for number, gui in enumerate(studies, 1):
         moves = [chess.Move.from_uci(text) for text in STUDY.split()]
         match = Match(table, moves, gui, LIMITS[number], start=chess.Board(STUDY_FEN))
         play_one(table, match, f"study {number}", tally)

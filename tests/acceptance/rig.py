@@ -19,6 +19,7 @@ TAIL = 15
 
 CITRINE = "novag-citrine"
 UCB = "novag-ucb"
+SWPP = "swpp"
 
 # The documented pacing, in milliseconds: the defaults of the daemon.
 DOCUMENTED: dict[str, dict[str, int]] = {
@@ -30,11 +31,17 @@ DOCUMENTED: dict[str, dict[str, int]] = {
         "setup_wait": 5_000,
         "correction_wait": 3_000,
     },
+    # That home-made boards take a moment between two shown moves is our own choice.
+    SWPP: {"move_wait": 3_000, "correction_wait": 3_000},
     UCB: {"line_gap": 200, "move_wait": 15_000, "setup_wait": 60_000, "correction_wait": 3_000},
 }
 GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
 # The simulators measure gaps on arrival. A loaded machine may deliver the first of two lines this much late.
 GAP_MARGIN_MS = 25
+
+
+# Lines that are no reports of moves: our own notes, and what an SWPP board is told of the game.
+ASIDE = ("  (", "greeted ", "announced ", "ended ")
 
 
 class Failed(Exception):
@@ -196,7 +203,8 @@ class Simulator:
         # What must be on the board by its reports; a shown move counts when it was executed.
         self.board = chess.Board()
         self.shown: chess.Move | None = None
-        command = [BOARDBRIDGE, "simulate", spec.kind, "--link", str(port_of(folder, spec.name))]
+        kind = "swpp-board" if spec.kind == SWPP else spec.kind
+        command = [BOARDBRIDGE, "simulate", kind, "--link", str(port_of(folder, spec.name))]
         command += ["--speed", str(clock.speed), "--hand-delay", "never"]
         if spec.position_format is not None:
             command += ["--position-format", str(spec.position_format)]
@@ -223,7 +231,7 @@ class Simulator:
 
     def report(self, timeout: float) -> str:
         """The next report. What was lost or is faulty is a failure, whatever was expected."""
-        index = self.log.find(lambda line: not line.startswith("  ("), self._read, timeout)
+        index = self.log.find(lambda line: not line.startswith(ASIDE), self._read, timeout)
         if index is None:
             raise Failed(f"no report from the board within {timeout:.0f} s")
         self._read = index + 1
@@ -234,7 +242,7 @@ class Simulator:
     def pending(self) -> list[str]:
         """Reports nobody has read."""
         unread = self.log.lines()[self._read :]
-        return [line for line in unread if not line.startswith("  (")]
+        return [line for line in unread if not line.startswith(ASIDE)]
 
     def skip(self) -> None:
         """Reads what is left over from a game that failed."""

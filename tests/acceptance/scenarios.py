@@ -61,6 +61,13 @@ TABLE: list[tuple[str, int, int, str]] = [
     ("ucb2", 9, 30, "cable-pull-before-the-move"),
     ("ucb2", 10, 30, "take-back-own-by-hand"),
     ("ucb2", 10, 50, "cable-flicker"),
+    ("swpp", 1, 12, "swpp-cable-pull"),
+    ("swpp", 2, 20, "swpp-wrong"),
+    ("swpp", 3, 14, "swpp-take-back-by-gui"),
+    ("swpp", 4, 30, "jump-ahead"),
+    ("swpp", 5, 10, "swpp-cable-pull"),
+    ("swpp", 5, 20, "swpp-take-back-by-gui"),
+    ("swpp", 6, 20, "swpp-wrong"),
 ]
 
 # Seconds a cable is out or a board is off.
@@ -320,12 +327,44 @@ def take_back_while_waiting(match: Match) -> None:
     match.ply -= 1
 
 
+# A board that speaks SWPP: it tells of moves only, and cannot be told to take back.
+
+
+def swpp_cable_pull(match: Match) -> None:
+    """The cable is pulled and put back while the hand thinks: the game goes on where it was."""
+    since = match.mark()
+    pull(match)
+    plug(match)
+    match.told("the board answers", since)
+
+
+def swpp_wrong(match: Match) -> None:
+    """The hand makes a move that cannot be played: it is told so, and nothing else changes."""
+    since = match.mark()
+    match.simulator.order("wrong a1h7")
+    match.told("a1h7 cannot be played here", since)
+
+
+def swpp_take_back_by_gui(match: Match) -> None:
+    """The GUI takes two plies back: the player is told what to set up, does so, and says so."""
+    since = match.mark()
+    match.analyse(match.ply - 2)
+    match.told("this board cannot be led to the position", since)
+    match.simulator.order("take-back", "take-back")
+    match.stop_analysis()
+    match.ply -= 2
+    match.ready()
+
+
 SCENARIOS: dict[str, tuple[str, Callable[[Match], None]]] = {
     "take-back-by-gui": ("gui", take_back_by_gui),
     "take-back-by-hand": ("gui", take_back_by_hand),
     "take-back-two-by-hand": ("gui", take_back_two_by_hand),
     "take-back-and-put-back": ("gui", take_back_and_put_back),
     "jump-ahead": ("gui", jump_ahead),
+    "swpp-cable-pull": ("hand", swpp_cable_pull),
+    "swpp-wrong": ("hand", swpp_wrong),
+    "swpp-take-back-by-gui": ("gui", swpp_take_back_by_gui),
     "cable-pull-before-the-move": ("gui", cable_pull_before_the_move),
     "off-before-the-move": ("gui", off_before_the_move),
     "forgetful-before-the-move": ("gui", forgetful_before_the_move),

@@ -24,9 +24,11 @@ impl Machine {
             return Advice::Misplaced(misplaced.clone());
         }
         if let Some(made) = self.mistake {
+            // A board that tells of moves only does not tell that a shown one was made.
+            let tells = !self.driver.capabilities().tells_moves_only;
             return Advice::Mistake {
                 made,
-                expected: self.held.unconfirmed(),
+                expected: self.held.unconfirmed().filter(|_| tells),
             };
         }
         if let Some(following) = &self.following {
