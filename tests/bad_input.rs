@@ -148,6 +148,32 @@ async fn a_board_that_sends_garbage_is_still_played_on() {
 }
 
 #[tokio::test]
+async fn a_home_made_board_that_sends_garbage_is_still_played_on() {
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::SwppBoard, folder.path().join("diy"), true);
+    let keys = "kind = \"swpp\"\nmove_wait = \"50ms\"\n";
+    let house = House::start(folder, &[("diy", keys)]).await;
+    let mut gui = house.gui().await;
+    for bytes in [1, 1000, 1_000_000] {
+        gui.says("ucinewgame").await;
+        gui.asks("").await;
+        gui.hears_of("White to move").await;
+        hand.does(&format!("garbage {bytes}")).await;
+        // The end of a line ends the garbage, as the next message of a real board would.
+        hand.does("e2e4").await;
+        hand.does("take-back").await;
+        hand.does("e2e4").await;
+        gui.hears("bestmove e2e4").await;
+        gui.asks("e2e4 e7e5").await;
+        hand.sees("executed e7e5").await;
+        hand.does("g1f3").await;
+        gui.hears("bestmove g1f3").await;
+        gui.asks("e2e4 e7e5 g1f3 d7d6").await;
+        hand.sees("executed d7d6").await;
+    }
+}
+
+#[tokio::test]
 async fn a_board_that_floods_does_not_hold_up_another() {
     let folder = House::folder();
     let citrine = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);

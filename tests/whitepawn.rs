@@ -365,6 +365,34 @@ async fn an_app_that_is_gone_makes_way_for_a_gui() {
     gui.hears("bestmove d7d5").await;
 }
 
+/// Junk, half lines and a megabyte without a line's end, on a serial line: the same outcome as by TCP.
+#[tokio::test]
+async fn junk_on_a_serial_line_harms_nobody() {
+    let folder = House::folder();
+    let link = folder.path().join("gs0");
+    let mut phone = Pty::open(Some(&link)).unwrap();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let more = format!("[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = {link:?} }}\n");
+    let house = House::with(folder, &[("citrine", FAST_CITRINE)], &more).await;
+    phone.write(b"H0010023\nNG1Y\n").unwrap();
+    reads(&mut phone, "citrine\n").await;
+    house.asks_for_a_move("citrine").await;
+    let mut left = 1024 * 1024;
+    while left > 0 {
+        // The line takes what it has room for.
+        left -= phone.write(&vec![b'M'; left.min(4096)]).unwrap();
+        tokio::task::yield_now().await;
+    }
+    while phone.write(b"\n\0\xff\nH1\nMA\n\nH0010023\nMA e7").unwrap() == 0 {
+        tokio::task::yield_now().await;
+    }
+    reads(&mut phone, "citrine\n").await;
+    hand.does("e2e4").await;
+    reads(&mut phone, "MB e2e4\n").await;
+    phone.write(b"e5\n").unwrap();
+    house.knows("citrine", 2).await;
+}
+
 /// Reads from the app's end of a serial line until this has come.
 async fn reads(pty: &mut Pty, wanted: &str) -> String {
     let mut text = String::new();

@@ -67,11 +67,14 @@ pub fn write(message: &Message) -> String {
 
 /// Reads a line, without its end.
 ///
-/// Spaces around a payload, both cases of squares and pieces, `0` and `O` of castling are all the same.
+/// Noise of the line before a message, spaces around a payload, both cases of squares and pieces, `0` and `O` of castling
+/// are all the same.
 ///
 /// # Errors
 /// [`LineError`]: what came, and what would be right.
 pub fn read(line: &[u8]) -> Result<Message, LineError> {
+    let begins = line.iter().position(u8::is_ascii_graphic);
+    let line = &line[begins.unwrap_or(line.len())..];
     if line.len() < 2 {
         return Err(LineError::TooShort);
     }
@@ -260,6 +263,7 @@ mod tests {
             let castle = Message::BoardMove(Wording::Castle(CastlingSide::KingSide));
             assert_eq!(read(line.as_bytes()), Ok(castle), "{line}");
         }
+        assert_eq!(read(b"\0\xff \x07MB e2e4"), Ok(e2e4));
         let knight = Message::BoardMove(squares("e7e8n"));
         assert_eq!(read(b"MBe7e8N"), Ok(knight));
     }
