@@ -121,7 +121,7 @@ impl House {
     }
 }
 
-/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, and `close` by closing.
+/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, `stop` by reading no more, and `close` by closing.
 async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
     let Connection { peer, stream } = connection;
     tell.send(format!("{peer} came")).unwrap();
@@ -135,6 +135,7 @@ async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
         }
         let answer = match line.trim_end() {
             "close" => break,
+            "stop" => std::future::pending().await,
             "two" => "one\ntwo\n".to_owned(),
             // In pieces, as a front-end may write it.
             "pieces" => {
@@ -373,6 +374,50 @@ promise!(
         hears(&phone, "again\n").await;
     }
 );
+
+promise!(an_app_that_is_paired_and_comes_back_is_notified, house, {
+    house.serve_ble(BleServed::default());
+    let phone = house.phone(PHONE, USUAL_MTU);
+    phone.pair();
+    for _ in 0..3 {
+        // It may subscribe again: BlueZ tells nobody.
+        open(&phone).await;
+        writes(&phone, "H0010023\n").await;
+        hears(&phone, "H0010023\n").await;
+        house.tells(&came(PHONE)).await;
+        phone.disconnect();
+        house.tells(&went(PHONE)).await;
+    }
+});
+
+promise!(an_app_that_writes_without_end_is_disconnected, house, {
+    house.serve_ble(BleServed::default());
+    let phone = house.phone(PHONE, USUAL_MTU);
+    open(&phone).await;
+    writes(&phone, "stop\n").await;
+    for _ in 0..200 {
+        // The last ones are refused.
+        let _ = phone.write(WRITE, &[b'x'; 512], false).await;
+    }
+    soon("the link is gone", phone.loses_link()).await;
+    let words = "an app writes more than the board can take";
+    house.log.says(words).await;
+});
+
+promise!(an_app_that_never_listens_is_disconnected, house, {
+    house.serve_ble(BleServed::default());
+    let phone = house.phone(PHONE, USUAL_MTU);
+    soon("the board is heard", phone.finds(NAME)).await;
+    phone.connect().unwrap();
+    writes(&phone, "H0010023\n").await;
+    soon("the link is gone", phone.loses_link()).await;
+    house
+        .log
+        .says("an app writes but asks for no notifications")
+        .await;
+    house.tells(&came(PHONE)).await;
+    house.tells(&went(PHONE)).await;
+});
 
 promise!(two_apps_are_two_connections, house, {
     house.serve_ble(BleServed::default());

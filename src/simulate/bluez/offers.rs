@@ -142,6 +142,7 @@ struct Handset {
     device: String,
     mtu: u16,
     linked: bool,
+    paired: bool,
     notified: VecDeque<(Uuid, Vec<u8>)>,
 }
 
@@ -213,7 +214,7 @@ impl Offers {
         for (address, phone) in &mut self.phones {
             let device = devices.iter().find(|device| device.address == *address);
             let linked = device.is_some_and(|device| device.is_connected());
-            if phone.linked && !linked {
+            if phone.linked && !linked && !phone.paired {
                 lost.push(*address);
             }
             phone.linked = linked;
@@ -512,6 +513,7 @@ impl Offers {
             device: device.to_owned(),
             mtu,
             linked: false,
+            paired: false,
             notified: VecDeque::new(),
         };
         self.phones.insert(address, phone);
@@ -539,6 +541,20 @@ impl Offers {
         if let Some(phone) = self.phones.get_mut(&address) {
             phone.linked = true;
             phone.notified.clear();
+        }
+    }
+
+    /// A phone is paired: its subscriptions outlive its links.
+    pub fn pair(&mut self, address: Address) {
+        if let Some(phone) = self.phones.get_mut(&address) {
+            phone.paired = true;
+        }
+    }
+
+    /// A phone is about to lose its link, and its subscriptions before that.
+    pub fn leave(&mut self, now: Instant, address: Address, outbox: &mut Outbox) {
+        if self.phones.get(&address).is_some_and(|phone| !phone.paired) {
+            self.unsubscribe_all(now, address, outbox);
         }
     }
 
