@@ -11,6 +11,7 @@ pub mod hand;
 pub mod neo;
 pub mod noise;
 pub mod peripheral;
+pub mod phone_radio;
 pub mod port;
 pub mod pty;
 pub mod radio;
