@@ -139,8 +139,10 @@ impl PhoneRadio {
                     continue;
                 };
                 let name = properties.advertisement_name.or(properties.local_name);
-                // One that was seen before and is not heard now has no strength.
-                if name.as_ref() == Some(&self.name) && properties.rssi.is_some() {
+                // One that was seen before and is not heard now has no strength; one whose last link is just ending is
+                // still connected.
+                let heard = properties.rssi.is_some() && !one.is_connected().await?;
+                if heard && name.as_ref() == Some(&self.name) {
                     found = Some(one);
                 }
             }
