@@ -21,7 +21,7 @@ use super::{
     adapter::Adapter,
     address::Address,
     control::Shared,
-    offers::{Advertised, Denied, Recorded, Write},
+    offers::{Advertised, Denied, Recorded, phones::Write},
     radio::Radio,
 };
 use crate::simulate::peripheral::{Peripheral, Profile, Refused};
