@@ -116,6 +116,8 @@ struct Advertisement {
     adapter: String,
     /// What is in it, once that is known.
     content: Option<Advertised>,
+    /// The controller sends it no more.
+    silenced: bool,
 }
 
 struct Profile {
@@ -141,6 +143,8 @@ pub(super) struct Offers {
     calls: BTreeMap<NonZeroU32, (String, Call)>,
     /// Fault: how many advertisements to refuse.
     pub refuse_advertisements: usize,
+    /// Fault: controllers stop advertising when a phone connects, and begin again only with a new advertisement.
+    pub stops_advertising: bool,
 }
 
 impl Offers {
@@ -281,6 +285,7 @@ impl Offers {
             of,
             adapter: adapter.to_owned(),
             content: None,
+            silenced: false,
         });
         Ok(())
     }

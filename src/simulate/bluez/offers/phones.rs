@@ -68,7 +68,7 @@ impl Offers {
     pub fn advertised(&self, address: Address) -> Vec<Advertised> {
         let near = self.phones.get(&address).map(|phone| &phone.adapter);
         let ads = self.advertisements.iter();
-        ads.filter(|ad| Some(&ad.adapter) == near)
+        ads.filter(|ad| Some(&ad.adapter) == near && !ad.silenced)
             .filter_map(|ad| ad.content.clone())
             .collect()
     }
@@ -86,6 +86,10 @@ impl Offers {
         if let Some(phone) = self.phones.get_mut(&address) {
             phone.linked = true;
             phone.notified.clear();
+            let ads = self.advertisements.iter_mut();
+            for ad in ads.filter(|ad| ad.adapter == phone.adapter) {
+                ad.silenced |= self.stops_advertising;
+            }
         }
     }
 
