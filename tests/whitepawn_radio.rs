@@ -121,7 +121,7 @@ impl House {
     }
 }
 
-/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, and `close` by closing.
+/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, `stop` by reading no more, and `close` by closing.
 async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
     let Connection { peer, stream, .. } = connection;
     tell.send(format!("{peer} came")).unwrap();
@@ -135,6 +135,7 @@ async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
         }
         let answer = match line.trim_end() {
             "close" => break,
+            "stop" => std::future::pending().await,
             "two" => "one\ntwo\n".to_owned(),
             // In pieces, as a front-end may write it.
             "pieces" => {
@@ -249,24 +250,38 @@ fn went(phone: Address) -> String {
     format!("Bluetooth {phone} went")
 }
 
-macro_rules! promise {
-    ($name:ident, $house:ident, $body:block) => {
-        #[test]
+macro_rules! promises {
+    ($($name:ident)*) => {
+        $(#[test]
         fn $name() {
-            alone(stringify!($name), |mut $house| {
-                Box::pin(async move {
-                    let _ = &mut $house;
-                    $body
-                })
-            });
-        }
+            alone(stringify!($name), |house| Box::pin(promised::$name(house)));
+        })*
     };
 }
 
-promise!(
-    an_app_finds_the_board_and_lines_go_both_ways_whole,
-    house,
-    {
+promises! {
+    an_app_finds_the_board_and_lines_go_both_ways_whole
+    a_line_that_does_not_fit_is_split_and_nothing_is_lost
+    an_app_is_connected_by_its_subscription_or_its_first_write
+    an_app_that_goes_ends_its_stream_and_may_come_again
+    a_controller_that_stops_advertising_is_made_to_go_on
+    a_closed_stream_disconnects_the_app_after_its_last_line
+    an_app_that_is_paired_and_comes_back_is_notified
+    an_app_that_writes_without_end_is_disconnected
+    an_app_that_never_listens_is_disconnected
+    two_apps_are_two_connections
+    the_adapter_has_the_name_of_the_board_while_it_is_served
+    a_bluetooth_service_that_ends_and_comes_again_is_got_over
+    bluetooth_that_is_off_is_told_and_never_switched_on
+    what_is_wrong_with_bluetooth_is_said_once_and_waited_out
+    apps_connect_to_the_serial_port
+    the_serial_port_comes_back_with_bluetooth
+}
+
+mod promised {
+    use super::*;
+
+    pub async fn an_app_finds_the_board_and_lines_go_both_ways_whole(mut house: House) {
         house.serve_ble(BleServed::default());
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
@@ -298,12 +313,8 @@ promise!(
             }
         }
     }
-);
 
-promise!(
-    a_line_that_does_not_fit_is_split_and_nothing_is_lost,
-    house,
-    {
+    pub async fn a_line_that_does_not_fit_is_split_and_nothing_is_lost(house: House) {
         house.serve_ble(BleServed::default());
         for (address, mtu, most) in [(PHONE, LEAST_MTU, 18), (OTHER, USUAL_MTU, 512)] {
             let phone = house.phone(address, mtu);
@@ -318,12 +329,8 @@ promise!(
             phone.disconnect();
         }
     }
-);
 
-promise!(
-    an_app_is_connected_by_its_subscription_or_its_first_write,
-    house,
-    {
+    pub async fn an_app_is_connected_by_its_subscription_or_its_first_write(mut house: House) {
         house.serve_ble(BleServed::default());
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
@@ -337,12 +344,8 @@ promise!(
         phone.subscribe(NOTIFY, true).unwrap();
         hears(&phone, "H0010023\n").await;
     }
-);
 
-promise!(
-    an_app_that_goes_ends_its_stream_and_may_come_again,
-    house,
-    {
+    pub async fn an_app_that_goes_ends_its_stream_and_may_come_again(mut house: House) {
         house.serve_ble(BleServed::default());
         let phone = house.phone(PHONE, USUAL_MTU);
         for _ in 0..3 {
@@ -354,12 +357,32 @@ promise!(
             house.tells(&went(PHONE)).await;
         }
     }
-);
 
-promise!(
-    a_stream_that_is_closed_disconnects_the_app_after_its_last_line,
-    house,
-    {
+    pub async fn a_controller_that_stops_advertising_is_made_to_go_on(house: House) {
+        house.serve_ble(BleServed::default());
+        let control = house.control();
+        control.stop_advertising(true);
+        let phone = house.phone(PHONE, USUAL_MTU);
+        type Parting = fn(&Phone, &Control);
+        let partings: [Parting; 3] = [
+            |phone, _| phone.disconnect(),
+            |_, control| control.drop_link(PHONE).unwrap(),
+            |phone, _| {
+                phone.subscribe(NOTIFY, false).unwrap();
+                phone.disconnect();
+            },
+        ];
+        for part in partings {
+            open(&phone).await;
+            writes(&phone, "H0010023\n").await;
+            hears(&phone, "H0010023\n").await;
+            assert_eq!(phone.hears(), []);
+            part(&phone, &control);
+        }
+        open(&phone).await;
+    }
+
+    pub async fn a_closed_stream_disconnects_the_app_after_its_last_line(mut house: House) {
         house.serve_ble(BleServed::default());
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
@@ -372,28 +395,68 @@ promise!(
         writes(&phone, "again\n").await;
         hears(&phone, "again\n").await;
     }
-);
 
-promise!(two_apps_are_two_connections, house, {
-    house.serve_ble(BleServed::default());
-    let one = house.phone(PHONE, USUAL_MTU);
-    let two = house.phone(OTHER, USUAL_MTU);
-    open(&one).await;
-    house.tells(&came(PHONE)).await;
-    open(&two).await;
-    house.tells(&came(OTHER)).await;
-    writes(&two, "close\n").await;
-    soon("the other link is gone", two.loses_link()).await;
-    house.tells(&went(OTHER)).await;
-    writes(&one, "still here\n").await;
-    hears(&one, "still here\n").await;
-    assert!(one.is_connected());
-});
+    pub async fn an_app_that_is_paired_and_comes_back_is_notified(mut house: House) {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        phone.pair();
+        for _ in 0..3 {
+            // It may subscribe again: BlueZ tells nobody.
+            open(&phone).await;
+            writes(&phone, "H0010023\n").await;
+            hears(&phone, "H0010023\n").await;
+            house.tells(&came(PHONE)).await;
+            phone.disconnect();
+            house.tells(&went(PHONE)).await;
+        }
+    }
 
-promise!(
-    the_adapter_has_the_name_of_the_board_while_it_is_served,
-    house,
-    {
+    pub async fn an_app_that_writes_without_end_is_disconnected(house: House) {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        open(&phone).await;
+        writes(&phone, "stop\n").await;
+        for _ in 0..200 {
+            // The last ones are refused.
+            let _ = phone.write(WRITE, &[b'x'; 512], false).await;
+        }
+        soon("the link is gone", phone.loses_link()).await;
+        let words = "an app writes more than the board can take";
+        house.log.says(words).await;
+    }
+
+    pub async fn an_app_that_never_listens_is_disconnected(mut house: House) {
+        house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        soon("the board is heard", phone.finds(NAME)).await;
+        phone.connect().unwrap();
+        writes(&phone, "H0010023\n").await;
+        soon("the link is gone", phone.loses_link()).await;
+        house
+            .log
+            .says("an app writes but asks for no notifications")
+            .await;
+        house.tells(&came(PHONE)).await;
+        house.tells(&went(PHONE)).await;
+    }
+
+    pub async fn two_apps_are_two_connections(mut house: House) {
+        house.serve_ble(BleServed::default());
+        let one = house.phone(PHONE, USUAL_MTU);
+        let two = house.phone(OTHER, USUAL_MTU);
+        open(&one).await;
+        house.tells(&came(PHONE)).await;
+        open(&two).await;
+        house.tells(&came(OTHER)).await;
+        writes(&two, "close\n").await;
+        soon("the other link is gone", two.loses_link()).await;
+        house.tells(&went(OTHER)).await;
+        writes(&one, "still here\n").await;
+        hears(&one, "still here\n").await;
+        assert!(one.is_connected());
+    }
+
+    pub async fn the_adapter_has_the_name_of_the_board_while_it_is_served(mut house: House) {
         let before = house.control().alias(ADAPTER).unwrap();
         let name = "Chess at home".to_owned();
         let serving = house.serve_ble(BleServed {
@@ -412,12 +475,8 @@ promise!(
         assert_eq!(house.control().alias(ADAPTER).unwrap(), before);
         soon("the board is off the air", phone.loses_sight()).await;
     }
-);
 
-promise!(
-    a_bluetooth_service_that_ends_and_comes_again_is_told_and_got_over,
-    house,
-    {
+    pub async fn a_bluetooth_service_that_ends_and_comes_again_is_got_over(mut house: House) {
         house.serve_ble(BleServed::default());
         let control = house.control();
         let phone = house.phone(PHONE, USUAL_MTU);
@@ -439,12 +498,8 @@ promise!(
         writes(&phone, "and again\n").await;
         hears(&phone, "and again\n").await;
     }
-);
 
-promise!(
-    bluetooth_that_is_off_is_told_and_never_switched_on,
-    house,
-    {
+    pub async fn bluetooth_that_is_off_is_told_and_never_switched_on(mut house: House) {
         let control = house.control();
         control.power(ADAPTER, false).unwrap();
         house.serve_ble(BleServed::default());
@@ -471,12 +526,8 @@ promise!(
         writes(&phone, "again\n").await;
         hears(&phone, "again\n").await;
     }
-);
 
-promise!(
-    what_is_wrong_with_bluetooth_is_said_once_and_waited_out,
-    house,
-    {
+    pub async fn what_is_wrong_with_bluetooth_is_said_once_and_waited_out(house: House) {
         type Fault = fn(&Control, bool);
         let faults: [(Fault, &str); 3] = [
             (
@@ -519,72 +570,72 @@ promise!(
         let words = "there is no Bluetooth adapter hci7: write adapter = \"hci0\" or leave it out";
         house.log.says(words).await;
     }
-);
 
-promise!(apps_connect_to_the_serial_port, house, {
-    house.serve_rfcomm(RfcommServed {
-        name: Some("Chess".to_owned()),
-        channel: Some(7),
-    });
-    let one = house.phone(PHONE, USUAL_MTU);
-    let two = house.phone(OTHER, USUAL_MTU);
-    let record = soon("the record", one.finds_record(rfcomm::SERIAL_PORT)).await;
-    assert_eq!((record.name.as_deref(), record.channel), (Some("Chess"), 7));
-    // Only paired phones, and nobody has to agree to each connection.
-    assert!(record.authentication && !record.authorization);
-    let mut first = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
-    house.tells(&came(PHONE)).await;
-    let mut second = two.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
-    house.tells(&came(OTHER)).await;
-    first.write_all(b"H0010023\ntwo\n").await.unwrap();
-    second.write_all(b"NG2Y\n").await.unwrap();
-    let mut bytes = [0; 17];
-    soon("the answers", first.read_exact(&mut bytes))
-        .await
-        .unwrap();
-    assert_eq!(&bytes, b"H0010023\none\ntwo\n");
-    let mut bytes = [0; 5];
-    soon("the answer", second.read_exact(&mut bytes))
-        .await
-        .unwrap();
-    assert_eq!(&bytes, b"NG2Y\n");
-    // Either side can end it.
-    second.write_all(b"close\n").await.unwrap();
-    let end = soon("the end", second.read(&mut bytes)).await;
-    assert_eq!(end.unwrap(), 0);
-    house.tells(&went(OTHER)).await;
-    drop(first);
-    house.tells(&went(PHONE)).await;
-    let mut again = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
-    again.write_all(b"again\n").await.unwrap();
-    let mut bytes = [0; 6];
-    soon("the answer", again.read_exact(&mut bytes))
-        .await
-        .unwrap();
-    assert_eq!(&bytes, b"again\n");
-});
+    pub async fn apps_connect_to_the_serial_port(mut house: House) {
+        house.serve_rfcomm(RfcommServed {
+            name: Some("Chess".to_owned()),
+            channel: Some(7),
+        });
+        let one = house.phone(PHONE, USUAL_MTU);
+        let two = house.phone(OTHER, USUAL_MTU);
+        let record = soon("the record", one.finds_record(rfcomm::SERIAL_PORT)).await;
+        assert_eq!((record.name.as_deref(), record.channel), (Some("Chess"), 7));
+        // Only paired phones, and nobody has to agree to each connection.
+        assert!(record.authentication && !record.authorization);
+        let mut first = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+        house.tells(&came(PHONE)).await;
+        let mut second = two.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+        house.tells(&came(OTHER)).await;
+        first.write_all(b"H0010023\ntwo\n").await.unwrap();
+        second.write_all(b"NG2Y\n").await.unwrap();
+        let mut bytes = [0; 17];
+        soon("the answers", first.read_exact(&mut bytes))
+            .await
+            .unwrap();
+        assert_eq!(&bytes, b"H0010023\none\ntwo\n");
+        let mut bytes = [0; 5];
+        soon("the answer", second.read_exact(&mut bytes))
+            .await
+            .unwrap();
+        assert_eq!(&bytes, b"NG2Y\n");
+        // Either side can end it.
+        second.write_all(b"close\n").await.unwrap();
+        let end = soon("the end", second.read(&mut bytes)).await;
+        assert_eq!(end.unwrap(), 0);
+        house.tells(&went(OTHER)).await;
+        drop(first);
+        house.tells(&went(PHONE)).await;
+        let mut again = one.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+        again.write_all(b"again\n").await.unwrap();
+        let mut bytes = [0; 6];
+        soon("the answer", again.read_exact(&mut bytes))
+            .await
+            .unwrap();
+        assert_eq!(&bytes, b"again\n");
+    }
 
-promise!(the_serial_port_comes_back_with_bluetooth, house, {
-    let config = RfcommServed::default();
-    house.serve_rfcomm(config.clone());
-    let control = house.control();
-    let phone = house.phone(PHONE, USUAL_MTU);
-    soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
-    house.log.says("serial port of Bluetooth").await;
-    control.run(false);
-    house.log.says("Bluetooth does not answer").await;
-    control.run(true);
-    soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
-    // A second one is told that there can be only one.
-    house.serve_rfcomm(config);
-    house
-        .log
-        .says("another [[whitepawn]], has Bluetooth's serial port already")
-        .await;
-    let mut line = phone.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
-    line.write_all(b"again\n").await.unwrap();
-    let mut bytes = [0; 6];
-    soon("the answer", line.read_exact(&mut bytes))
-        .await
-        .unwrap();
-});
+    pub async fn the_serial_port_comes_back_with_bluetooth(house: House) {
+        let config = RfcommServed::default();
+        house.serve_rfcomm(config.clone());
+        let control = house.control();
+        let phone = house.phone(PHONE, USUAL_MTU);
+        soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
+        house.log.says("serial port of Bluetooth").await;
+        control.run(false);
+        house.log.says("Bluetooth does not answer").await;
+        control.run(true);
+        soon("the record", phone.finds_record(rfcomm::SERIAL_PORT)).await;
+        // A second one is told that there can be only one.
+        house.serve_rfcomm(config);
+        house
+            .log
+            .says("another [[whitepawn]], has Bluetooth's serial port already")
+            .await;
+        let mut line = phone.connect_serial(rfcomm::SERIAL_PORT).await.unwrap();
+        line.write_all(b"again\n").await.unwrap();
+        let mut bytes = [0; 6];
+        soon("the answer", line.read_exact(&mut bytes))
+            .await
+            .unwrap();
+    }
+}

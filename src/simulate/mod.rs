@@ -12,6 +12,7 @@ pub mod line;
 pub mod neo;
 pub mod noise;
 pub mod peripheral;
+pub mod phone_radio;
 pub mod port;
 pub mod pty;
 pub mod radio;

@@ -184,13 +184,24 @@ pub(super) async fn open<T>(
 }
 
 /// Attempts without end, and what was said of them: each thing once, until it changes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Attempts {
+    /// By what the app would reach the board.
+    way: &'static str,
     backoff: Backoff,
     said: Option<RadioError>,
 }
 
 impl Attempts {
+    /// None so far.
+    pub fn new(way: &'static str) -> Self {
+        Self {
+            way,
+            backoff: Backoff::default(),
+            said: None,
+        }
+    }
+
     /// It works.
     pub fn succeeded(&mut self, words: &str) {
         info!("{words}");
@@ -207,7 +218,7 @@ impl Attempts {
     ) -> bool {
         let refused = matches!(error, RadioError::Cannot { .. } | RadioError::Taken);
         if self.said.as_ref() != Some(&error) {
-            warn!("the app cannot reach the board: {error}");
+            warn!("the app cannot reach the board {}: {error}", self.way);
             self.said = Some(error);
         }
         let mut wait = self.backoff.next_wait();

@@ -15,12 +15,22 @@
 //! `discoverable off`: a phone that is paired connects without. Only a phone that is paired is let in, and nobody is
 //! asked again.
 
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
 use bluer::{
     Session, SessionEvent, Uuid,
-    rfcomm::{ConnectRequest, Profile, ProfileHandle, ReqError, Role},
+    rfcomm::{
+        ConnectRequest, Profile, ProfileHandle, ReqError, Role,
+        stream::{OwnedReadHalf, OwnedWriteHalf},
+    },
 };
 use futures_util::StreamExt;
 use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::mpsc::{self, error::TrySendError},
     time::{Instant, MissedTickBehavior, interval_at},
 };
@@ -45,7 +55,7 @@ pub async fn serve(
     connections: mpsc::Sender<Connection>,
     stop: CancellationToken,
 ) {
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts::new("by Bluetooth's serial port");
     let mut bus = Bus::default();
     loop {
         let opening = Port::open(&config, &mut bus);
@@ -165,6 +175,44 @@ impl Port {
     }
 }
 
+/// A connected line.
+struct Line {
+    reader: OwnedReadHalf,
+    writer: OwnedWriteHalf,
+}
+
+impl AsyncRead for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match ready!(Pin::new(&mut self.reader).poll_read(cx, buf)) {
+            // So Linux tells that the app has disconnected.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Poll::Ready(Ok(())),
+            done => Poll::Ready(done),
+        }
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.writer).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_shutdown(cx)
+    }
+}
+
 /// Hands a connection on, unless the front-end has its hands full.
 fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
     let peer = format!("Bluetooth {}", request.device());
@@ -183,7 +231,7 @@ fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
             debug!(%peer, "connected");
             place.send(Connection {
                 peer: peer.into(),
-                stream: Box::new(tokio::io::join(reader, writer)),
+                stream: Box::new(Line { reader, writer }),
                 medium: RADIO,
                 lease: None,
             });

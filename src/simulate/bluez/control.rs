@@ -148,6 +148,11 @@ impl Control {
         self.shared.radio().offers.refuse_advertisements = count;
     }
 
+    /// Makes controllers stop advertising when a phone connects, for good: some do not go on by themselves.
+    pub fn stop_advertising(&self, on: bool) {
+        self.shared.radio().offers.stops_advertising = on;
+    }
+
     /// Carries a device out of reach: its link ends and it advertises no more, though `BlueZ` still knows it.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use super::{
     adapter::Adapter,
     address::Address,
     control::Shared,
-    offers::{Advertised, Denied, Recorded, Write},
+    offers::{Advertised, Denied, Recorded, phones::Write},
     radio::Radio,
 };
 use crate::simulate::peripheral::{Peripheral, Profile, Refused};
@@ -104,10 +104,18 @@ impl Phone {
     /// Ends its link, or walks away.
     pub fn disconnect(&self) {
         self.order(|radio| {
+            let now = Instant::now();
+            let Radio { offers, outbox, .. } = radio;
+            offers.leave(now, self.address, outbox);
             if let Some((device, outbox)) = radio.device(self.address) {
-                device.disconnect(Instant::now(), outbox);
+                device.disconnect(now, outbox);
             }
         });
+    }
+
+    /// Pairs, for this link and later ones: then its subscriptions outlive its links, and nobody is told of them again.
+    pub fn pair(&self) {
+        self.order(|radio| radio.offers.pair(self.address));
     }
 
     /// Whether it has a link.

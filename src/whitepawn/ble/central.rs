@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
 use super::centrals::{Centrals, Fresh};
 use crate::{
@@ -90,6 +90,7 @@ impl Central {
             biased;
             end = incoming(connection, &connections, writes, writer) => end,
             end = self.outgoing(reader, room) => end,
+            () = link.end.cancelled() => End::Unsubscribed,
             () = left(&self.adapter, address) => End::Left,
             () = self.leave.cancelled() => End::Leaving,
         };
@@ -101,15 +102,21 @@ impl Central {
     }
 
     async fn end(&self, address: Address, end: End) -> bool {
-        info!(%address, "{}", match end {
-            End::Left => "the app has disconnected",
-            End::Unsubscribed => "the app wants to hear no more",
-            End::Overrun => "the app writes more than the board can take: its connection is closed",
-            End::Closed => "the app's connection is closed",
-            End::Deaf => "the app writes but does not ask for notifications: its connection is closed",
-            End::Stuck => "Bluetooth takes no more notifications: the app's connection is closed",
-            End::Leaving => "the board leaves the air",
-        });
+        match end {
+            End::Left => debug!(%address, "the app has disconnected"),
+            End::Unsubscribed => debug!(%address, "the app wants to hear no more"),
+            End::Closed => debug!(%address, "the front-end has closed the connection"),
+            End::Leaving => debug!(%address, "the board leaves the air"),
+            End::Overrun => {
+                warn!(%address, "an app writes more than the board can take: it is disconnected");
+            }
+            End::Deaf => {
+                warn!(%address, "an app writes but asks for no notifications: it is disconnected");
+            }
+            End::Stuck => {
+                warn!(%address, "Bluetooth takes no more notifications: the app is disconnected");
+            }
+        }
         self.centrals.end(address);
         match end {
             End::Left => {}

@@ -26,7 +26,7 @@ const DEFAULT_MTU: u16 = 23;
 pub(super) struct Fresh {
     /// Its address.
     pub address: Address,
-    /// What it writes; it ends when the central is no more.
+    /// What it writes; it ends with the connection.
     pub writes: mpsc::Receiver<Vec<u8>>,
     /// What is known of its link.
     pub link: Arc<Link>,
@@ -38,6 +38,8 @@ pub(super) struct Link {
     pub mtu: AtomicU16,
     /// It wrote more than could be kept.
     pub overrun: AtomicBool,
+    /// The connection ends, even if the front-end takes nothing.
+    pub end: CancellationToken,
 }
 
 /// How far a central has come.
@@ -51,6 +53,16 @@ enum Known {
     Closing,
     /// It has a link, and may begin again: that is told by the token.
     Idle(CancellationToken),
+}
+
+impl Known {
+    /// Ends the connection, if there is one.
+    fn close(&mut self) {
+        if let Self::Open { link, .. } = self {
+            link.end.cancel();
+            *self = Self::Closing;
+        }
+    }
 }
 
 /// Every central. See the module's introduction.
@@ -83,7 +95,7 @@ impl Centrals {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => {
                 link.overrun.store(true, Ordering::Relaxed);
-                *known = Known::Closing;
+                known.close();
                 Err(ReqError::Failed)
             }
             Err(TrySendError::Closed(_)) => Err(ReqError::NotPermitted),
@@ -110,17 +122,13 @@ impl Centrals {
     /// Its connection ends; until it is [idle](Self::idle) or [forgotten](Self::forget) it may not write.
     pub fn end(&self, address: Address) {
         if let Some(known) = self.lock().get_mut(&address) {
-            *known = Known::Closing;
+            known.close();
         }
     }
 
     /// All connections end.
     pub fn end_all(&self) {
-        for known in self.lock().values_mut() {
-            if matches!(known, Known::Open { .. }) {
-                *known = Known::Closing;
-            }
-        }
+        self.lock().values_mut().for_each(Known::close);
     }
 
     /// Its connection has ended, but not its link. Tells when it begins again.
@@ -161,6 +169,7 @@ impl Centrals {
         let link = Arc::new(Link {
             mtu: AtomicU16::new(DEFAULT_MTU),
             overrun: AtomicBool::new(false),
+            end: CancellationToken::new(),
         });
         let fresh = Fresh {
             address,

@@ -30,7 +30,7 @@ use tokio::{
     time::{Duration, Instant, MissedTickBehavior, interval_at, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info};
+use tracing::debug;
 
 use self::{
     central::{Central, Notifier},
@@ -60,7 +60,7 @@ pub async fn serve(
     connections: mpsc::Sender<Connection>,
     stop: CancellationToken,
 ) {
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts::new("over Bluetooth LE");
     let mut bus = Bus::default();
     let mut alias = None;
     loop {
@@ -260,7 +260,7 @@ impl Air {
     }
 
     fn connected(&mut self, fresh: Fresh, connections: &mpsc::Sender<Connection>) {
-        info!(address = %fresh.address, "an app has connected");
+        debug!(address = %fresh.address, "an app has connected");
         let central = Central {
             adapter: self.adapter.clone(),
             centrals: Arc::clone(&self.centrals),

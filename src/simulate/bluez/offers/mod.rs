@@ -1,20 +1,26 @@
 //! What programs offer by way of the service, and phones that take it up: GATT applications, advertisements, and
 //! profiles for RFCOMM. Written from `doc/org.bluez.*.rst` and, where those are silent, `src/gatt-database.c` of `BlueZ`.
 
+pub(super) mod phones;
+mod told;
+
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroU32,
-    os::{fd::OwnedFd, unix::net::UnixStream},
     time::Instant,
 };
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
 use zbus::{
-    Fd, Message, ObjectPath, Variant,
+    Message, ObjectPath, Variant,
     message::{Builder, Type},
 };
 
+use self::{
+    phones::Handset,
+    told::{Told, Tree, text, texts, uuid},
+};
 use super::{
     adapter::Adapter,
     address::Address,
@@ -36,19 +42,11 @@ pub(super) const ROOT: &str = "/org/bluez";
 pub(super) const INSTANCES: u8 = 5;
 /// Applications, and profiles, that there may be.
 const MAX_OFFERS: usize = 64;
-/// Notifications that wait for a phone to be looked at; more are lost.
-const MAX_NOTIFIED: usize = 1024;
-/// What of a packet is no value of a notification: its code and the handle (Bluetooth Core, ATT 3.4.7.1).
-const NOTIFICATION_HEADER: usize = 3;
 /// Channels of RFCOMM that `BlueZ` gives away: from the first one.
 const FIRST_CHANNEL: u16 = 1;
 /// The last.
 const LAST_CHANNEL: u16 = 30;
 
-/// The properties of an interface, as a client tells them.
-type Told<'a> = BTreeMap<String, Variant<'a>>;
-/// All objects of a client.
-type Tree<'a> = BTreeMap<ObjectPath<'a>, BTreeMap<String, Told<'a>>>;
 /// Whether what was asked for was done.
 pub(super) type Done = Result<(), Denied>;
 
@@ -85,17 +83,6 @@ pub struct Recorded {
     pub authorization: bool,
 }
 
-/// What a phone writes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Write<'a> {
-    /// To what.
-    pub characteristic: Uuid,
-    /// The bytes.
-    pub value: &'a [u8],
-    /// It wants a response.
-    pub respond: bool,
-}
-
 /// Who offers something, and by what name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owned {
@@ -129,20 +116,13 @@ struct Advertisement {
     adapter: String,
     /// What is in it, once that is known.
     content: Option<Advertised>,
+    /// The controller sends it no more.
+    silenced: bool,
 }
 
 struct Profile {
     of: Owned,
     record: Recorded,
-}
-
-/// A phone near an adapter.
-struct Handset {
-    adapter: String,
-    device: String,
-    mtu: u16,
-    linked: bool,
-    notified: VecDeque<(Uuid, Vec<u8>)>,
 }
 
 /// What is to be done when a client answers.
@@ -163,6 +143,8 @@ pub(super) struct Offers {
     calls: BTreeMap<NonZeroU32, (String, Call)>,
     /// Fault: how many advertisements to refuse.
     pub refuse_advertisements: usize,
+    /// Fault: controllers stop advertising when a phone connects, and begin again only with a new advertisement.
+    pub stops_advertising: bool,
 }
 
 impl Offers {
@@ -213,7 +195,7 @@ impl Offers {
         for (address, phone) in &mut self.phones {
             let device = devices.iter().find(|device| device.address == *address);
             let linked = device.is_some_and(|device| device.is_connected());
-            if phone.linked && !linked {
+            if phone.linked && !linked && !phone.paired {
                 lost.push(*address);
             }
             phone.linked = linked;
@@ -222,8 +204,6 @@ impl Offers {
             self.unsubscribe_all(now, address, outbox);
         }
     }
-
-    // -- Programs
 
     /// A client offers services.
     pub fn register_application(
@@ -305,6 +285,7 @@ impl Offers {
             of,
             adapter: adapter.to_owned(),
             content: None,
+            silenced: false,
         });
         Ok(())
     }
@@ -494,182 +475,8 @@ impl Offers {
             let Some(phone) = self.phones.get_mut(address) else {
                 continue;
             };
-            // What does not fit is cut off, without a word.
-            let fits = usize::from(phone.mtu).saturating_sub(NOTIFICATION_HEADER);
-            let value = value[..value.len().min(fits)].to_vec();
-            if phone.linked && phone.notified.len() < MAX_NOTIFIED {
-                phone.notified.push_back((characteristic.uuid, value));
-            }
+            phone.take(characteristic.uuid, &value);
         }
-    }
-
-    // -- Phones
-
-    /// A phone comes near.
-    pub fn add_phone(&mut self, address: Address, adapter: &str, device: &str, mtu: u16) {
-        let phone = Handset {
-            adapter: adapter.to_owned(),
-            device: device.to_owned(),
-            mtu,
-            linked: false,
-            notified: VecDeque::new(),
-        };
-        self.phones.insert(address, phone);
-    }
-
-    /// What a phone would hear.
-    pub fn advertised(&self, address: Address) -> Vec<Advertised> {
-        let near = self.phones.get(&address).map(|phone| &phone.adapter);
-        let ads = self.advertisements.iter();
-        ads.filter(|ad| Some(&ad.adapter) == near)
-            .filter_map(|ad| ad.content.clone())
-            .collect()
-    }
-
-    /// The machine's service records.
-    pub fn recorded(&self) -> Vec<Recorded> {
-        self.profiles
-            .iter()
-            .map(|profile| profile.record.clone())
-            .collect()
-    }
-
-    /// A phone has a new link, with nothing from the one before.
-    pub fn linked(&mut self, address: Address) {
-        if let Some(phone) = self.phones.get_mut(&address) {
-            phone.linked = true;
-            phone.notified.clear();
-        }
-    }
-
-    /// The next notification a phone got.
-    pub fn next_notified(&mut self, address: Address) -> Option<(Uuid, Vec<u8>)> {
-        self.phones.get_mut(&address)?.notified.pop_front()
-    }
-
-    /// A phone wants notifications, or wants them no more.
-    pub fn subscribe(
-        &mut self,
-        now: Instant,
-        address: Address,
-        characteristic: Uuid,
-        on: bool,
-        outbox: &mut Outbox,
-    ) -> Done {
-        let (_, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
-        if !found.can("notify") {
-            return Err(Denied);
-        }
-        let member = if on {
-            // Every central that begins is told; a switch that is on already is no news.
-            found.subscribers.insert(address).then_some("StartNotify")
-        } else {
-            let was = found.subscribers.remove(&address);
-            (was && found.subscribers.is_empty()).then_some("StopNotify")
-        };
-        let path = found.path.clone();
-        if let Some(member) = member {
-            self.tell(now, &of, &path, member, outbox);
-        }
-        Ok(())
-    }
-
-    fn unsubscribe_all(&mut self, now: Instant, address: Address, outbox: &mut Outbox) {
-        let mut stopped = Vec::new();
-        for app in &mut self.applications {
-            for one in &mut app.characteristics {
-                if one.subscribers.remove(&address) && one.subscribers.is_empty() {
-                    stopped.push((app.of.clone(), one.path.clone()));
-                }
-            }
-        }
-        for (of, path) in stopped {
-            self.tell(now, &of, &path, "StopNotify", outbox);
-        }
-    }
-
-    /// A phone writes, with a response or without.
-    pub fn write(
-        &mut self,
-        now: Instant,
-        address: Address,
-        write: Write<'_>,
-        done: oneshot::Sender<Done>,
-        outbox: &mut Outbox,
-    ) -> Done {
-        let Write {
-            characteristic,
-            value,
-            respond,
-        } = write;
-        let (phone, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
-        let unheeded = found.can("write-without-response");
-        if !found.can("write") && (respond || !unheeded) {
-            return Err(Denied);
-        }
-        let device = ObjectPath::try_from(phone.0).map_err(|_| Denied)?;
-        let options = BTreeMap::from([
-            ("device", Variant::from(device)),
-            ("link", Variant::from("LE")),
-            ("mtu", Variant::from(phone.1)),
-        ]);
-        let at = Owned {
-            path: found.path.clone(),
-            ..of
-        };
-        let message = call(&at, CHARACTERISTIC, "WriteValue").build(&(value, options));
-        // To a characteristic that takes writes without response, the service itself responds to every write.
-        let call = if unheeded || !respond {
-            let _ = done.send(Ok(()));
-            Call::Unheeded
-        } else {
-            Call::Done(done)
-        };
-        self.expect(now, &at.client, call, message, outbox);
-        Ok(())
-    }
-
-    /// A phone connects to a profile; `end` is the program's end of the line.
-    pub fn connect(
-        &mut self,
-        now: Instant,
-        address: Address,
-        profile: Uuid,
-        end: &UnixStream,
-        done: oneshot::Sender<Done>,
-        outbox: &mut Outbox,
-    ) -> Done {
-        let phone = self.phones.get(&address).ok_or(Denied)?;
-        let mut profiles = self.profiles.iter();
-        let found = profiles.find(|other| other.record.uuid == profile);
-        let of = found.ok_or(Denied)?.of.clone();
-        let device = ObjectPath::try_from(phone.device.clone()).map_err(|_| Denied)?;
-        let end = OwnedFd::from(end.try_clone().map_err(|_| Denied)?);
-        let message = call(&of, "org.bluez.Profile1", "NewConnection").build(&(
-            device,
-            Fd::from(end),
-            BTreeMap::<&str, Variant<'_>>::new(),
-        ));
-        self.expect(now, &of.client, Call::Done(done), message, outbox);
-        Ok(())
-    }
-
-    /// A linked phone's device and MTU, and the characteristic it means with its owner.
-    fn attribute(
-        &mut self,
-        address: Address,
-        characteristic: Uuid,
-    ) -> Option<((String, u16), Owned, &mut Characteristic)> {
-        let phone = self.phones.get(&address).filter(|phone| phone.linked)?;
-        let apps = self.applications.iter_mut();
-        let near = apps.filter(|app| app.services.is_some() && app.adapter == phone.adapter);
-        for app in near {
-            let mut all = app.characteristics.iter_mut();
-            if let Some(found) = all.find(|one| one.uuid == characteristic) {
-                return Some(((phone.device.clone(), phone.mtu), app.of.clone(), found));
-            }
-        }
-        None
     }
 
     fn tell(
@@ -740,27 +547,4 @@ fn call<'a>(to: &'a Owned, interface: &'a str, member: &'a str) -> Builder<'a> {
         .sender(SERVICE_OWNER)
         .destination(to.client.as_str())
         .interface(interface)
-}
-
-fn text(told: &Told<'_>, name: &str) -> Option<String> {
-    match told.get(name)? {
-        Variant::Str(text) => Some(text.to_string()),
-        _ => None,
-    }
-}
-
-fn texts(told: &Told<'_>, name: &str) -> Vec<String> {
-    let Some(Variant::Array(list)) = told.get(name) else {
-        return Vec::new();
-    };
-    list.iter()
-        .filter_map(|item| match item {
-            Variant::Str(text) => Some(text.to_string()),
-            _ => None,
-        })
-        .collect()
-}
-
-fn uuid(told: &Told<'_>) -> Option<Uuid> {
-    Uuid::parse_str(&text(told, "UUID")?).ok()
 }

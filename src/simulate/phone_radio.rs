@@ -1,0 +1,200 @@
+//! The radio of a simulated phone: finds a board by its name over Bluetooth LE and talks to it as the `WhitePawn` app
+//! was seen to, with btleplug on an adapter of this machine.
+//!
+//! It subscribes, waits a moment, and then writes with response, one message a write.
+
+use std::{io, time::Duration};
+
+use btleplug::{
+    api::{
+        Central as _, CentralEvent, Characteristic, Manager as _, Peripheral as _, ScanFilter,
+        WriteType,
+    },
+    platform::{Adapter, Manager, Peripheral},
+};
+use futures_util::StreamExt;
+use thiserror::Error;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
+    time::{interval, sleep, timeout},
+};
+use tracing::debug;
+use uuid::Uuid;
+
+use crate::transport::Stream;
+
+/// From the subscription to the first write (seen in a capture of the app).
+pub const WRITE_AFTER: Duration = Duration::from_millis(210);
+/// How often is looked for the board: a name that comes with the scan response makes no event.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a step may take: finding, connecting, and each write. A virtual machine is slow.
+const STEP_WAIT: Duration = Duration::from_secs(30);
+/// Bytes that wait in each direction between the radio and the app.
+const BUFFER: usize = 4096;
+
+/// The phone cannot reach the board.
+#[derive(Debug, Error)]
+pub enum PhoneError {
+    /// There is no such adapter.
+    #[error("there is no Bluetooth adapter {0}")]
+    NoAdapter(String),
+    /// A step was not done in time.
+    #[error("the phone cannot {0} in time")]
+    Late(&'static str),
+    /// The board has no such characteristic.
+    #[error("the board has no characteristic {0}")]
+    Missing(Uuid),
+    /// Bluetooth refused something.
+    #[error(transparent)]
+    Bluetooth(#[from] btleplug::Error),
+}
+
+/// What a phone looks for.
+#[derive(Clone, Debug)]
+pub struct PhoneRadio {
+    /// The adapter it looks with, such as `hci0`; the first one by default.
+    pub adapter: Option<String>,
+    /// The board's name.
+    pub name: String,
+    /// The characteristic it writes to.
+    pub write: Uuid,
+    /// The characteristic it is notified by.
+    pub notify: Uuid,
+}
+
+impl PhoneRadio {
+    /// Finds the board, connects and subscribes. What is written to the stream goes out line by line; the stream ends
+    /// with the link, and the link with the stream.
+    ///
+    /// # Errors
+    /// [`PhoneError`].
+    pub async fn connect(&self) -> Result<Box<dyn Stream>, PhoneError> {
+        let adapter = self.adapter().await?;
+        let board = in_time("find the board", self.find(&adapter)).await?;
+        in_time("connect", async { Ok(board.connect().await?) }).await?;
+        in_time("learn the services", async {
+            Ok(board.discover_services().await?)
+        })
+        .await?;
+        let characteristic = |uuid| {
+            let mut all = board.characteristics().into_iter();
+            all.find(|one| one.uuid == uuid)
+                .ok_or(PhoneError::Missing(uuid))
+        };
+        let write = characteristic(self.write)?;
+        let notify = characteristic(self.notify)?;
+        // Before anything is subscribed to, so that nothing is missed.
+        let values = board.notifications().await?;
+        let events = adapter.events().await?;
+        in_time("subscribe", async { Ok(board.subscribe(&notify).await?) }).await?;
+        sleep(WRITE_AFTER).await;
+
+        let (near, far) = duplex(BUFFER);
+        let id = board.id();
+        let gone = async move {
+            let mut events = events;
+            while let Some(event) = events.next().await {
+                if matches!(&event, CentralEvent::DeviceDisconnected(other) if *other == id) {
+                    return;
+                }
+            }
+        };
+        tokio::spawn(async move {
+            let values = values.filter_map(|value| async { Some(value.value) });
+            tokio::select! {
+                () = gone => debug!("the board has ended the link"),
+                done = talk(near, &board, &write, values) => debug!(?done, "the app has ended the link"),
+            }
+            // BlueZ keeps the subscription over a lost link, and would tell every value twice after the next one. Both may
+            // fail where the board has gone already.
+            let _ = timeout(STEP_WAIT, board.unsubscribe(&notify)).await;
+            let _ = timeout(STEP_WAIT, board.disconnect()).await;
+        });
+        Ok(Box::new(far))
+    }
+
+    async fn adapter(&self) -> Result<Adapter, PhoneError> {
+        for adapter in Manager::new().await?.adapters().await? {
+            // "hci0 (usb:…)": the name is the first word.
+            let info = adapter.adapter_info().await?;
+            let name = info.split(' ').next();
+            if self.adapter.is_none() || self.adapter.as_deref() == name {
+                return Ok(adapter);
+            }
+        }
+        Err(PhoneError::NoAdapter(
+            self.adapter.clone().unwrap_or_default(),
+        ))
+    }
+
+    async fn find(&self, adapter: &Adapter) -> Result<Peripheral, PhoneError> {
+        adapter.start_scan(ScanFilter::default()).await?;
+        let mut looks = interval(LOOK);
+        let found = loop {
+            looks.tick().await;
+            let mut found = None;
+            for one in adapter.peripherals().await? {
+                // It may have gone since.
+                let Ok(Some(properties)) = one.properties().await else {
+                    continue;
+                };
+                let name = properties.advertisement_name.or(properties.local_name);
+                // One that was seen before and is not heard now has no strength; one whose last link is just ending is
+                // still connected.
+                let heard = properties.rssi.is_some() && !one.is_connected().await?;
+                if heard && name.as_ref() == Some(&self.name) {
+                    found = Some(one);
+                }
+            }
+            if let Some(found) = found {
+                break found;
+            }
+        };
+        // Many adapters fail to connect while they scan.
+        adapter.stop_scan().await?;
+        Ok(found)
+    }
+}
+
+/// Carries lines and values until the stream is closed or the link breaks.
+async fn talk(
+    near: DuplexStream,
+    board: &Peripheral,
+    write: &Characteristic,
+    values: impl futures_util::Stream<Item = Vec<u8>>,
+) -> io::Result<()> {
+    let (reader, mut writer) = split(near);
+    let mut reader = BufReader::with_capacity(BUFFER, reader);
+    let outgoing = async {
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).await? > 0 {
+            let written = board.write(write, &line, WriteType::WithResponse);
+            match timeout(STEP_WAIT, written).await {
+                Ok(Ok(())) => line.clear(),
+                Ok(Err(error)) => return Err(io::Error::other(error)),
+                Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+            }
+        }
+        Ok(())
+    };
+    let incoming = async {
+        let mut values = std::pin::pin!(values);
+        while let Some(value) = values.next().await {
+            writer.write_all(&value).await?;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        done = outgoing => done,
+        done = incoming => done,
+    }
+}
+
+async fn in_time<T>(
+    what: &'static str,
+    step: impl Future<Output = Result<T, PhoneError>>,
+) -> Result<T, PhoneError> {
+    timeout(STEP_WAIT, step)
+        .await
+        .unwrap_or(Err(PhoneError::Late(what)))
+}
