@@ -9,8 +9,10 @@ use clap::{Parser, Subcommand};
 use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{
+    config::whitepawn::{DEFAULT_NAME, NORDIC_UART},
     simulate::{
         hand::Plays,
+        phone_radio::PhoneRadio,
         run::Kind,
         swpp::{Place, Style, board::Answer, opponent::GAME_TYPE, place::DEFAULT_TCP},
     },
@@ -116,7 +118,7 @@ pub struct Simulate {
     /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
-    /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1.
+    /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1. App: the one to look for its board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
@@ -156,8 +158,8 @@ impl Simulate {
                 self.listen.is_some(),
                 app || self.kind == Kind::MikoNeo,
             ),
-            ("--adapter", self.adapter.is_some(), app),
-            ("--ble", self.swpp.ble, self.kind != Kind::SwppBoard),
+            ("--adapter", self.adapter.is_some(), app && !self.swpp.ble),
+            ("--ble", self.swpp.ble, self.kind != Kind::SwppBoard && !app),
             ("--port", self.swpp.port.is_some(), !app),
         ];
         let unfit = options
@@ -177,12 +179,12 @@ pub struct Swpp {
     /// How tidily it writes.
     #[arg(long, value_enum, default_value_t)]
     pub style: Style,
-    /// Board: be on Bluetooth, on a D-Bus of its own.
+    /// Board: be on Bluetooth, on a D-Bus of its own. App: look for its board over Bluetooth LE.
     #[arg(long)]
     pub ble: bool,
-    /// Board: the name on Bluetooth.
-    #[arg(long, value_name = "NAME", default_value = "SWPP board")]
-    pub name: String,
+    /// The board's name on Bluetooth, for the board and the app that looks for it.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Board: how it answers the handshake: prompt, never, short (its version is not filled up), or so late, such as 250ms.
     #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
     pub answer: Answer,
@@ -208,7 +210,16 @@ pub struct Swpp {
 #[cfg(target_os = "linux")]
 impl Swpp {
     /// Where the app finds its board.
-    pub fn place(&self, link: Option<&Path>) -> Place {
+    pub fn place(&self, link: Option<&Path>, adapter: Option<&str>) -> Place {
+        if self.ble {
+            let [_, write, notify] = NORDIC_UART;
+            return Place::Ble(PhoneRadio {
+                adapter: adapter.map(str::to_owned),
+                name: self.name.clone().unwrap_or(DEFAULT_NAME.to_owned()),
+                write,
+                notify,
+            });
+        }
         match (&self.port, link) {
             (Some(port), _) => Place::Serial(SerialPort {
                 port: port.display().to_string(),

@@ -179,7 +179,10 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         (None, None) => None,
     };
     let style = simulate.swpp.style;
-    let place = simulate.swpp.place(simulate.link.as_deref());
+    let usual = swpp::board::Settings::default();
+    let place = simulate
+        .swpp
+        .place(simulate.link.as_deref(), simulate.adapter.as_deref());
     let settings = Settings {
         link: simulate.link,
         listen: simulate.listen,
@@ -191,7 +194,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         seed: simulate.seed.unwrap_or(1),
         player,
         swpp: swpp::board::Settings {
-            name: simulate.swpp.name,
+            name: simulate.swpp.name.unwrap_or(usual.name),
             style,
             answer: simulate.swpp.answer,
             ..swpp::board::Settings::default()

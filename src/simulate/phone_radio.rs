@@ -50,7 +50,7 @@ pub enum PhoneError {
 }
 
 /// What a phone looks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhoneRadio {
     /// The adapter it looks with, such as `hci0`; the first one by default.
     pub adapter: Option<String>,

@@ -5,7 +5,10 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 use tokio::{net::TcpStream, time::timeout};
 
 use super::line::Line;
-use crate::{simulate::pty::Pty, transport::serial::SerialPort};
+use crate::{
+    simulate::{phone_radio::PhoneRadio, pty::Pty},
+    transport::serial::SerialPort,
+};
 
 /// Where `BoardBridge` listens for the app by default.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
@@ -20,6 +23,8 @@ pub enum Place {
     Tcp(String),
     /// It opens this port.
     Serial(SerialPort),
+    /// It looks for it over Bluetooth LE.
+    Ble(PhoneRadio),
     /// It is at one end of a pseudo-terminal, with a symbolic link to the other perhaps.
     Pty(Option<PathBuf>),
 }
@@ -54,6 +59,10 @@ impl Place {
                 Ok(stream) => Ok(Line::new(port.port.clone(), Box::new(stream))),
                 Err(error) => Err(io::Error::other(error)),
             },
+            Self::Ble(radio) => match radio.connect().await {
+                Ok(stream) => Ok(Line::new(self.to_string(), stream)),
+                Err(error) => Err(worded(io::Error::other(error))),
+            },
             Self::Pty(link) => {
                 let pty = Pty::open(link.as_deref()).map_err(worded)?;
                 let name = pty.name().display().to_string();
@@ -68,6 +77,7 @@ impl fmt::Display for Place {
         match self {
             Self::Tcp(address) => f.write_str(address),
             Self::Serial(port) => f.write_str(&port.port),
+            Self::Ble(radio) => write!(f, "{:?} on Bluetooth", radio.name),
             Self::Pty(Some(link)) => link.display().fmt(f),
             Self::Pty(None) => f.write_str("a pseudo-terminal"),
         }
