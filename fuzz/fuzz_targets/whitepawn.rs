@@ -27,9 +27,10 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     for input in inputs {
         match input {
             Input::Line(line) => session.line("fuzz", &line),
-            Input::Sent if session.next_message().is_some() => session.sent(),
+            Input::Sent if session.next_message().is_some() => session.sent(now),
             Input::Sent => {}
-            Input::Gone(undelivered) => session.disconnected("gone", undelivered),
+            Input::Gone(true) => session.disconnected(now, "gone", Duration::from_secs(1)),
+            Input::Gone(false) => session.taken_over(now, "gone", true),
             Input::Board(wait, bytes) => {
                 now += Duration::from_millis(u64::from(wait) * 20);
                 machine.timeout(now);

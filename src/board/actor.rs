@@ -153,7 +153,13 @@ impl Actor {
                 () = stop.cancelled() => return Ended::Stopped,
                 () = sleep_until_some(deadline) => self.machine.timeout(now()),
                 incoming = link.next() => match incoming {
-                    Ok(incoming) => self.incoming(incoming),
+                    Ok(incoming) => {
+                        self.incoming(incoming);
+                        // A board that talks without end does not keep clients waiting either.
+                        if let Ok(command) = self.commands.try_recv() {
+                            self.command(command);
+                        }
+                    }
                     Err(why) => return Ended::Broken(why),
                 },
                 // Last: clients that ask without end do not keep the board waiting.

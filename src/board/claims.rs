@@ -9,7 +9,8 @@
 //! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
 //!    then, first come first served, otherwise when it does.
 //!
-//! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it.
+//! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it. Having lost the
+//!    board it waits, and gets it again only when its connection is back.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
 //! the game again.
@@ -48,6 +49,8 @@ pub struct Claim {
     pub joined: bool,
     /// Its connection is gone, but it may come back.
     pub away: bool,
+    /// Its game is over: it has the board only until that shows the last move.
+    pub finished: bool,
     /// What a pawn becomes where the board cannot tell.
     pub promotion: Role,
 }
@@ -94,7 +97,7 @@ impl Claims {
     /// Whether this client may change the course of the game: it has the board, or the board is free, and no
     /// other holder awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
-        let free = self.holders().all(|claim| claim.away);
+        let free = self.holders().all(|claim| claim.away || claim.finished);
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
@@ -124,6 +127,7 @@ impl Claims {
             claim.occasion = occasion;
             claim.fresh_from = fresh_from;
             claim.awaiting = false;
+            claim.finished = false;
         } else if self.claims.len() < MAX_CLAIMS {
             self.claims.push(Claim {
                 client,
@@ -136,6 +140,7 @@ impl Claims {
                 answered: false,
                 joined: false,
                 away: false,
+                finished: false,
                 promotion: Role::Queen,
             });
         } else {
@@ -169,6 +174,21 @@ impl Claims {
         if let Some(claim) = self.get(client) {
             claim.away = away;
         }
+    }
+
+    /// A client's game is over.
+    pub fn finish(&mut self, client: ClientId) {
+        if let Some(claim) = self.get(client) {
+            claim.finished = true;
+            claim.awaiting = false;
+        }
+    }
+
+    /// The board is where its target was: those whose game is over leave. `true` if the board's target changed.
+    pub fn leave_finished(&mut self) -> bool {
+        let before = self.claims.len();
+        self.claims.retain(|claim| !claim.finished);
+        before != self.claims.len() && self.admit_waiting()
     }
 
     /// A client awaits a move, or no longer does. `true` if the board's target changed.
@@ -269,7 +289,7 @@ impl Claims {
         let waiting: Vec<ClientId> = self
             .claims
             .iter()
-            .filter(|claim| !claim.joined && claim.awaiting)
+            .filter(|claim| !claim.joined && claim.awaiting && !claim.away)
             .map(|claim| claim.client)
             .collect();
         for client in waiting {
@@ -397,6 +417,19 @@ mod tests {
         claims.set_away(BLACK, true);
         assert!(claims.admit_waiting());
         assert!(claims.has(WHITE));
+    }
+
+    #[test]
+    fn of_two_clients_that_are_away_none_takes_the_board_from_the_other() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        claims.set_away(WHITE, true);
+        state(&mut claims, BLACK, "d2d4");
+        claims.set_awaiting(BLACK, true);
+        claims.set_away(BLACK, true);
+        assert!(!claims.admit_waiting());
+        assert!(claims.has(BLACK));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Circumstances {
     pub set_up_refused: bool,
     /// The pieces stand as in the target after so many plies: to set that up takes no hand.
     pub stands: Option<usize>,
+    /// The board stands at the start, but has to be told that this game begins.
+    pub afresh: bool,
     /// What the target's game is played for, if it is begun anew.
     pub beginning: Beginning,
 }
@@ -48,7 +50,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         });
     }
     let game = held.game();
-    let known = held.certainty() == Certainty::Sure && !held.is_astray();
+    let known = held.certainty() == Certainty::Sure && !held.is_astray() && !given.afresh;
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
@@ -220,6 +222,17 @@ mod tests {
             next(&held, "", CITRINE),
             Plan::Do(Step::TakeBack(_))
         ));
+    }
+
+    #[test]
+    fn a_board_that_must_be_told_of_a_game_is_told_though_it_stands_at_its_start() {
+        let given = Circumstances {
+            afresh: true,
+            ..Circumstances::default()
+        };
+        for target in ["", "e2e4"] {
+            assert_eq!(plan(&held(""), &game(target), UCB, given), BEGIN);
+        }
     }
 
     #[test]

@@ -341,6 +341,12 @@ pub trait Driver: Send {
         false
     }
 
+    /// Whether the board, where it stands at the start, knows already that a game so begun is on. One that shows no games
+    /// needs not know.
+    fn knows_of(&self, _beginning: Beginning) -> bool {
+        true
+    }
+
     /// A front-end says how its game ended, for boards that can show it.
     fn game_ended(&mut self, _now: Instant, _end: GameEnd) {}
 

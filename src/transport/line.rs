@@ -9,7 +9,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{Incoming, Stream};
+use super::{Incoming, Stream, tcp::USER_TIMEOUT};
 use crate::{
     clock::sleep_until_some,
     driver::{Channel, Outgoing},
@@ -24,6 +24,10 @@ pub struct Medium {
     pub bytes_per_second: usize,
     /// What to look at when the line breaks.
     pub remedy: &'static str,
+    /// How long what the line has taken may still be on its way when it breaks: what left longer ago has arrived.
+    pub delivery: Duration,
+    /// Whether the other end says so when it closes the line: then it has read what it was sent.
+    pub says_goodbye: bool,
 }
 
 /// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), as USB knows no baud rate: only a
@@ -31,11 +35,17 @@ pub struct Medium {
 pub const CABLE: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the cable plugged in?",
+    // A few messages are over within milliseconds, and no port tells more.
+    delivery: Duration::ZERO,
+    says_goodbye: false,
 };
 /// A network: a board's or an app's messages are as few there, but a burst costs nothing and is over sooner.
 pub const NETWORK: Medium = Medium {
     bytes_per_second: 1024 * 1024,
     remedy: "is the other end switched on and in the network?",
+    // Data that nobody acknowledges breaks a connection after this long.
+    delivery: USER_TIMEOUT,
+    says_goodbye: true,
 };
 /// A link that takes no bytes for this long is broken. The longest message (a position, 100 bytes) takes
 /// 0.8 s at 1200 baud.
@@ -45,6 +55,9 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 pub const RADIO: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the other end near, and its Bluetooth on?",
+    // A lost link is noticed after the supervision timeout: 5 s with Android, 6 s at most with iOS.
+    delivery: Duration::from_secs(6),
+    says_goodbye: false,
 };
 
 /// What has passed over a line.
@@ -68,7 +81,7 @@ pub struct Line {
     renewed: Instant,
     warned: bool,
     medium: Medium,
-    undelivered: bool,
+    closed: bool,
     /// Whether to read at all.
     reading: bool,
 }
@@ -87,7 +100,7 @@ impl Line {
             renewed: Instant::now(),
             warned: false,
             medium,
-            undelivered: false,
+            closed: false,
             reading: true,
         }
     }
@@ -135,6 +148,7 @@ impl Line {
                 },
                 read = self.reader.read(&mut self.buffer), if self.left > 0 && self.reading => match read {
                     Ok(0) => {
+                        self.closed = true;
                         return Err(format!("the link was closed at the other end: {}", self.medium.remedy));
                     }
                     Ok(count) => {
@@ -162,14 +176,16 @@ impl Line {
         self.reading = on;
     }
 
-    /// Whether the line broke in a way that tells that the other end has not read all of what it was sent: TCP says so.
-    pub fn is_undelivered(&self) -> bool {
-        self.undelivered
+    /// What was sent longer ago than this has arrived, now that the line has ended.
+    pub fn delivery(&self) -> Duration {
+        if self.closed && self.medium.says_goodbye {
+            Duration::ZERO
+        } else {
+            self.medium.delivery
+        }
     }
 
-    fn lost(&mut self, error: &io::Error) -> String {
-        use io::ErrorKind::{BrokenPipe, ConnectionReset, TimedOut};
-        self.undelivered = matches!(error.kind(), BrokenPipe | ConnectionReset | TimedOut);
+    fn lost(&self, error: &io::Error) -> String {
         format!("the link broke ({error}): {}", self.medium.remedy)
     }
 }

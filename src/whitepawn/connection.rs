@@ -9,6 +9,9 @@ use crate::transport::{Stream, line::Medium};
 /// Connections that may wait to be served. An app makes one.
 pub const MAX_WAITING: usize = 4;
 
+/// Whether a connection's other end has not acknowledged all it was sent.
+pub type Unread = Box<dyn Fn() -> bool + Send>;
+
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {
     /// Where it comes from, for messages: an address, or a port's name.
@@ -17,6 +20,8 @@ pub struct Connection {
     pub stream: Box<dyn Stream>,
     /// What carries the bytes.
     pub medium: Medium,
+    /// Whether the other end has not acknowledged all it was sent, where that can be known.
+    pub unread: Option<Unread>,
     /// Tells whoever made the connection that it is over.
     pub lease: Option<DropGuard>,
 }

@@ -7,10 +7,11 @@ use shakmaty::Color;
 use crate::{
     board::advice::Words,
     driver::Reported,
+    game::MAX_PLIES,
     swpp::{self, GameKind},
 };
 
-/// Refusals that are told one after the other; an app that does nothing else is then only heard in the debug log.
+/// Refusals, and games begun without a move, that are told one after the other; an app that does nothing else is then only heard in the debug log.
 pub const MAX_REFUSALS: u8 = 10;
 
 /// One thing to say.
@@ -45,6 +46,8 @@ pub enum Notice {
         /// Moves played so far, plies.
         plies: usize,
     },
+    /// Its game is longer than any that is played.
+    TooLong,
     /// It moved outside a game.
     NoGame(Reported),
     /// It sent something that is no message.
@@ -54,7 +57,7 @@ pub enum Notice {
 impl Notice {
     /// Whether the app was refused something.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Illegal { .. } | Self::NoGame(_))
+        matches!(self, Self::Illegal { .. } | Self::NoGame(_) | Self::TooLong)
     }
 }
 
@@ -92,6 +95,7 @@ impl fmt::Display for Notice {
                 Words(*made),
                 turn.fold_wb("White", "Black")
             ),
+            Self::TooLong => write!(f, "refused a move after {MAX_PLIES} plies: that is no game"),
             Self::NoGame(made) => write!(
                 f,
                 "refused {}: no game is on. Begin one in the app",
@@ -106,20 +110,23 @@ impl fmt::Display for Notice {
 #[derive(Debug, Default)]
 pub struct Notices {
     refusals: u8,
+    games: u8,
 }
 
 impl Notices {
     /// Whether this is to be told.
     pub fn admit(&mut self, notice: &Notice) -> bool {
-        if notice.is_refusal() {
-            self.refusals = self.refusals.saturating_add(1);
-            return self.refusals <= MAX_REFUSALS;
-        }
-        true
+        let count = match notice {
+            Notice::NewGame { .. } => &mut self.games,
+            _ if notice.is_refusal() => &mut self.refusals,
+            _ => return true,
+        };
+        *count = count.saturating_add(1);
+        *count <= MAX_REFUSALS
     }
 
     /// The app did something right.
     pub fn all_is_well(&mut self) {
-        self.refusals = 0;
+        *self = Self::default();
     }
 }

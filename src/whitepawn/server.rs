@@ -9,6 +9,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 use super::{
     Connection,
+    connection::Unread,
     notice::Notice,
     session::{Action, Identity, Session},
 };
@@ -26,6 +27,8 @@ use crate::{
 
 /// Connections at once that have not shaken hands, besides the app's. The oldest makes room for one more.
 pub const MAX_GUESTS: usize = 8;
+/// Bytes a connection may send before it shakes hands: an app does so first of all, in nine.
+pub const MAX_GUEST_BYTES: usize = 1024;
 /// Commands that may wait for the board before the app is read again.
 pub const MAX_COMMANDS: usize = 64;
 /// Bytes of the wire shown in one line of the debug log.
@@ -50,8 +53,9 @@ struct Link {
     lines: Lines,
     /// When an unfinished line counts as broken off.
     line_ends: Option<Instant>,
-    /// The session's next message is with the link.
-    sending: bool,
+    /// Bytes that have come.
+    received: usize,
+    unread: Option<Unread>,
     _lease: Option<DropGuard>,
 }
 
@@ -62,7 +66,8 @@ impl Link {
             line: Line::new(connection.stream, connection.medium),
             lines: Lines::new(MAX_LINE),
             line_ends: None,
-            sending: false,
+            received: 0,
+            unread: connection.unread,
             _lease: connection.lease,
         }
     }
@@ -86,6 +91,7 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             session,
             links: Vec::new(),
             active: None,
+            served: 0,
             commands: VecDeque::new(),
         };
         server.run(&mut connections, &stop).await;
@@ -101,6 +107,8 @@ struct Server {
     links: Vec<Link>,
     /// Which of them is the app's.
     active: Option<usize>,
+    /// The link that was heard last: another is heard first next time.
+    served: usize,
     /// For the board; they wait here, so that the app never does.
     commands: VecDeque<Command>,
 }
@@ -126,14 +134,16 @@ impl Server {
                     }
                 }
                 Some(connection) = connections.recv() => self.connected(connection),
-                (index, passed) = any(&mut self.links), if self.commands.len() < MAX_COMMANDS => {
-                    self.passed(index, passed);
-                }
                 Ok(()) = self.app.board.snapshot.changed() => {
                     let snapshot = self.app.board.snapshot.borrow_and_update().clone();
                     self.session.snapshot(&snapshot);
                 }
                 () = sleep_until_some(line_ends) => self.lines_broken(),
+                // Last: an app that talks without end keeps nobody waiting but itself.
+                (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
+                    self.served = index;
+                    self.passed(index, passed);
+                }
             }
         }
     }
@@ -153,10 +163,10 @@ impl Server {
 
     /// A link is gone.
     fn close(&mut self, index: usize, why: &str) {
-        let undelivered = self.links.remove(index).line.is_undelivered();
+        let delivery = self.links.remove(index).line.delivery();
         if self.active == Some(index) {
             self.active = None;
-            self.session.disconnected(why, undelivered);
+            self.session.disconnected(now(), why, delivery);
         } else if let Some(active) = &mut self.active
             && *active > index
         {
@@ -171,8 +181,8 @@ impl Server {
                 self.received(index, &bytes);
             }
             Ok(Passed::Written) => {
-                if std::mem::take(&mut self.links[index].sending) {
-                    self.session.sent();
+                if self.active == Some(index) {
+                    self.session.sent(now());
                 }
             }
             Err(why) => self.close(index, &why),
@@ -180,7 +190,9 @@ impl Server {
     }
 
     fn received(&mut self, mut index: usize, bytes: &[u8]) {
-        self.links[index].lines.push(bytes);
+        let link = &mut self.links[index];
+        link.lines.push(bytes);
+        link.received = link.received.saturating_add(bytes.len());
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
                 Text::Whole(line) => {
@@ -199,22 +211,30 @@ impl Server {
             }
         }
         let link = &mut self.links[index];
+        if Some(index) != self.active && link.received > MAX_GUEST_BYTES {
+            let peer = &link.peer;
+            info!(%peer, "closed: it does not shake hands, and is no WhitePawn app");
+            self.close(index, "");
+            return;
+        }
         let unfinished = link.lines.is_unfinished();
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
     /// A connection has shaken hands: it is the app's from now on. Where it is among the links afterwards.
     fn takes_over(&mut self, index: usize) -> usize {
-        let mut now = index;
+        let mut place = index;
         if let Some(before) = self.active {
             let peer = self.links[index].peer.clone();
-            self.session
-                .disconnected(&format!("{peer} has taken its place"), false);
-            self.links.remove(before);
-            now -= usize::from(before < index);
+            // The link before may be dead without anybody having noticed.
+            let link = self.links.remove(before);
+            let unread = link.unread.is_some_and(|unread| unread());
+            let why = format!("{peer} has taken its place");
+            self.session.taken_over(now(), &why, unread);
+            place -= usize::from(before < index);
         }
-        self.active = Some(now);
-        now
+        self.active = Some(place);
+        place
     }
 
     /// Lines that have begun and do not end are dropped.
@@ -258,23 +278,29 @@ impl Server {
             return;
         };
         link.line.set_reading(!self.session.is_full());
-        if !link.sending
-            && let Some(message) = self.session.next_message()
-        {
-            let text = swpp::write(message);
+        if let Some(message) = self.session.next_message() {
+            let text = swpp::write(&message);
             debug!(peer = %link.peer, line = text.trim_end(), ">");
             link.line.send(&Outgoing::serial(text.into()));
-            link.sending = true;
         }
     }
 }
 
-/// What any of the links does next, and which it is.
-async fn any(links: &mut [Link]) -> (usize, Result<Passed, String>) {
+/// What any of the links does next, and which it is. The one after `served` comes first.
+async fn any(links: &mut [Link], served: usize) -> (usize, Result<Passed, String>) {
     if links.is_empty() {
         return pending().await;
     }
-    let passing = links.iter_mut().map(|link| Box::pin(link.line.pass()));
+    let count = links.len();
+    let first = (served + 1) % count;
+    let (before, after) = links.split_at_mut(first);
+    let turn = after.iter_mut().chain(before);
+    let passing = turn.map(|link| Box::pin(link.line.pass()));
     let (passed, index, _) = select_all(passing).await;
-    (index, passed)
+    ((first + index) % count, passed)
+}
+
+/// The runtime's clock, which a test may have paused.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }

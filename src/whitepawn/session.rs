@@ -2,7 +2,11 @@
 //!
 //! It outlives the app's connections: a move made on the board while the app is away is told after its next handshake.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use shakmaty::{Color, Move, Position, Role};
 
@@ -14,12 +18,16 @@ use crate::{
         snapshot::Snapshot,
     },
     driver::{Reported, Wording, lines::printable},
-    game::{Game, uci},
+    game::{Game, MAX_PLIES, uci},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
 };
 
 /// Answers that may wait for an app that does not read. It is not read meanwhile.
 pub const MAX_ANSWERS: usize = 32;
+
+/// What arrives is acknowledged within 0.2 s (Linux, delayed acknowledgement) and the time to the other end of the world:
+/// what left more recently may still be.
+pub const ACK_WAIT: Duration = Duration::from_secs(1);
 
 /// What the board tells of itself in H1.
 #[derive(Clone, Debug)]
@@ -71,10 +79,12 @@ pub struct Session {
     present: bool,
     on: Option<Match>,
     number: u64,
-    /// What is to be sent; moves only leave it when the link has taken them.
+    /// What is to be sent.
     outbox: VecDeque<Message>,
-    /// The last message sent, if it was a move and the app has said nothing since.
-    unanswered: Option<Message>,
+    /// What the link is taking now.
+    in_flight: Option<Message>,
+    /// The last message sent and when, if it was a move and the app has said nothing since.
+    unanswered: Option<(Instant, Message)>,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -90,6 +100,7 @@ impl Session {
             on: None,
             number: 0,
             outbox: VecDeque::new(),
+            in_flight: None,
             unanswered: None,
             notices: Notices::default(),
             actions: VecDeque::new(),
@@ -101,10 +112,17 @@ impl Session {
         self.actions.pop_front()
     }
 
-    /// The next message to send; it stays the next one until it was [sent](Self::sent).
-    pub fn next_message(&self) -> Option<&Message> {
+    /// The next message to send, if the one before was [sent](Self::sent).
+    pub fn next_message(&mut self) -> Option<Message> {
+        if self.in_flight.is_some() {
+            return None;
+        }
         let told = matches!(self.outbox.front()?, Message::BoardMove(_));
-        self.outbox.front().filter(|_| self.present || !told)
+        if told && !self.present {
+            return None;
+        }
+        self.in_flight = self.outbox.pop_front();
+        self.in_flight.clone()
     }
 
     /// Whether the app has said enough until it has read what waits for it.
@@ -112,27 +130,47 @@ impl Session {
         self.outbox.len() >= MAX_ANSWERS && self.present
     }
 
-    /// The link has taken the whole of the next message.
-    pub fn sent(&mut self) {
-        let sent = self.outbox.pop_front();
-        self.unanswered = sent.filter(|m| matches!(m, Message::BoardMove(_)));
+    /// The link has taken the whole of the message.
+    pub fn sent(&mut self, now: Instant) {
+        let sent = self.in_flight.take();
+        let moved = sent.filter(|message| matches!(message, Message::BoardMove(_)));
+        self.unanswered = moved.map(|message| (now, message));
     }
 
-    /// The app's connection is gone. `undelivered`: it has not read all of what it was sent.
-    pub fn disconnected(&mut self, why: &str, undelivered: bool) {
-        let present = std::mem::take(&mut self.present);
-        // What the hand did is told when the app is back, the rest is of no use to anybody then.
-        self.outbox.retain(|m| matches!(m, Message::BoardMove(_)));
-        if let Some(lost) = self.unanswered.take().filter(|_| undelivered) {
-            self.outbox.push_front(lost);
-        }
-        if present {
-            self.tell(Notice::Left(why.to_owned()));
+    /// The app's connection is gone, and what was sent longer ago than `delivery` has arrived.
+    pub fn disconnected(&mut self, now: Instant, why: &str, delivery: Duration) {
+        if self.hang_up(now, why, |age| age < delivery) {
             self.ask(Command::Away {
                 client: self.client,
                 on: true,
             });
         }
+    }
+
+    /// The app has made another connection, and the one before is closed. `unread`: it has not acknowledged all it was
+    /// sent.
+    pub fn taken_over(&mut self, now: Instant, why: &str, unread: bool) {
+        self.hang_up(now, why, |age| unread && age >= ACK_WAIT);
+    }
+
+    /// Keeps the hand's moves that may not have arrived for the app's next connection; the rest is of no use to anybody
+    /// then. Whether the app was there.
+    fn hang_up(&mut self, now: Instant, why: &str, is_lost: impl Fn(Duration) -> bool) -> bool {
+        let moved = |message: &Message| matches!(message, Message::BoardMove(_));
+        self.outbox.retain(moved);
+        if let Some(message) = self.in_flight.take().filter(moved) {
+            self.outbox.push_front(message);
+        }
+        if let Some((left, message)) = self.unanswered.take()
+            && is_lost(now.saturating_duration_since(left))
+        {
+            self.outbox.push_front(message);
+        }
+        let present = std::mem::take(&mut self.present);
+        if present {
+            self.tell(Notice::Left(why.to_owned()));
+        }
+        present
     }
 
     /// Whether a line is the app's first message: what makes a connection the app's.
@@ -171,11 +209,10 @@ impl Session {
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         let welcome = Message::welcome(&self.identity.version, &self.identity.serial);
-        // Before any move, unless one is on its way already.
-        let began = usize::from(self.present && !self.outbox.is_empty());
+        // Before any move.
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
-        let at = self.outbox.iter().filter(answers).count().max(began);
-        self.outbox.insert(at.min(self.outbox.len()), welcome);
+        let at = self.outbox.iter().filter(answers).count();
+        self.outbox.insert(at, welcome);
         if !std::mem::replace(&mut self.present, true) {
             self.tell(Notice::Connected {
                 peer: peer.to_owned(),
@@ -258,6 +295,7 @@ impl Session {
         };
         let position = on.game.position();
         match reported.resolve(position, Role::Queen) {
+            Some(_) if on.game.len() >= MAX_PLIES => self.tell(Notice::TooLong),
             Some(m) => {
                 on.game.push(m);
                 self.notices.all_is_well();
@@ -295,13 +333,6 @@ impl Session {
             client: self.client,
             end,
         });
-        self.release();
-    }
-
-    fn release(&mut self) {
-        self.ask(Command::Release {
-            client: self.client,
-        });
     }
 
     /// The board has a new snapshot.
@@ -329,9 +360,11 @@ impl Session {
     fn hand_moved(&mut self, m: Move) {
         let Some(on) = &mut self.on else { return };
         let number = on.number;
-        if !on.game.push(m) {
+        if on.game.len() >= MAX_PLIES || !on.game.push(m) {
+            self.tell(Notice::TooLong);
             return;
         }
+        self.notices.all_is_well();
         let wording = Reported::of(m).wording;
         self.outbox.push_back(Message::BoardMove(wording));
         self.ask(Command::Answered {

@@ -1,10 +1,12 @@
 //! The app over TCP: no phone does that today, but simulated apps, bridges and others of our own do.
 
+use std::{fmt::Write as _, net::SocketAddr};
+
 use tokio::{net::TcpListener, sync::mpsc, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use super::Connection;
+use super::{Connection, connection::Unread};
 use crate::{
     transport::{line::NETWORK, tcp::watch_over},
     uci::server::ACCEPT_WAIT,
@@ -26,10 +28,13 @@ pub async fn serve(
                 if let Err(error) = watch_over(&stream) {
                     warn!(%error, "a dead connection will be noticed late");
                 }
+                let ends = stream.local_addr().ok().map(|local| (local, peer));
                 let connection = Connection {
                     peer: peer.to_string().into(),
                     stream: Box::new(stream),
                     medium: NETWORK,
+                    unread: ends
+                        .map(|(local, peer)| Box::new(move || is_unread(local, peer)) as Unread),
                     lease: None,
                 };
                 if connections.send(connection).await.is_err() {
@@ -40,6 +45,66 @@ pub async fn serve(
                 warn!(%error, "a connection could not be accepted");
                 sleep(ACCEPT_WAIT).await;
             }
+        }
+    }
+}
+
+/// Whether the kernel still keeps bytes for this peer: sent, but not acknowledged. Linux tells in `/proc/net/tcp`
+/// (`proc(5)`): the addresses in hexadecimal, the bytes of each 32-bit word in the machine's order, and the queues.
+fn is_unread(local: SocketAddr, peer: SocketAddr) -> bool {
+    let table = if local.is_ipv4() { "tcp" } else { "tcp6" };
+    let Ok(connections) = std::fs::read_to_string(format!("/proc/net/{table}")) else {
+        return false;
+    };
+    let (local, peer) = (in_hex(local), in_hex(peer));
+    let ours = |line: &&str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some(&local) && words.next() == Some(&peer)
+    };
+    let queues = connections.lines().find(ours);
+    let queues = queues.and_then(|line| line.split_whitespace().nth(4));
+    let sent = queues.and_then(|queues| queues.split(':').next());
+    sent.is_some_and(|sent| u64::from_str_radix(sent, 16).is_ok_and(|bytes| bytes > 0))
+}
+
+fn in_hex(address: SocketAddr) -> String {
+    let bytes = match address {
+        SocketAddr::V4(address) => address.ip().octets().to_vec(),
+        SocketAddr::V6(address) => address.ip().octets().to_vec(),
+    };
+    let mut text = String::new();
+    for word in bytes.chunks_exact(4) {
+        let word = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+        // Writing to a string does not fail.
+        let _ = write!(text, "{word:08X}");
+    }
+    format!("{text}:{:04X}", address.port())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+
+    #[test]
+    fn what_was_acknowledged_is_not_unread_and_what_does_not_fit_is() {
+        for place in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(place) else {
+                continue;
+            };
+            let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut far, _) = listener.accept().unwrap();
+            let ends = (near.local_addr().unwrap(), near.peer_addr().unwrap());
+            near.write_all(b"MB e2e4\n").unwrap();
+            far.read_exact(&mut [0; 8]).unwrap();
+            assert!(!is_unread(ends.0, ends.1));
+            near.set_nonblocking(true).unwrap();
+            while near.write(&[0; 4096]).is_ok() {}
+            assert!(is_unread(ends.0, ends.1));
         }
     }
 }

@@ -20,6 +20,7 @@ impl Machine {
                 game,
                 occasion,
             } => {
+                self.tell_ending(now);
                 let game = game.rebased(self.held.game());
                 let game = match self.claims.target() {
                     Some(target) => game.rebased(target),
@@ -83,8 +84,13 @@ impl Machine {
             }
             Command::Ended { client, end } => {
                 if self.claims.has(client) {
-                    self.driver.game_ended(now, end);
+                    // The board is told when it shows the last move.
+                    self.ending = Some(end);
                     self.event(Event::Ended { end });
+                    self.claims.finish(client);
+                    self.admit_waiting();
+                } else if self.claims.release(client) {
+                    self.target_stated(true);
                 }
             }
             Command::Release { client } => {
@@ -97,6 +103,13 @@ impl Machine {
             self.driver.abandon(self.claims.target());
         }
         self.drive(now);
+    }
+
+    /// Tells the board how the last game ended, if it has not been told.
+    pub(super) fn tell_ending(&mut self, now: Instant) {
+        if let Some(end) = self.ending.take() {
+            self.driver.game_ended(now, end);
+        }
     }
 
     /// While a new game is announced, what stands on the board is nobody's move.
@@ -124,6 +137,9 @@ impl Machine {
             self.tell_target();
         }
         self.leading = self.claims.target().is_some();
+        if !self.leading {
+            self.hand = None;
+        }
         self.front_ends_know();
         if let Some(target) = self.claims.target()
             && self.held.may_be_told_better(target)
@@ -152,6 +168,9 @@ impl Machine {
             && let Some(target) = self.claims.target().cloned()
         {
             self.held.replace(target);
+        }
+        if let Some(target) = self.claims.target() {
+            self.hand = self.claims.occasion().beginning(target.turn()).hand;
         }
         self.by_hand = false;
         self.mistake = None;

@@ -20,6 +20,7 @@ use super::{
     claims::{Claim, Claims},
     held::{Certainty, Held, Listed},
     name::BoardName,
+    occasion::GameEnd,
     plan::{Circumstances, Plan, plan},
     snapshot::{LinkState, Place, Snapshot},
 };
@@ -37,6 +38,10 @@ pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
 /// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
 pub const MAX_REFUSALS: u8 = 2;
+
+/// Moves that cannot be played, told one after the other by a board that tells of moves only, before it is only heard in
+/// the debug log.
+pub const MAX_MISTAKES: u8 = 10;
 
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
@@ -67,6 +72,10 @@ pub struct Machine {
     listed: Listed,
     given: Circumstances,
     by_hand: bool,
+    /// How the last game ended, until the board has been told.
+    ending: Option<GameEnd>,
+    /// Moves in a row that could not be played.
+    mistakes: u8,
     /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
     hand: Option<Color>,
     /// What the hand is awaited for may not be wanted any more.
@@ -104,6 +113,8 @@ impl Machine {
             listed: Listed::Followed,
             given: Circumstances::default(),
             by_hand: false,
+            ending: None,
+            mistakes: 0,
             hand: None,
             abandon: false,
             hand_took_back: false,
@@ -310,8 +321,25 @@ impl Machine {
         found
     }
 
+    /// The board shows the last move of its target: tells it how that game ended, and lets go whoever had it for that.
+    /// `true` if the target changed.
+    fn finish(&mut self, now: Instant) -> bool {
+        self.tell_ending(now);
+        let left = self.claims.leave_finished();
+        if left {
+            self.target_stated(true);
+        }
+        left
+    }
+
     /// Starts the next step toward the target, if there is one. `true` if something was started.
     fn lead(&mut self, now: Instant) -> bool {
+        let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
+        let sure = self.link == LinkState::Up && self.held.certainty() == Certainty::Sure;
+        // The hand may still have to make it.
+        if shown && sure && self.finish(now) {
+            return true;
+        }
         let waits = self.lead_after.is_some() || self.starts_until.is_some();
         if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
             return false;
@@ -324,16 +352,19 @@ impl Machine {
         let Some(target) = self.claims.target() else {
             return false;
         };
+        let beginning = self.claims.occasion().beginning(target.turn());
+        let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         let given = Circumstances {
+            afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
             set_up_refused: self.refusals >= MAX_REFUSALS,
             stands: self.stands_in(target),
-            beginning: self.claims.occasion().beginning(target.turn()),
+            beginning,
             ..self.given
         };
         match plan(&self.held, target, board, given) {
             Plan::There => {
                 self.given.new_game = false;
-                false
+                self.finish(now)
             }
             Plan::Do(step) => {
                 self.following = match &step {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Color};
 
-use super::{MAX_RETRY_WAIT, Machine, RESTART_WAIT};
+use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT};
 use crate::{
     board::{
         advice::Advice,
@@ -233,7 +233,11 @@ impl Machine {
             return;
         }
         self.lead_after = Some(now + self.correction_wait);
-        self.mistake = Some(reported);
+        let repeated = self.mistake.replace(reported) == Some(reported);
+        self.mistakes = self.mistakes.saturating_add(1);
+        if repeated || self.mistakes > MAX_MISTAKES {
+            return;
+        }
         let text = self.advice().to_string();
         self.event(Event::Mistake { text });
     }
@@ -246,6 +250,7 @@ impl Machine {
         match meaning {
             Meaning::Played(m) => {
                 self.mistake = None;
+                self.mistakes = 0;
                 self.hand_took_back = false;
                 self.by_hand = false;
                 self.result = None;

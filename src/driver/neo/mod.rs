@@ -41,7 +41,12 @@ use super::{
     lines::printable,
     outbox::{Outbox, Settled},
 };
-use crate::{board::occasion::GameEnd, game::Game, recognise::Recogniser, sense::Sensed};
+use crate::{
+    board::occasion::{Beginning, GameEnd},
+    game::Game,
+    recognise::Recogniser,
+    sense::Sensed,
+};
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
 /// motor is stuck.
@@ -521,6 +526,10 @@ impl Driver for Neo {
             Step::NewGame(_) | Step::SetUp(_) => self.start_assembling(now, step),
         }
         self.work(now);
+    }
+
+    fn knows_of(&self, _beginning: Beginning) -> bool {
+        !self.ended
     }
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {

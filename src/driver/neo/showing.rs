@@ -48,7 +48,9 @@ impl Neo {
 
     /// Tells the board of an end of the game that its position does not show.
     pub(super) fn sign_of(&mut self, end: GameEnd) {
-        if !self.known || std::mem::replace(&mut self.ended, true) {
+        // A mate that is not on the board yet is told when it is.
+        let early = end == GameEnd::Checkmate && !self.game.position().is_checkmate();
+        if !self.known || early || std::mem::replace(&mut self.ended, true) {
             return;
         }
         let winner = match end {

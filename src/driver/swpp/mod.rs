@@ -58,14 +58,15 @@ enum Part {
     Handshake,
     /// The last message of the step under way.
     Step,
-    Plain,
+    /// The end of a game.
+    Ending,
 }
 
 /// The step under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// A new game, on its way to the board.
-    Beginning,
+    Beginning(Beginning),
     /// A move, on its way to the board.
     Showing,
     /// With the hand until then.
@@ -86,6 +87,8 @@ pub struct Swpp {
     told: Option<Beginning>,
     /// Whether that game is on: begun, and not over.
     running: bool,
+    /// How it ended, until the board has been told.
+    ending: Option<Ending>,
     /// What the board holds is asked for, and told at that time.
     asked: Option<Instant>,
     /// When an unfinished line counts as broken off.
@@ -108,6 +111,7 @@ impl Swpp {
             doing: None,
             told: None,
             running: false,
+            ending: None,
             asked: None,
             line_ends: None,
             unfit: None,
@@ -138,6 +142,7 @@ impl Swpp {
                         id = format!("{id}, serial number {serial}");
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
+                    self.send_ending();
                 }
             }
             Ok(Message::BoardMove(wording)) if self.handshake.is_done() && self.told.is_some() => {
@@ -179,7 +184,8 @@ impl Swpp {
                 self.doing = match self.doing {
                     Some(Doing::Showing) => Some(Doing::Hand(now + self.move_wait)),
                     // The first move may be shown at once: it waits on the board until the pieces stand.
-                    Some(Doing::Beginning) => {
+                    Some(Doing::Beginning(beginning)) => {
+                        self.told = Some(beginning);
                         self.running = true;
                         None
                     }
@@ -195,14 +201,22 @@ impl Swpp {
             Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
                 self.hang_up = Some(format!("the board refuses to talk: {why}"));
             }
-            Settled::Done(Part::Plain) | Settled::GivenUp(Part::Plain, _) => {}
+            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending, _) => self.ending = None,
         }
     }
 
     /// Tells the board that its game is over, once.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
-            self.send(&Message::GameEnded(ending), Part::Plain);
+            self.ending = Some(ending);
+            self.send_ending();
+        }
+    }
+
+    /// What the board has not been told of the last game's end. It outlives a link.
+    fn send_ending(&mut self) {
+        if let Some(ending) = self.ending.filter(|_| self.handshake.is_done()) {
+            self.send(&Message::GameEnded(ending), Part::Ending);
         }
     }
 
@@ -216,7 +230,6 @@ impl Swpp {
             Opponent::Lichess => GameKind::Lichess,
         };
         let waits_for_board = beginning.hand != Some(Color::Black);
-        self.told = Some(beginning);
         self.send(
             &Message::NewGame {
                 kind,
@@ -339,7 +352,7 @@ impl Driver for Swpp {
     }
 
     fn stepping(&self) -> bool {
-        matches!(self.doing, Some(Doing::Beginning | Doing::Showing))
+        matches!(self.doing, Some(Doing::Beginning(_) | Doing::Showing))
     }
 
     fn start(&mut self, _now: Instant, step: Step) {
@@ -354,7 +367,7 @@ impl Driver for Swpp {
             }
             Step::NewGame(beginning) => {
                 self.begin(beginning);
-                Some(Doing::Beginning)
+                Some(Doing::Beginning(beginning))
             }
             // Not among this protocol's messages.
             Step::TakeBack(_) | Step::SetUp(_) => None,
@@ -384,6 +397,10 @@ impl Driver for Swpp {
             GameOutcome::Unknown => {}
         }
         false
+    }
+
+    fn knows_of(&self, beginning: Beginning) -> bool {
+        self.running && self.told == Some(beginning)
     }
 
     fn game_ended(&mut self, _now: Instant, end: GameEnd) {

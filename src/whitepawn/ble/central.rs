@@ -83,6 +83,7 @@ impl Central {
             peer: format!("Bluetooth {address}").into(),
             stream: Box::new(far),
             medium: RADIO,
+            unread: None,
             lease: None,
         };
         let room = || usize::from(link.mtu.load(Ordering::Relaxed)).saturating_sub(HEADER);
