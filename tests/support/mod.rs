@@ -3,6 +3,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod phone;
+pub mod process;
+
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
