@@ -106,6 +106,7 @@ impl Process {
         Watch {
             stream: Gui::connect(self.address("status").await).await,
             plies: 0,
+            last: String::new(),
             advice: String::new(),
         }
     }
@@ -123,6 +124,8 @@ impl Drop for Process {
 pub struct Watch {
     stream: Gui,
     plies: usize,
+    /// The last of them.
+    last: String,
     advice: String,
 }
 
@@ -136,14 +139,16 @@ impl Watch {
         match event["event"].as_str().unwrap() {
             "snapshot" => {
                 let game = words("game");
-                self.plies = game
-                    .split_whitespace()
-                    .skip_while(|w| *w != "moves")
-                    .count();
-                self.plies = self.plies.saturating_sub(1);
+                let moves = game.split_whitespace().skip_while(|word| *word != "moves");
+                let moves: Vec<&str> = moves.skip(1).collect();
+                self.plies = moves.len();
+                self.last = moves.last().map_or(String::new(), ToString::to_string);
                 self.advice = words("advice");
             }
-            "moved" => self.plies = ply(),
+            "moved" => {
+                self.plies = ply();
+                self.last = words("uci");
+            }
             "took-back" => self.plies = ply() - 1,
             "new-game" => self.plies = 0,
             "advice" => self.advice = words("text"),
@@ -159,9 +164,13 @@ impl Watch {
         }
     }
 
-    /// Waits until the player is told to move after so many plies.
+    /// Waits until the player is told to move after so many plies, or to make the last shown move and then one of his
+    /// own.
     pub async fn asks_at(&mut self, plies: usize) {
-        while self.plies != plies || !self.advice.ends_with("to move on the board") {
+        let shown = |watch: &Self| format!("make the move {} on the board", watch.last);
+        while self.plies != plies
+            || !(self.advice.ends_with("to move on the board") || self.advice == shown(self))
+        {
             self.next().await;
         }
     }
