@@ -13,25 +13,31 @@
 
 mod support;
 
+use std::time::{Duration, Instant};
+
 use boardbridge::{
     config::whitepawn::NORDIC_UART,
     game::{Game, uci},
     simulate::{
-        bluez::{ADAPTER, Bluez, address::Address},
+        HandAction,
+        bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
         hand::Plays,
+        neo::{self, Neo},
         run::Kind,
+        swpp::Place,
     },
 };
-use shakmaty::{Color, uci::UciMove};
+use shakmaty::{Color, Position, uci::UciMove};
 use support::{
     FAST_CITRINE, Hand, House,
     phone::{Air, Phone},
-    process::{Process, Watch},
+    process::{PATIENCE, Process, Watch},
 };
 use tempfile::TempDir;
 use uuid::Uuid;
 
 const GAMES: &str = include_str!("games/lichess.uci");
+const BOARD: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 /// What a phone of today agrees on, and the least.
 const USUAL_MTU: u16 = 517;
@@ -202,4 +208,158 @@ async fn a_game_is_played_by_rfcomm_over_two_connections() {
     }
     phone.does("end 0").await;
     room.watch.tells("the game is over").await;
+}
+
+/// A Neo whose motor makes the app's moves, and its daemon.
+struct MotorRoom {
+    _bluez: Bluez,
+    process: Process,
+    watch: Watch,
+    board: Hosted<Neo>,
+    /// What was seen on the board.
+    seen: Vec<String>,
+}
+
+impl MotorRoom {
+    async fn new() -> Self {
+        let bluez = Bluez::start().unwrap();
+        let neo = Neo::new(neo::Settings {
+            speed: support::SPEED,
+            // It executes nothing: that is the motor's.
+            hand_delay: None,
+            // What was on the way when a path began is no fault at this speed.
+            strict: false,
+            ..neo::Settings::default()
+        });
+        let board = bluez.host(ADAPTER, BOARD, neo).unwrap();
+        let mut process = Process::start(
+            &bluez,
+            "[boards.neo]\nkind = \"miko-neo\"\nsettle = \"100ms\"\ncorrection_wait = \"150ms\"\n\
+             ble = { name = \"Square Off Neo\" }\n\
+             [[whitepawn]]\nboard = \"neo\"\ntcp = { listen = \"127.0.0.1:0\" }\n",
+        );
+        let watch = process.watch().await;
+        Self {
+            _bluez: bluez,
+            process,
+            watch,
+            board,
+            seen: Vec::new(),
+        }
+    }
+
+    async fn phone(&mut self, opponent: Option<(usize, Plays)>) -> Phone {
+        let address = self.process.address("whitepawn for neo").await;
+        Phone::new(Place::Tcp(address.to_string()), GAMES, opponent).await
+    }
+
+    /// Waits until this is so on the board.
+    async fn comes(&mut self, what: &str, so: impl Fn(&Neo, &[String]) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let seen = &mut self.seen;
+            let there = self.board.with(|neo| {
+                while let Some(report) = neo.poll_report() {
+                    seen.push(report.to_string());
+                }
+                so(neo, seen)
+            });
+            if there {
+                return;
+            }
+            assert!(
+                Instant::now() < end,
+                "{what} does not come, but {:?}",
+                self.seen
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until the pieces stand as after these moves, and nothing moves.
+    async fn stands(&mut self, moves: &[UciMove]) {
+        let mut game = Game::standard();
+        for m in moves {
+            game.push(m.to_move(game.position()).unwrap());
+        }
+        let there = |neo: &Neo, _: &[String]| {
+            !neo.is_driving() && neo.table().board() == game.position().board()
+        };
+        self.comes("the position", there).await;
+    }
+
+    async fn signs(&mut self, sign: &str) {
+        let sign = format!("sign {sign}");
+        self.comes(&sign, |_, seen| seen.contains(&sign)).await;
+    }
+
+    fn hand(&self, action: HandAction) {
+        self.board.with(|neo| neo.hand(Instant::now(), action));
+    }
+
+    /// Plays a game to its end: the hand one colour, the phone the other by the motor.
+    async fn whole_game(&mut self, number: usize, plays: Plays, sign: &str) {
+        let mut phone = self.phone(Some((number, plays))).await;
+        phone.tells("new-game").await;
+        let game = game(number);
+        let mut by_hand = Vec::new();
+        for (ply, m) in game.iter().enumerate() {
+            if is_hands(ply, plays) {
+                self.watch.asks_at(ply).await;
+                self.stands(&game[..ply]).await;
+                self.hand(HandAction::Move(*m));
+                phone.tells(&format!("made {m}")).await;
+                by_hand.push(m.to_string());
+            } else {
+                phone.tells(&format!("sent {m}")).await;
+            }
+        }
+        phone.tells("ended").await;
+        self.stands(&game).await;
+        self.signs(sign).await;
+        assert_eq!(phone.made(), by_hand);
+        let wrong = ["fault", "refused"];
+        let wrong = |seen: &&String| wrong.iter().any(|word| seen.starts_with(word));
+        let wrong: Vec<_> = self.seen.iter().filter(wrong).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_motor_makes_every_move_of_an_app_that_plays_white() {
+    let mut room = MotorRoom::new().await;
+    room.whole_game(26, Plays::White, "wt").await;
+}
+
+#[tokio::test]
+async fn the_motor_makes_every_move_of_an_app_that_plays_black() {
+    let mut room = MotorRoom::new().await;
+    room.whole_game(33, Plays::Black, "wt").await;
+}
+
+#[tokio::test]
+async fn every_end_of_a_game_that_the_app_tells_is_shown_by_its_sign() {
+    let mut room = MotorRoom::new().await;
+    let mut phone = room.phone(None).await;
+    phone.tells("ready").await;
+    let first: UciMove = "e2e4".parse().unwrap();
+    let moves = std::slice::from_ref(&first);
+    for (code, sign) in [(3, "bl"), (4, "wt"), (2, "dw")] {
+        phone.does("new-game 3 Y").await;
+        room.watch.asks_at(0).await;
+        room.stands(&[]).await;
+        room.hand(HandAction::Move(first));
+        phone.tells("made e2e4").await;
+        room.stands(moves).await;
+        phone.does(&format!("end {code}")).await;
+        room.signs(sign).await;
+        room.watch.tells("the game is over").await;
+        room.hand(HandAction::NewGame);
+    }
+    let signs = room
+        .seen
+        .iter()
+        .filter_map(|seen| seen.strip_prefix("sign "));
+    let results: Vec<&str> = signs.filter(|sign| *sign != "po").collect();
+    assert_eq!(results, ["bl", "wt", "dw"]);
 }

@@ -96,6 +96,14 @@ impl Hand {
     }
 }
 
+impl Drop for Hand {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("seen on the board: {:?}", self.seen());
+        }
+    }
+}
+
 /// The daemon in this process.
 pub struct House {
     pub daemon: Daemon,

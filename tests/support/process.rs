@@ -117,6 +117,12 @@ impl Drop for Process {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if thread::panicking() {
+            while let Ok(line) = self.lines.try_recv() {
+                self.log.push(line);
+            }
+            println!("the daemon's log:\n{}", self.log.join("\n"));
+        }
     }
 }
 
