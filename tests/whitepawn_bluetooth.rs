@@ -19,17 +19,21 @@ use boardbridge::{
     config::whitepawn::NORDIC_UART,
     game::{Game, uci},
     simulate::{
-        HandAction,
+        HandAction, SimulatedBoard,
         bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
         hand::Plays,
         neo::{self, Neo},
+        peripheral::{Peripheral, Profile, Refused},
         run::Kind,
-        swpp::Place,
+        swpp::{
+            self, Place, SwppBoard,
+            profile::{FROM_BOARD, TO_BOARD},
+        },
     },
 };
 use shakmaty::{Color, Position, uci::UciMove};
 use support::{
-    FAST_CITRINE, Hand, House,
+    Hand, House,
     phone::{Air, Phone},
     process::{PATIENCE, Process, Watch},
 };
@@ -37,11 +41,20 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 const GAMES: &str = include_str!("games/lichess.uci");
+/// Pacing for a fast Citrine in another process: what is late on a loaded machine must not come too close to the next.
+const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"60ms\"\nsecond_send = \"60ms\"\n\
+     second_send_capture = \"250ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 const BOARD: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 /// What a phone of today agrees on, and the least.
 const USUAL_MTU: u16 = 517;
 const LEAST_MTU: u16 = 23;
+/// A service, what is written to, and what notifies, as somebody may have made them up.
+const OWN: [Uuid; 3] = [
+    Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e931),
+    Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e932),
+    Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e933),
+];
 const SERIAL_PORT: Uuid = boardbridge::whitepawn::rfcomm::SERIAL_PORT;
 
 fn game(number: usize) -> Vec<UciMove> {
@@ -75,7 +88,7 @@ impl Room {
         let mut process = Process::start(
             &bluez,
             &format!(
-                "[boards.citrine]\n{FAST_CITRINE}serial = {{ port = {link:?} }}\n\
+                "[boards.citrine]\n{CITRINE}serial = {{ port = {link:?} }}\n\
                  [[whitepawn]]\nboard = \"citrine\"\n{way}\n"
             ),
         );
@@ -119,14 +132,13 @@ impl Room {
 
 #[tokio::test]
 async fn a_game_is_played_by_ble_under_a_name_and_uuids_of_ones_own() {
-    let uuids = [1, 2, 3].map(|n| Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e930 + n));
-    let [service, write, notify] = uuids;
+    let [service, write, notify] = OWN;
     let mut room = Room::new(&format!(
         "ble = {{ name = \"Chess at home\", service = \"{service}\", write = \"{write}\", notify = \"{notify}\" }}"
     ))
     .await;
     // H1 with the board's name does not fit into the least of packets.
-    let air = Air::Ble("Chess at home".to_owned(), uuids);
+    let air = Air::Ble("Chess at home".to_owned(), OWN);
     let mut phone = room.phone(air, LEAST_MTU, Some((26, Plays::White)));
     room.whole_game(&mut phone, 26, Plays::White).await;
 }
@@ -362,4 +374,225 @@ async fn every_end_of_a_game_that_the_app_tells_is_shown_by_its_sign() {
         .filter_map(|seen| seen.strip_prefix("sign "));
     let results: Vec<&str> = signs.filter(|sign| *sign != "po").collect();
     assert_eq!(results, ["bl", "wt", "dw"]);
+}
+
+/// A home-made board whose service has other names on the air, and what it notified.
+struct Renamed {
+    board: SwppBoard,
+    profile: Profile,
+    /// Under which name each of its characteristics is to be found: written to, and notifying.
+    names: [(Uuid, Uuid); 2],
+    notified: Vec<Vec<u8>>,
+}
+
+impl Renamed {
+    fn new(board: SwppBoard, uuids: [Uuid; 3]) -> Self {
+        let [service, write, notify] = uuids;
+        let mut profile = board.profile().clone();
+        profile.advertised = vec![service];
+        profile.services[0].uuid = service;
+        let names = [(write, TO_BOARD), (notify, FROM_BOARD)];
+        for characteristic in &mut profile.services[0].characteristics {
+            let known = names.iter().find(|(_, own)| *own == characteristic.uuid);
+            characteristic.uuid = known.unwrap().0;
+        }
+        Self {
+            board,
+            profile,
+            names,
+            notified: Vec::new(),
+        }
+    }
+
+    fn own(&self, name: Uuid) -> Uuid {
+        let known = self.names.iter().find(|(other, _)| *other == name);
+        known.unwrap().1
+    }
+}
+
+impl Peripheral for Renamed {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+    fn connected(&mut self, now: Instant) {
+        self.board.connected(now);
+    }
+    fn disconnected(&mut self, now: Instant) {
+        self.board.disconnected(now);
+    }
+    fn subscribed(&mut self, now: Instant, characteristic: Uuid, on: bool) {
+        self.board.subscribed(now, self.own(characteristic), on);
+    }
+    fn read(&mut self, now: Instant, characteristic: Uuid) -> Result<Vec<u8>, Refused> {
+        self.board.read(now, self.own(characteristic))
+    }
+    fn write(&mut self, now: Instant, characteristic: Uuid, value: &[u8]) -> Result<(), Refused> {
+        self.board.write(now, self.own(characteristic), value)
+    }
+    fn timeout(&mut self, now: Instant) {
+        Peripheral::timeout(&mut self.board, now);
+    }
+    fn deadline(&self) -> Option<Instant> {
+        Peripheral::deadline(&self.board)
+    }
+    fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
+        let (own, value) = self.board.poll_notify()?;
+        self.notified.push(value.clone());
+        let known = self.names.iter().find(|(_, other)| *other == own);
+        Some((known.unwrap().0, value))
+    }
+}
+
+/// A home-made board on the air, and the daemon that has found it.
+struct HomeMadeRoom {
+    bluez: Bluez,
+    process: Process,
+    watch: Watch,
+    board: Hosted<Renamed>,
+    /// What was seen on the board.
+    seen: Vec<String>,
+}
+
+impl HomeMadeRoom {
+    /// A board with such UUIDs; the rest of the keys it is found by.
+    async fn new(uuids: [Uuid; 3], keys: &str) -> Self {
+        let bluez = Bluez::start().unwrap();
+        let board = SwppBoard::new(swpp::board::Settings {
+            name: "A board of mine".to_owned(),
+            hand_delay: Some(Duration::ZERO),
+            ..swpp::board::Settings::default()
+        });
+        let board = bluez
+            .host(ADAPTER, BOARD, Renamed::new(board, uuids))
+            .unwrap();
+        let mut process = Process::start(
+            &bluez,
+            &format!(
+                "[boards.mine]\nkind = \"swpp\"\nmove_wait = \"50ms\"\n\
+                 ble = {{ name = \"A board of mine\"{keys} }}\n"
+            ),
+        );
+        let watch = process.watch().await;
+        Self {
+            bluez,
+            process,
+            watch,
+            board,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Waits until this was seen on the board.
+    async fn sees(&mut self, wanted: &str) {
+        let end = Instant::now() + PATIENCE;
+        let before = self.seen.len();
+        loop {
+            let seen = &mut self.seen;
+            self.board.with(|renamed| {
+                while let Some(report) = renamed.board.poll_report() {
+                    seen.push(report.to_string());
+                }
+            });
+            let wrong = |seen: &String| {
+                ["fault", "refused", "lost"]
+                    .iter()
+                    .any(|w| seen.starts_with(w))
+            };
+            assert!(!self.seen.iter().any(wrong), "{:?}", self.seen);
+            if self.seen[before..].iter().any(|seen| seen == wanted) {
+                return;
+            }
+            assert!(
+                Instant::now() < end,
+                "`{wanted}` is not seen, but {:?}",
+                self.seen
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Breaks the link, and waits until that is told. It comes back by itself.
+    async fn breaks(&mut self) {
+        self.bluez.control().drop_link(BOARD).unwrap();
+        self.watch.tells("no link: ").await;
+    }
+
+    /// Plays a game to its end: the hand one colour, the GUI the other. The link breaks now and then.
+    async fn whole_game(&mut self, number: usize, hand: Color, breaks: bool) {
+        let mut gui = self.process.gui().await;
+        let game = game(number);
+        let played = |plies: usize| {
+            let words: Vec<_> = game[..plies].iter().map(ToString::to_string).collect();
+            words.join(" ")
+        };
+        gui.says("ucinewgame").await;
+        let first = usize::from(hand.is_black());
+        for ply in (first..game.len()).step_by(2) {
+            // While the program thinks,
+            if breaks && ply % 8 == 4 + first {
+                self.breaks().await;
+            }
+            gui.asks(&played(ply)).await;
+            if ply == 0 {
+                self.sees("announced 1Y").await;
+            } else {
+                self.sees(&format!("executed {}", game[ply - 1])).await;
+            }
+            self.watch.asks_at(ply).await;
+            // and while the player does.
+            if breaks && ply % 8 == 6 + first {
+                self.breaks().await;
+                self.watch.asks_at(ply).await;
+            }
+            let action = HandAction::Move(game[ply]);
+            self.board
+                .with(|renamed| renamed.board.hand(Instant::now(), action));
+            let answer = gui.hears("bestmove").await;
+            assert_eq!(answer, format!("bestmove {}", game[ply]));
+        }
+        gui.says(&format!("position startpos moves {}", played(game.len())))
+            .await;
+        let by_gui = is_hands(
+            game.len(),
+            if hand.is_white() {
+                Plays::Black
+            } else {
+                Plays::White
+            },
+        );
+        let last = game.last().unwrap();
+        self.sees(&format!(
+            "{} {last}",
+            if by_gui { "executed" } else { "made" }
+        ))
+        .await;
+        let on_board = |renamed: &mut Renamed| renamed.board.game().moves().to_vec();
+        let on_board: Vec<_> = self.board.with(on_board).into_iter().map(uci).collect();
+        assert_eq!(on_board, game);
+    }
+}
+
+#[tokio::test]
+async fn a_home_made_board_on_the_air_plays_white_in_notifications_of_twenty_bytes() {
+    let mut room = HomeMadeRoom::new(NORDIC_UART, "").await;
+    room.whole_game(26, Color::White, false).await;
+    let notified = room.board.with(|renamed| renamed.notified.clone());
+    let lengths: Vec<usize> = notified.iter().map(Vec::len).collect();
+    // The answer to the handshake has two more.
+    assert_eq!(lengths[..2], [20, 2], "{notified:?}");
+    assert_eq!(notified.len(), 2 + game(26).len().div_ceil(2));
+}
+
+#[tokio::test]
+async fn a_home_made_board_under_uuids_of_its_own_plays_black_across_lost_links() {
+    let [_, write, notify] = OWN;
+    let keys = format!(", write = \"{write}\", notify = \"{notify}\"");
+    let mut room = HomeMadeRoom::new(OWN, &keys).await;
+    room.whole_game(33, Color::Black, true).await;
+    let greeted = room
+        .seen
+        .iter()
+        .filter(|seen| seen.starts_with("greeted"))
+        .count();
+    assert!(greeted > 4, "{:?}", room.seen);
 }

@@ -158,6 +158,8 @@ impl Watch {
             "took-back" => self.plies = ply() - 1,
             "new-game" => self.plies = 0,
             "advice" => self.advice = words("text"),
+            // It says nothing of what was advised before.
+            "disconnected" => self.advice.clear(),
             _ => {}
         }
         event
