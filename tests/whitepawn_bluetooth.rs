@@ -13,7 +13,10 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use boardbridge::{
     config::whitepawn::NORDIC_UART,
@@ -23,7 +26,7 @@ use boardbridge::{
         bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
         hand::Plays,
         neo::{self, Neo},
-        peripheral::{Peripheral, Profile, Refused},
+        peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
         run::Kind,
         swpp::{
             self, Place, SwppBoard,
@@ -38,6 +41,7 @@ use support::{
     process::{PATIENCE, Process, Watch},
 };
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 const GAMES: &str = include_str!("games/lichess.uci");
@@ -595,4 +599,138 @@ async fn a_home_made_board_under_uuids_of_its_own_plays_black_across_lost_links(
         .filter(|seen| seen.starts_with("greeted"))
         .count();
     assert!(greeted > 4, "{:?}", room.seen);
+}
+
+/// What a central does to a peripheral that is only the shadow of one elsewhere.
+enum Deed {
+    Connects,
+    Leaves,
+    Subscribes(Uuid, bool),
+    Writes(Uuid, Vec<u8>),
+}
+
+/// A peripheral as it is seen elsewhere: what is done to it is done to the original.
+struct Shadow {
+    profile: Profile,
+    deeds: mpsc::UnboundedSender<Deed>,
+    notified: VecDeque<(Uuid, Vec<u8>)>,
+}
+
+impl Shadow {
+    fn does(&self, deed: Deed) {
+        // The original may be gone.
+        let _ = self.deeds.send(deed);
+    }
+}
+
+impl Peripheral for Shadow {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+    fn connected(&mut self, _now: Instant) {
+        self.notified.clear();
+        self.does(Deed::Connects);
+    }
+    fn disconnected(&mut self, _now: Instant) {
+        self.does(Deed::Leaves);
+    }
+    fn subscribed(&mut self, _now: Instant, characteristic: Uuid, on: bool) {
+        self.does(Deed::Subscribes(characteristic, on));
+    }
+    fn read(&mut self, _now: Instant, _characteristic: Uuid) -> Result<Vec<u8>, Refused> {
+        Err(Refused)
+    }
+    fn write(&mut self, _now: Instant, characteristic: Uuid, value: &[u8]) -> Result<(), Refused> {
+        self.does(Deed::Writes(characteristic, value.to_vec()));
+        Ok(())
+    }
+    fn timeout(&mut self, _now: Instant) {}
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
+        self.notified.pop_front()
+    }
+}
+
+/// Puts what is on the air of one Bluetooth under a name on the air of another, with these UUIDs.
+async fn carry(from: &Bluez, to: &Bluez, name: &str, uuids: [Uuid; 3]) {
+    let central = from.phone(ADAPTER, PHONE, USUAL_MTU).unwrap();
+    let heard = central.finds(name).await;
+    let [service, write, notify] = uuids;
+    let characteristic = |uuid, write| Characteristic {
+        uuid,
+        flags: Flags {
+            read: false,
+            write,
+            notify: !write,
+        },
+    };
+    let (deeds, mut done) = mpsc::unbounded_channel();
+    let shadow = Shadow {
+        profile: Profile {
+            name: heard.name.unwrap(),
+            advertised: heard.services,
+            services: vec![Service {
+                uuid: service,
+                characteristics: vec![characteristic(write, true), characteristic(notify, false)],
+            }],
+        },
+        deeds,
+        notified: VecDeque::new(),
+    };
+    let shadow = to.host(ADAPTER, BOARD, shadow).unwrap();
+    let control = to.control();
+    tokio::spawn(async move {
+        let mut linked = false;
+        loop {
+            tokio::select! {
+                biased;
+                deed = done.recv() => match deed {
+                    Some(Deed::Connects) => {
+                        central.connect().unwrap();
+                        linked = true;
+                    }
+                    Some(Deed::Leaves) => {
+                        central.disconnect();
+                        linked = false;
+                    }
+                    Some(Deed::Subscribes(what, on)) => {
+                        // It may have left meanwhile.
+                        let _ = central.subscribe(what, on);
+                    }
+                    Some(Deed::Writes(what, value)) => {
+                        let _ = central.write(what, &value, true).await;
+                    }
+                    None => return,
+                },
+                notified = central.notified(), if linked => match notified {
+                    Some(value) => shadow.with(|shadow| shadow.notified.push_back(value)),
+                    None => {
+                        linked = false;
+                        control.drop_link(BOARD).unwrap();
+                    }
+                },
+            }
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_game_crosses_two_daemons_by_ble_from_the_phone_to_the_wood() {
+    let mut far = Room::new("ble = { name = \"Far away\" }").await;
+    let near = Bluez::start().unwrap();
+    carry(&far.bluez, &near, "Far away", NORDIC_UART).await;
+    let _process = Process::start(
+        &near,
+        "[boards.board]\nkind = \"swpp\"\nmove_wait = \"50ms\"\nble = { name = \"Far away\" }\n\
+         [[whitepawn]]\nboard = \"board\"\nble = { name = \"Near by\" }\n",
+    );
+    let handset = near.phone(ADAPTER, PHONE, USUAL_MTU).unwrap();
+    let air = Air::Ble("Near by".to_owned(), NORDIC_UART);
+    let opponent = Some((33, Plays::White));
+    let mut phone = Phone::on_air(handset, air, GAMES, opponent);
+    far.whole_game(&mut phone, 33, Plays::White).await;
+    // The end is told all the way.
+    far.watch.tells("the game is over").await;
 }
