@@ -12,14 +12,7 @@
 
 mod support;
 
-use std::{
-    fs,
-    io::{BufRead, BufReader},
-    net::SocketAddr,
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use boardbridge::simulate::{
     HandAction,
@@ -27,12 +20,11 @@ use boardbridge::simulate::{
     neo::{Neo, Settings, profile},
 };
 use shakmaty::Position;
-use support::Gui;
-use tempfile::TempDir;
-use tokio::{sync::mpsc, time::timeout};
+use support::{
+    Gui,
+    process::{PATIENCE, Process, boardbridge},
+};
 
-/// Nothing awaited here takes so long unless it never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How many times faster than real the boards are.
 const SPEED: f64 = 20.0;
 /// The recogniser's waits are for real boards: two pictures agree after 2.1 s, whatever the board's speed.
@@ -54,96 +46,30 @@ fn neo(suffix: &str) -> Neo {
 /// The daemon in its own process, on a Bluetooth of its own.
 struct House {
     bluez: Bluez,
-    child: Child,
-    log: mpsc::UnboundedReceiver<String>,
-    before: Vec<String>,
-    uci: SocketAddr,
-    _folder: TempDir,
+    process: Process,
 }
 
 impl House {
-    async fn start(bluez: Bluez, boards: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("bb.toml");
-        let text = format!(
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{boards}"
-        );
-        fs::write(&file, text).unwrap();
-        let mut child = boardbridge(&bluez)
-            .args(["run", "--config"])
-            .arg(&file)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let errors = child.stderr.take().unwrap();
-        let (sender, log) = mpsc::unbounded_channel();
-        thread::spawn(move || {
-            for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut house = Self {
-            bluez,
-            child,
-            log,
-            before: Vec::new(),
-            uci: "127.0.0.1:1".parse().unwrap(),
-            _folder: folder,
-        };
-        let line = house.logs("uci listens at").await;
-        house.uci = line.split_whitespace().last().unwrap().parse().unwrap();
-        house
+    fn start(bluez: Bluez, boards: &str) -> Self {
+        let process = Process::start(&bluez, boards);
+        Self { bluez, process }
     }
 
     /// One board, and nobody else on the air.
-    async fn with_neo() -> (Self, Hosted<Neo>) {
+    fn with_neo() -> (Self, Hosted<Neo>) {
         let bluez = Bluez::start().unwrap();
         let board = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
         let boards = format!("[boards.neo]\n{KEYS}ble = {{ name = \"Square Off Neo\" }}\n");
-        (Self::start(bluez, &boards).await, board)
+        (Self::start(bluez, &boards), board)
     }
 
     fn control(&self) -> Control {
         self.bluez.control()
     }
 
-    async fn gui(&self) -> Gui {
-        Gui::connect(self.uci).await
+    async fn gui(&mut self) -> Gui {
+        self.process.gui().await
     }
-
-    /// Waits for a line of the log with these words.
-    async fn logs(&mut self, words: &str) -> String {
-        loop {
-            match timeout(PATIENCE, self.log.recv()).await {
-                Ok(Some(line)) if line.contains(words) => return line,
-                Ok(Some(line)) => self.before.push(line),
-                _ => panic!(
-                    "`{words}` is not in the log, but\n{}",
-                    self.before.join("\n")
-                ),
-            }
-        }
-    }
-}
-
-impl Drop for House {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn boardbridge(bluez: &Bluez) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
-    command
-        .env("RUST_LOG", "boardbridge=debug")
-        .env("DBUS_SYSTEM_BUS_ADDRESS", bluez.address())
-        .env_remove("JOURNAL_STREAM");
-    command
 }
 
 /// Waits until this is so on the board.
@@ -182,7 +108,7 @@ fn faults(board: &Hosted<Neo>) -> Vec<String> {
 
 #[tokio::test]
 async fn a_game_is_played_over_the_air() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let mut gui = house.gui().await;
     let moves: Vec<&str> = "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 g1f3 c8g4 f1e2 b8c6 e1g1 e8c8"
         .split(' ')
@@ -201,7 +127,7 @@ async fn a_game_is_played_over_the_air() {
 
 #[tokio::test]
 async fn links_lost_in_the_game_and_in_mid_path_come_back() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let control = house.control();
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -224,7 +150,7 @@ async fn links_lost_in_the_game_and_in_mid_path_come_back() {
 
 #[tokio::test]
 async fn a_move_made_out_of_reach_is_the_answer() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let control = house.control();
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -239,7 +165,7 @@ async fn a_move_made_out_of_reach_is_the_answer() {
 
 #[tokio::test]
 async fn refused_writes_and_corrupt_notifications_are_got_over() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let control = house.control();
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -264,7 +190,7 @@ async fn refused_writes_and_corrupt_notifications_are_got_over() {
 
 #[tokio::test]
 async fn bluetooth_switched_off_and_on_is_told_and_got_over() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let control = house.control();
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -284,7 +210,7 @@ async fn bluetooth_switched_off_and_on_is_told_and_got_over() {
 
 #[tokio::test]
 async fn a_bluetooth_service_that_ends_and_comes_again_is_told_and_got_over() {
-    let (house, board) = House::with_neo().await;
+    let (mut house, board) = House::with_neo();
     let control = house.control();
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -306,7 +232,7 @@ async fn two_boards_on_one_adapter_are_told_apart() {
         "[boards.one]\n{KEYS}ble = {{ name = \"Square Off Neo - 001\" }}\n\
          [boards.two]\n{KEYS}ble = {{ address = \"{SECOND}\" }}\n"
     );
-    let house = House::start(bluez, &boards).await;
+    let mut house = House::start(bluez, &boards);
     let mut one = house.gui().await;
     let mut two = house.gui().await;
     one.says("setoption name Board value one").await;
@@ -352,7 +278,7 @@ async fn what_is_wrong_with_bluetooth_is_said_with_its_remedy() {
         let bluez = Bluez::start().unwrap();
         let _board = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
         fault(&bluez.control());
-        let house = House::start(bluez, &format!("[boards.neo]\n{KEYS}{ble}")).await;
+        let mut house = House::start(bluez, &format!("[boards.neo]\n{KEYS}{ble}"));
         let mut gui = house.gui().await;
         gui.asks("").await;
         let line = gui.hears_of(words).await;
@@ -365,8 +291,8 @@ async fn a_board_that_is_not_there_is_told_with_what_was_seen() {
     let bluez = Bluez::start().unwrap();
     let _board = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
     let boards = format!("[boards.neo]\n{KEYS}ble = {{ name = \"Square Off Pro\" }}\n");
-    let mut house = House::start(bluez, &boards).await;
-    let line = house.logs("was not found").await;
+    let mut house = House::start(bluez, &boards);
+    let line = house.process.logs("was not found").await;
     assert!(
         line.contains("is it switched on, in reach, and not connected to an app?")
             && line.contains("These were seen: \"Square Off Neo - 001\"."),

@@ -12,19 +12,12 @@
 
 mod support;
 
-use std::time::Duration;
-
 use boardbridge::{
     game::{Game, uci},
-    simulate::{
-        hand::{Player, Plays},
-        run::Kind,
-        swpp::{Opponent, Order, Place, Seen, Style, WhitePawnApp, app, call::Call},
-    },
+    simulate::{hand::Plays, run::Kind, swpp::Place},
 };
 use shakmaty::Color;
-use support::{FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE};
-use tokio::{sync::mpsc, time::timeout};
+use support::{FAST_CITRINE, FAST_UCB, Hand, House, phone::Phone};
 
 const GAMES: &str = include_str!("games/lichess.uci");
 const TCP: &str = "[[whitepawn]]\nboard = \"board\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
@@ -34,72 +27,6 @@ fn game(number: usize) -> Game {
     let line = GAMES.lines().nth(number - 1).unwrap();
     game.play_uci(line.split_whitespace()).unwrap();
     game
-}
-
-/// The app and what it tells.
-struct Phone {
-    orders: mpsc::Sender<Order>,
-    told: mpsc::UnboundedReceiver<Seen>,
-    log: Vec<String>,
-}
-
-impl Phone {
-    /// A phone whose opponent plays one colour of a game, or nobody's.
-    async fn new(place: Place, opponent: Option<(usize, Plays)>) -> Self {
-        let opponent = opponent.map(|(number, plays)| {
-            let player = Player::of_game(GAMES, number, plays).unwrap();
-            Opponent::new(player, Duration::ZERO, 3)
-        });
-        let settings = app::Settings {
-            style: Style::Exact,
-            ..app::Settings::default()
-        };
-        let mut call = Call::new(WhitePawnApp::new(settings, opponent), place)
-            .await
-            .unwrap();
-        let (orders, mut next) = mpsc::channel::<Order>(64);
-        let (seen, told) = mpsc::unbounded_channel();
-        tokio::spawn(async move {
-            loop {
-                tokio::select! {
-                    what = call.next() => if seen.send(what).is_err() { return },
-                    order = next.recv() => match order {
-                        Some(order) => call.order(order),
-                        None => return,
-                    },
-                }
-            }
-        });
-        Self {
-            orders,
-            told,
-            log: Vec::new(),
-        }
-    }
-
-    async fn does(&self, order: &str) {
-        self.orders.send(order.parse().unwrap()).await.unwrap();
-    }
-
-    /// Waits until this is told; a fault is never told.
-    async fn tells(&mut self, words: &str) {
-        loop {
-            let Ok(Some(seen)) = timeout(PATIENCE, self.told.recv()).await else {
-                panic!("`{words}` was not told, but {:?}", self.log);
-            };
-            let told = seen.to_string();
-            self.log.push(told.clone());
-            let wrong = ["fault", "jammed", "gave-up", "failed", "astray"];
-            assert!(
-                !wrong.iter().any(|wrong| told.starts_with(wrong)),
-                "{:?}",
-                self.log
-            );
-            if told.starts_with(words) {
-                return;
-            }
-        }
-    }
 }
 
 /// Plays a game to its end: the hand its colour, the phone the other. `plays` is the phone's colour.
@@ -167,7 +94,7 @@ async fn games_are_played_over_tcp_on_a_citrine() {
         (25, Plays::Black),
         (38, Plays::White),
     ] {
-        let mut phone = Phone::new(tcp(&house), Some((number, plays))).await;
+        let mut phone = Phone::new(tcp(&house), GAMES, Some((number, plays))).await;
         whole_game(&house, &mut hand, &mut phone, number, plays).await;
         house.awaits("board", 0).await;
     }
@@ -177,7 +104,7 @@ async fn games_are_played_over_tcp_on_a_citrine() {
 async fn games_are_played_over_tcp_on_a_ucb() {
     let (house, mut hand) = on(FAST_UCB, Kind::NovagUcb, TCP).await;
     for (number, plays) in [(25, Plays::White), (26, Plays::Black)] {
-        let mut phone = Phone::new(tcp(&house), Some((number, plays))).await;
+        let mut phone = Phone::new(tcp(&house), GAMES, Some((number, plays))).await;
         whole_game(&house, &mut hand, &mut phone, number, plays).await;
         house.awaits("board", 0).await;
     }
@@ -187,7 +114,12 @@ async fn games_are_played_over_tcp_on_a_ucb() {
 async fn a_game_is_played_over_a_pseudo_terminal() {
     let folder = House::folder();
     let link = folder.path().join("phone");
-    let mut phone = Phone::new(Place::Pty(Some(link.clone())), Some((21, Plays::Black))).await;
+    let mut phone = Phone::new(
+        Place::Pty(Some(link.clone())),
+        GAMES,
+        Some((21, Plays::Black)),
+    )
+    .await;
     let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
     let more = format!("[[whitepawn]]\nboard = \"board\"\nserial = {{ port = {link:?} }}\n");
     let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
@@ -203,7 +135,7 @@ async fn a_game_crosses_two_daemons_from_the_phone_to_the_wood() {
     );
     let near = House::with(House::folder(), &[], &board).await;
     for (number, plays) in [(1, Plays::White), (26, Plays::Black)] {
-        let mut phone = Phone::new(tcp(&near), Some((number, plays))).await;
+        let mut phone = Phone::new(tcp(&near), GAMES, Some((number, plays))).await;
         whole_game(&far, &mut hand, &mut phone, number, plays).await;
         near.awaits("board", 0).await;
         // The end is told all the way.
@@ -214,7 +146,7 @@ async fn a_game_crosses_two_daemons_from_the_phone_to_the_wood() {
 #[tokio::test]
 async fn a_phone_and_a_board_that_come_and_go_play_one_game() {
     let (house, mut hand) = on(FAST_CITRINE, Kind::NovagCitrine, TCP).await;
-    let mut phone = Phone::new(tcp(&house), None).await;
+    let mut phone = Phone::new(tcp(&house), GAMES, None).await;
     phone.tells("ready").await;
     phone.does("new-game 3 Y").await;
     let game = game(33);

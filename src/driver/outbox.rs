@@ -95,6 +95,12 @@ impl<P: Copy + PartialEq> Outbox<P> {
         }
     }
 
+    /// What the request is part of that waits for its answer.
+    pub fn under_way(&self) -> Option<P> {
+        let first = self.queue.front().filter(|_| self.under_way);
+        first.map(|entry| entry.part)
+    }
+
     /// Takes a request back that is not under way. Whether there was one.
     pub fn retract(&mut self, part: P) -> bool {
         let first = usize::from(self.under_way);

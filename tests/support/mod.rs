@@ -3,6 +3,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod phone;
+pub mod process;
+
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
@@ -90,6 +93,14 @@ impl Hand {
         std::iter::from_fn(|| self.reports.try_recv().ok())
             .map(|r| r.to_string())
             .collect()
+    }
+}
+
+impl Drop for Hand {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("seen on the board: {:?}", self.seen());
+        }
     }
 }
 

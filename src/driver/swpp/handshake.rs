@@ -33,7 +33,7 @@ enum State {
 #[derive(Debug)]
 pub struct Handshake {
     state: State,
-    /// H0 has left on this link: what comes before is no answer to it.
+    /// H0 was given to this link: what comes before is no answer to it.
     asked: bool,
     /// A series was in vain, and that has been said.
     silent: bool,
@@ -66,11 +66,15 @@ impl Handshake {
         self.silent = false;
     }
 
+    /// H0 is given to the link. Over the air the board's answer may be here before the link's.
+    pub fn leaves(&mut self) {
+        self.asked = true;
+    }
+
     /// H0 has left.
     pub fn left(&mut self, now: Instant) {
         if let State::Leaving(sent) = self.state {
             self.state = State::Awaited(now + ANSWER_WAIT, sent);
-            self.asked = true;
         }
     }
 

@@ -427,6 +427,9 @@ impl Driver for Swpp {
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.outbox.poll(now, false)?;
+        if self.outbox.under_way() == Some(Part::Handshake) {
+            self.handshake.leaves();
+        }
         if self.way == Way::Stream
             && let Some(settled) = self.outbox.answered(now, Outcome::Done)
         {

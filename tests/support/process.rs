@@ -1,0 +1,193 @@
+//! The daemon in a process of its own, on a Bluetooth of its own.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use boardbridge::simulate::bluez::Bluez;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::Gui;
+
+/// Nothing awaited here takes so long unless it never comes: a board that is not in reach is told after 20 s.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The program, where this is the system's Bluetooth.
+pub fn boardbridge(bluez: &Bluez) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    command
+        .env("RUST_LOG", "boardbridge=debug")
+        .env("DBUS_SYSTEM_BUS_ADDRESS", bluez.address())
+        .env_remove("JOURNAL_STREAM");
+    command
+}
+
+/// See the module's introduction.
+pub struct Process {
+    child: Child,
+    lines: mpsc::UnboundedReceiver<String>,
+    /// The log so far.
+    pub log: Vec<String>,
+    _folder: TempDir,
+}
+
+impl Process {
+    /// Starts it with these boards and front-ends, besides its two servers on free ports.
+    pub fn start(bluez: &Bluez, more: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bb.toml");
+        let text =
+            format!("[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{more}");
+        fs::write(&file, text).unwrap();
+        let mut child = boardbridge(bluez)
+            .args(["run", "--config"])
+            .arg(&file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let errors = child.stderr.take().unwrap();
+        let (sender, lines) = mpsc::unbounded_channel();
+        thread::spawn(move || {
+            for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            lines,
+            log: Vec::new(),
+            _folder: folder,
+        }
+    }
+
+    /// Waits for a new line of the log with these words.
+    pub async fn logs(&mut self, words: &str) -> String {
+        loop {
+            match timeout(PATIENCE, self.lines.recv()).await {
+                Ok(Some(line)) => {
+                    self.log.push(line.clone());
+                    if line.contains(words) {
+                        return line;
+                    }
+                }
+                _ => panic!("`{words}` is not in the log, but\n{}", self.log.join("\n")),
+            }
+        }
+    }
+
+    /// Waits until it listens for this, and says where.
+    pub async fn address(&mut self, what: &str) -> SocketAddr {
+        let words = format!("{what} listens at");
+        let known = self.log.iter().find(|line| line.contains(&words)).cloned();
+        let line = match known {
+            Some(line) => line,
+            None => self.logs(&words).await,
+        };
+        line.split_whitespace().last().unwrap().parse().unwrap()
+    }
+
+    /// A GUI at it.
+    pub async fn gui(&mut self) -> Gui {
+        Gui::connect(self.address("uci").await).await
+    }
+
+    /// Somebody who watches its only board.
+    pub async fn watch(&mut self) -> Watch {
+        Watch {
+            stream: Gui::connect(self.address("status").await).await,
+            plies: 0,
+            last: String::new(),
+            advice: String::new(),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            while let Ok(line) = self.lines.try_recv() {
+                self.log.push(line);
+            }
+            println!("the daemon's log:\n{}", self.log.join("\n"));
+        }
+    }
+}
+
+/// A daemon's event stream, followed.
+pub struct Watch {
+    stream: Gui,
+    plies: usize,
+    /// The last of them.
+    last: String,
+    advice: String,
+}
+
+impl Watch {
+    /// The next event.
+    async fn next(&mut self) -> Value {
+        let line = self.stream.line().await.unwrap();
+        let event: Value = serde_json::from_str(&line).unwrap();
+        let words = |key: &str| event[key].as_str().unwrap().to_owned();
+        let ply = || usize::try_from(event["ply"].as_u64().unwrap()).unwrap();
+        match event["event"].as_str().unwrap() {
+            "snapshot" => {
+                let game = words("game");
+                let moves = game.split_whitespace().skip_while(|word| *word != "moves");
+                let moves: Vec<&str> = moves.skip(1).collect();
+                self.plies = moves.len();
+                self.last = moves.last().map_or(String::new(), ToString::to_string);
+                self.advice = words("advice");
+            }
+            "moved" => {
+                self.plies = ply();
+                self.last = words("uci");
+            }
+            "took-back" => self.plies = ply() - 1,
+            "new-game" => self.plies = 0,
+            "advice" => self.advice = words("text"),
+            // It says nothing of what was advised before.
+            "disconnected" => self.advice.clear(),
+            _ => {}
+        }
+        event
+    }
+
+    /// Waits until the board has so many plies.
+    pub async fn knows(&mut self, plies: usize) {
+        while self.plies != plies {
+            self.next().await;
+        }
+    }
+
+    /// Waits until the player is told to move after so many plies, or to make the last shown move and then one of his
+    /// own.
+    pub async fn asks_at(&mut self, plies: usize) {
+        let shown = |watch: &Self| format!("make the move {} on the board", watch.last);
+        while self.plies != plies
+            || !(self.advice.ends_with("to move on the board") || self.advice == shown(self))
+        {
+            self.next().await;
+        }
+    }
+
+    /// Waits for an event with these words.
+    pub async fn tells(&mut self, words: &str) {
+        while !self.next().await["text"]
+            .as_str()
+            .is_some_and(|text| text.contains(words))
+        {}
+    }
+}
