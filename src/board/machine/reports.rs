@@ -7,7 +7,7 @@ use shakmaty::{Board, Color};
 use super::{MAX_RETRY_WAIT, Machine, RESTART_WAIT};
 use crate::{
     board::{
-        advice::Advice,
+        advice::{Advice, Words},
         held::{Certainty, Held, List, Listed, Meaning},
         snapshot::LinkState,
     },
@@ -81,6 +81,10 @@ impl Machine {
                 }
             }
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::NoList if self.is_blank() => {
+                self.held.lose();
+                self.changed = true;
+            }
             DriverEvent::NoList => {
                 // A board that cannot tell is believed to hold what we know.
                 self.held.assure();
@@ -189,6 +193,12 @@ impl Machine {
         self.claims.rebase(&game);
     }
 
+    /// Whether this is a board that reports moves only, and was told of no game yet: neither a new one, nor by the
+    /// player's word that a position was set up.
+    fn is_blank(&self) -> bool {
+        self.driver.capabilities().tells_moves_only && !self.held.is_known()
+    }
+
     fn moved(&mut self, now: Instant, reported: Reported) {
         let promotion = self.claims.promotion();
         let moves_only = self.driver.capabilities().tells_moves_only;
@@ -196,6 +206,11 @@ impl Machine {
         if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
             // Playing on is as good as saying that the position stands.
             self.ready(now);
+        }
+        if self.is_blank() {
+            let text = format!("a move before any game: {}", Words(reported));
+            self.event(Event::Unreadable { text });
+            return;
         }
         if self.held.certainty() == Certainty::Lost {
             self.held.doubt();

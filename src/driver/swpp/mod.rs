@@ -140,7 +140,7 @@ impl Swpp {
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                 }
             }
-            Ok(Message::BoardMove(wording)) if self.handshake.is_done() && self.told.is_some() => {
+            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
                 let reported = Reported {
                     color: None,
                     wording,
@@ -149,7 +149,7 @@ impl Swpp {
             }
             Ok(Message::BoardMove(_)) => {
                 self.unreadable(format!(
-                    "a move before the handshake, or before any game: {}",
+                    "a move before the handshake: {}",
                     printable(line, MAX_LINE)
                 ));
             }
@@ -308,12 +308,8 @@ impl Driver for Swpp {
             self.doing = None;
         }
         if self.asked.take_if(|at| *at <= now).is_some() {
-            // Nobody can tell whether the board has forgotten its game; one that it was never told it has not.
-            self.events.push_back(if self.told.is_some() {
-                DriverEvent::NoList
-            } else {
-                DriverEvent::Adrift
-            });
+            // Nobody can tell whether the board has forgotten its game.
+            self.events.push_back(DriverEvent::NoList);
         }
     }
 
