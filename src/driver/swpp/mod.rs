@@ -259,7 +259,8 @@ impl Driver for Swpp {
         self.lines.clear();
         self.outbox.clear();
         self.events.clear();
-        self.doing = None;
+        // The hand has its time for what was shown, whatever becomes of the link.
+        self.doing.take_if(|doing| !matches!(doing, Doing::Hand(_)));
         self.asked = None;
         self.line_ends = None;
         self.unfit = None;
