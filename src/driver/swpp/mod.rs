@@ -86,6 +86,8 @@ pub struct Swpp {
     told: Option<Beginning>,
     /// Whether that game is on: begun, and not over.
     running: bool,
+    /// How the game before is over, while the board has not been told.
+    over: Option<Ending>,
     /// What the board holds is asked for, and told at that time.
     asked: Option<Instant>,
     /// When an unfinished line counts as broken off.
@@ -108,6 +110,7 @@ impl Swpp {
             doing: None,
             told: None,
             running: false,
+            over: None,
             asked: None,
             line_ends: None,
             unfit: None,
@@ -138,6 +141,7 @@ impl Swpp {
                         id = format!("{id}, serial number {serial}");
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
+                    self.tell_end();
                 }
             }
             Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
@@ -199,9 +203,18 @@ impl Swpp {
         }
     }
 
-    /// Tells the board that its game is over, once.
+    /// Tells the board that its game is over, once; where there is no handshake yet, after it.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
+            self.over = Some(ending);
+            self.tell_end();
+        }
+    }
+
+    fn tell_end(&mut self) {
+        if self.handshake.is_done()
+            && let Some(ending) = self.over.take()
+        {
             self.send(&Message::GameEnded(ending), Part::Plain);
         }
     }
