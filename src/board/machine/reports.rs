@@ -202,7 +202,12 @@ impl Machine {
     fn moved(&mut self, now: Instant, reported: Reported) {
         let promotion = self.claims.promotion();
         let moves_only = self.driver.capabilities().tells_moves_only;
-        let target = self.claims.target().filter(|_| self.by_hand && moves_only);
+        let awaiting = self.claims.awaiting();
+        let hand = self.hand;
+        // The side that the hand does not play.
+        let others = |turn: Color| hand.is_some_and(|hand| hand != turn) && !awaiting;
+        let set_up = |target: &&Game| self.by_hand && moves_only && !others(target.turn());
+        let target = self.claims.target().filter(set_up);
         if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
             // Playing on is as good as saying that the position stands.
             self.ready(now);
@@ -217,10 +222,8 @@ impl Machine {
             self.driver.learn(now);
             return;
         }
-        let turn = self.held.game().turn();
-        let others = self.hand.is_some_and(|hand| hand != turn) && !self.claims.awaiting();
         if moves_only
-            && others
+            && others(self.held.game().turn())
             && reported
                 .resolve(self.held.game().position(), promotion)
                 .is_some()
