@@ -48,7 +48,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         });
     }
     let game = held.game();
-    let known = held.certainty() == Certainty::Sure && !held.is_astray();
+    // Nobody can tell whether such a board has heard of the game it was told to begin: it is told every one.
+    let anew = given.new_game && board.tells_moves_only && target.is_standard();
+    let known = held.certainty() == Certainty::Sure && !held.is_astray() && !anew;
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
