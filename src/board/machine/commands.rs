@@ -167,12 +167,13 @@ mod tests {
     use std::time::Duration;
 
     use shakmaty::uci::UciMove;
+    use uuid::Uuid;
 
     use super::*;
     use crate::{
         board::{command::ClientId, name::BoardName, occasion::Occasion},
         driver::{
-            Channel,
+            Channel, Outcome,
             swpp::{MOVE_WAIT, Swpp, Way},
         },
         game::{Game, uci},
@@ -214,6 +215,12 @@ mod tests {
             while self.machine.poll_transmit(self.now).is_some() {}
             self.machine.timeout(self.now);
             while self.machine.poll_transmit(self.now).is_some() {}
+        }
+
+        /// The characteristic has taken what was written.
+        fn done(&mut self) {
+            let channel = Channel::Serial;
+            self.machine.answered(self.now, channel, Outcome::Done);
         }
 
         fn hears(&mut self, text: &str) {
@@ -276,5 +283,28 @@ mod tests {
             rig.hears("MB f1c4\n");
             assert_eq!(rig.answer().unwrap().to_string(), "f1c4", "{says_so}");
         }
+    }
+
+    #[test]
+    fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
+        let (write, notify) = (Uuid::from_u128(2), Uuid::from_u128(3));
+        let mut rig = Rig::over(Way::Gatt {
+            write: Channel::Gatt(write),
+            notify: Channel::Gatt(notify),
+        });
+        rig.states("e2e4");
+        for _ in 0..4 {
+            rig.waits(1);
+            rig.done();
+        }
+        rig.hears("H101     1.2\n");
+        // NG, and MA that the board has not acknowledged yet.
+        rig.waits(0);
+        rig.done();
+        rig.waits(0);
+        rig.states("");
+        rig.done();
+        assert_eq!(rig.machine.snapshot().game.len(), 1);
+        assert_eq!(rig.answer(), None);
     }
 }

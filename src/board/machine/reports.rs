@@ -357,6 +357,7 @@ impl Machine {
             None => {}
             Some(Step::Show(m)) => {
                 self.held.shown(m);
+                self.claims.shown_up_to(self.held.game().len());
                 self.event(Event::Moved {
                     uci: uci(m),
                     ply: ply + 1,
