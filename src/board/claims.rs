@@ -266,6 +266,13 @@ impl Claims {
         }
     }
 
+    /// The program's moves were shown up to this ply: none of them is the hand's, whoever states a game without them.
+    pub fn shown_up_to(&mut self, plies: usize) {
+        for claim in &mut self.claims {
+            claim.fresh_from = claim.fresh_from.max(plies);
+        }
+    }
+
     /// Notes which clients the hand has answered.
     pub fn note_answers(&mut self, is_answered: impl Fn(&Claim) -> bool) {
         for claim in &mut self.claims {

@@ -104,6 +104,11 @@ impl Held {
         self.certainty
     }
 
+    /// Whether anything was ever known of this board's game.
+    pub fn is_known(&self) -> bool {
+        self.known_before
+    }
+
     /// The ply the board's own record begins at.
     pub fn base(&self) -> usize {
         self.base

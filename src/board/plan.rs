@@ -50,7 +50,11 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         });
     }
     let game = held.game();
-    let known = held.certainty() == Certainty::Sure && !held.is_astray() && !given.afresh;
+    // Nobody can tell whether a board that tells of moves only has heard of the game it was told to begin: it is told every
+    // one.
+    let anew = given.new_game && board.tells_moves_only && target.is_standard();
+    let known = held.certainty() == Certainty::Sure && !held.is_astray();
+    let known = known && !given.afresh && !anew;
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;

@@ -168,6 +168,7 @@ impl Machine {
             && let Some(target) = self.claims.target().cloned()
         {
             self.held.replace(target);
+            self.claims.taken_back_to(self.held.game().len());
         }
         if let Some(target) = self.claims.target() {
             self.hand = self.claims.occasion().beginning(target.turn()).hand;
@@ -177,5 +178,152 @@ impl Machine {
         self.held.confirm();
         self.confirm(now);
         self.lead_after = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use shakmaty::uci::UciMove;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        board::{command::ClientId, name::BoardName, occasion::Occasion},
+        driver::{
+            Channel, Outcome,
+            swpp::{MOVE_WAIT, Swpp, Way},
+        },
+        game::{Game, uci},
+    };
+
+    const CLIENT: ClientId = ClientId(1);
+
+    /// A home-made board that has answered, and its client.
+    struct Rig {
+        machine: Machine,
+        now: Instant,
+        number: u64,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let mut rig = Self::over(Way::Stream);
+            rig.waits(1);
+            rig.hears("H101     1.2\n");
+            rig
+        }
+
+        fn over(way: Way) -> Self {
+            let driver = Box::new(Swpp::new(way, MOVE_WAIT));
+            let wait = Duration::from_secs(3);
+            let mut machine = Machine::new(BoardName::default(), driver, wait);
+            let now = Instant::now();
+            machine.link_up(now);
+            Self {
+                machine,
+                now,
+                number: 0,
+            }
+        }
+
+        fn waits(&mut self, seconds: u64) {
+            self.now += Duration::from_secs(seconds);
+            self.machine.timeout(self.now);
+            while self.machine.poll_transmit(self.now).is_some() {}
+            self.machine.timeout(self.now);
+            while self.machine.poll_transmit(self.now).is_some() {}
+        }
+
+        /// The characteristic has taken what was written.
+        fn done(&mut self) {
+            let channel = Channel::Serial;
+            self.machine.answered(self.now, channel, Outcome::Done);
+        }
+
+        fn hears(&mut self, text: &str) {
+            let bytes = text.as_bytes();
+            self.machine.received(self.now, Channel::Serial, bytes);
+        }
+
+        fn states(&mut self, moves: &str) {
+            self.number += 1;
+            let mut game = Game::standard();
+            game.play_uci(moves.split_whitespace()).unwrap();
+            let target = Command::Target {
+                client: CLIENT,
+                label: "the test".into(),
+                number: self.number,
+                game: Box::new(game),
+                occasion: Occasion::default(),
+            };
+            self.machine.command(self.now, target);
+            let on = Command::Await {
+                client: CLIENT,
+                on: true,
+            };
+            self.machine.command(self.now, on);
+        }
+
+        fn answer(&self) -> Option<UciMove> {
+            let snapshot = self.machine.snapshot();
+            let place = snapshot.place(CLIENT, self.number).unwrap();
+            place.answer.first().copied().map(uci)
+        }
+
+        fn takes_answer(&mut self) {
+            let answered = Command::Answered {
+                client: CLIENT,
+                number: self.number,
+                answer: self.answer().unwrap(),
+            };
+            self.machine.command(self.now, answered);
+        }
+    }
+
+    #[test]
+    fn after_a_position_was_set_up_by_hand_the_next_move_is_the_answer() {
+        for says_so in [true, false] {
+            let mut rig = Rig::new();
+            rig.states("");
+            rig.waits(1);
+            rig.hears("MB e2e4\n");
+            rig.takes_answer();
+            rig.states("e2e4 e7e5");
+            rig.waits(10);
+            rig.hears("MB g1f3\n");
+            rig.takes_answer();
+            rig.states("e2e4 e7e5");
+            if says_so {
+                rig.machine
+                    .command(rig.now, Command::Ready { client: CLIENT });
+            }
+            rig.hears("MB f1c4\n");
+            assert_eq!(rig.answer().unwrap().to_string(), "f1c4", "{says_so}");
+        }
+    }
+
+    #[test]
+    fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
+        let (write, notify) = (Uuid::from_u128(2), Uuid::from_u128(3));
+        let mut rig = Rig::over(Way::Gatt {
+            write: Channel::Gatt(write),
+            notify: Channel::Gatt(notify),
+        });
+        rig.states("e2e4");
+        for _ in 0..4 {
+            rig.waits(1);
+            rig.done();
+        }
+        rig.hears("H101     1.2\n");
+        // NG, and MA that the board has not acknowledged yet.
+        rig.waits(0);
+        rig.done();
+        rig.waits(0);
+        rig.states("");
+        rig.done();
+        assert_eq!(rig.machine.snapshot().game.len(), 1);
+        assert_eq!(rig.answer(), None);
     }
 }

@@ -7,7 +7,7 @@ use shakmaty::{Board, Color};
 use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT};
 use crate::{
     board::{
-        advice::Advice,
+        advice::{Advice, Words},
         held::{Certainty, Held, List, Listed, Meaning},
         snapshot::LinkState,
     },
@@ -81,6 +81,10 @@ impl Machine {
                 }
             }
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::NoList if self.is_blank() => {
+                self.held.lose();
+                self.changed = true;
+            }
             DriverEvent::NoList => {
                 // A board that cannot tell is believed to hold what we know.
                 self.held.assure();
@@ -189,23 +193,37 @@ impl Machine {
         self.claims.rebase(&game);
     }
 
+    /// Whether this is a board that reports moves only, and was told of no game yet: neither a new one, nor by the
+    /// player's word that a position was set up.
+    fn is_blank(&self) -> bool {
+        self.driver.capabilities().tells_moves_only && !self.held.is_known()
+    }
+
     fn moved(&mut self, now: Instant, reported: Reported) {
         let promotion = self.claims.promotion();
         let moves_only = self.driver.capabilities().tells_moves_only;
-        let target = self.claims.target().filter(|_| self.by_hand && moves_only);
+        let awaiting = self.claims.awaiting();
+        let hand = self.hand;
+        // The side that the hand does not play.
+        let others = |turn: Color| hand.is_some_and(|hand| hand != turn) && !awaiting;
+        let set_up = |target: &&Game| self.by_hand && moves_only && !others(target.turn());
+        let target = self.claims.target().filter(set_up);
         if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
             // Playing on is as good as saying that the position stands.
             self.ready(now);
+        }
+        if self.is_blank() {
+            let text = format!("a move before any game: {}", Words(reported));
+            self.event(Event::Unreadable { text });
+            return;
         }
         if self.held.certainty() == Certainty::Lost {
             self.held.doubt();
             self.driver.learn(now);
             return;
         }
-        let turn = self.held.game().turn();
-        let others = self.hand.is_some_and(|hand| hand != turn) && !self.claims.awaiting();
         if moves_only
-            && others
+            && others(self.held.game().turn())
             && reported
                 .resolve(self.held.game().position(), promotion)
                 .is_some()
@@ -344,6 +362,7 @@ impl Machine {
             None => {}
             Some(Step::Show(m)) => {
                 self.held.shown(m);
+                self.claims.shown_up_to(self.held.game().len());
                 self.event(Event::Moved {
                     uci: uci(m),
                     ply: ply + 1,

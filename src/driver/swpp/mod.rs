@@ -145,7 +145,7 @@ impl Swpp {
                     self.send_ending();
                 }
             }
-            Ok(Message::BoardMove(wording)) if self.handshake.is_done() && self.told.is_some() => {
+            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
                 let reported = Reported {
                     color: None,
                     wording,
@@ -154,7 +154,7 @@ impl Swpp {
             }
             Ok(Message::BoardMove(_)) => {
                 self.unreadable(format!(
-                    "a move before the handshake, or before any game: {}",
+                    "a move before the handshake: {}",
                     printable(line, MAX_LINE)
                 ));
             }
@@ -205,7 +205,7 @@ impl Swpp {
         }
     }
 
-    /// Tells the board that its game is over, once.
+    /// Tells the board that its game is over, once; where there is no handshake yet, after it.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
             self.ending = Some(ending);
@@ -272,7 +272,8 @@ impl Driver for Swpp {
         self.lines.clear();
         self.outbox.clear();
         self.events.clear();
-        self.doing = None;
+        // The hand has its time for what was shown, whatever becomes of the link.
+        self.doing.take_if(|doing| !matches!(doing, Doing::Hand(_)));
         self.asked = None;
         self.line_ends = None;
         self.unfit = None;
@@ -321,12 +322,8 @@ impl Driver for Swpp {
             self.doing = None;
         }
         if self.asked.take_if(|at| *at <= now).is_some() {
-            // Nobody can tell whether the board has forgotten its game; one that it was never told it has not.
-            self.events.push_back(if self.told.is_some() {
-                DriverEvent::NoList
-            } else {
-                DriverEvent::Adrift
-            });
+            // Nobody can tell whether the board has forgotten its game.
+            self.events.push_back(DriverEvent::NoList);
         }
     }
 
