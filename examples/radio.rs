@@ -61,8 +61,8 @@ mod radio {
 
     /// Nothing awaited here takes so long unless it never comes.
     const PATIENCE: Duration = Duration::from_secs(40);
-    /// How often is looked whether a socket is connected.
-    const LOOK: Duration = Duration::from_millis(20);
+    /// How often is looked whether a socket is connected, and how soon is tried again.
+    const LOOK: Duration = Duration::from_millis(100);
     /// Connections that wait.
     const CONNECTIONS: usize = 4;
     /// Lines in each direction for the time they take.
@@ -157,27 +157,38 @@ mod radio {
             timeout(PATIENCE, device.pair()).await??;
             println!("paired");
         }
-        // The same BlueZ serves both ends here, and knows a profile only once.
+        let from = adapter.address().await?;
+        let to = SocketAddr::new(address, channel.parse()?);
+        let talked = async {
+            let mut attempts = interval(LOOK);
+            loop {
+                attempts.tick().await;
+                // The line of the time before may not be closed yet.
+                match call(from, to).await {
+                    Ok(()) => return,
+                    Err(error) => println!("not yet: {error}"),
+                }
+            }
+        };
+        Ok(timeout(PATIENCE, talked).await?)
+    }
+
+    /// Connects and talks. Not by a profile: the same `BlueZ` serves both ends here, and knows one only once.
+    async fn call(from: bluer::Address, to: SocketAddr) -> Done {
         let socket = Socket::new()?;
-        socket.bind(SocketAddr::new(adapter.address().await?, 0))?;
+        socket.bind(SocketAddr::new(from, 0))?;
         socket.set_security(Security {
             level: SecurityLevel::Medium,
             key_size: 0,
         })?;
-        let channel = channel.parse()?;
-        let stream = timeout(PATIENCE, socket.connect(SocketAddr::new(address, channel))).await??;
+        let stream = socket.connect(to).await?;
         // bluer believes too early that it is connected.
-        let connected = async {
-            let mut looks = interval(LOOK);
-            while stream.peer_addr().is_err() {
-                looks.tick().await;
-            }
-        };
-        timeout(PATIENCE, connected).await?;
-        println!("connected to channel {channel}");
+        let mut looks = interval(LOOK);
+        while stream.peer_addr().is_err() {
+            looks.tick().await;
+        }
         let (reader, writer) = stream.into_split();
-        talk(Box::new(tokio::io::join(reader, writer))).await?;
-        Ok(())
+        talk(Box::new(tokio::io::join(reader, writer))).await
     }
 
     /// Says lines and expects each one back, whole.

@@ -358,26 +358,24 @@ mod promised {
         }
     }
 
-    pub async fn a_controller_that_stops_advertising_is_made_to_go_on(house: House) {
+    pub async fn a_controller_that_stops_advertising_is_made_to_go_on(mut house: House) {
         house.serve_ble(BleServed::default());
         let control = house.control();
         control.stop_advertising(true);
         let phone = house.phone(PHONE, USUAL_MTU);
-        type Parting = fn(&Phone, &Control);
-        let partings: [Parting; 3] = [
-            |phone, _| phone.disconnect(),
-            |_, control| control.drop_link(PHONE).unwrap(),
-            |phone, _| {
-                phone.subscribe(NOTIFY, false).unwrap();
-                phone.disconnect();
-            },
-        ];
-        for part in partings {
+        for parting in ["walks away", "is lost", "unsubscribes first"] {
             open(&phone).await;
             writes(&phone, "H0010023\n").await;
             hears(&phone, "H0010023\n").await;
             assert_eq!(phone.hears(), []);
-            part(&phone, &control);
+            house.tells(&came(PHONE)).await;
+            match parting {
+                "walks away" => phone.disconnect(),
+                "is lost" => control.drop_link(PHONE).unwrap(),
+                _ => phone.subscribe(NOTIFY, false).unwrap(),
+            }
+            house.tells(&went(PHONE)).await;
+            phone.disconnect();
         }
         open(&phone).await;
     }
@@ -482,6 +480,9 @@ mod promised {
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
         house.tells(&came(PHONE)).await;
+        // Nothing is under way that would show it.
+        writes(&phone, "before\n").await;
+        hears(&phone, "before\n").await;
         control.run(false);
         house.tells(&went(PHONE)).await;
         house.log.says("Bluetooth does not answer").await;
@@ -531,7 +532,11 @@ mod promised {
         type Fault = fn(&Control, bool);
         let faults: [(Fault, &str); 3] = [
             (
-                |control, on| control.refuse_advertisements(if on { 2 } else { 0 }),
+                |control, on| {
+                    if on {
+                        control.refuse_advertisements(3);
+                    }
+                },
                 "Bluetooth cannot advertise the board (Maximum advertisements reached)",
             ),
             (

@@ -24,6 +24,11 @@ use crate::{
 /// Bytes of the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
+/// A link that stood for this long was of use: the next attempt comes soon.
+const OF_USE: Duration = Duration::from_secs(1);
+/// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
+const LONG_OF_USE: Duration = Duration::from_secs(60);
+
 /// Everything a board's task needs.
 pub struct Actor {
     name: BoardName,
@@ -41,6 +46,8 @@ enum Ended {
     Stopped,
     /// The link broke.
     Broken(String),
+    /// The driver has no use for it.
+    GivenUp(String),
 }
 
 impl Actor {
@@ -85,7 +92,14 @@ impl Actor {
                             Ended::Stopped => break,
                             Ended::Broken(why) => {
                                 // A port that opens and breaks at once must not be opened in a hot loop.
-                                if began.elapsed() > Duration::from_secs(1) {
+                                if began.elapsed() > OF_USE {
+                                    backoff.reset();
+                                }
+                                why
+                            }
+                            // Nor one on which nothing sensible is said.
+                            Ended::GivenUp(why) => {
+                                if began.elapsed() > LONG_OF_USE {
                                     backoff.reset();
                                 }
                                 why
@@ -145,7 +159,7 @@ impl Actor {
             self.send(&mut link);
             self.publish();
             if let Some(why) = self.machine.poll_hang_up() {
-                return Ended::Broken(why);
+                return Ended::GivenUp(why);
             }
             let deadline = self.machine.deadline().map(tokio::time::Instant::from_std);
             tokio::select! {

@@ -29,6 +29,9 @@ pub const WRITE_AFTER: Duration = Duration::from_millis(210);
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a step may take: finding, connecting, and each write. A virtual machine is slow.
 const STEP_WAIT: Duration = Duration::from_secs(30);
+/// How long one attempt to connect may take. It is lost when the board begins to advertise anew just then; one that
+/// works takes less than a second.
+const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// Bytes that wait in each direction between the radio and the app.
 const BUFFER: usize = 4096;
 
@@ -71,7 +74,7 @@ impl PhoneRadio {
     pub async fn connect(&self) -> Result<Box<dyn Stream>, PhoneError> {
         let adapter = self.adapter().await?;
         let board = in_time("find the board", self.find(&adapter)).await?;
-        in_time("connect", async { Ok(board.connect().await?) }).await?;
+        in_time("connect", link(&board)).await?;
         in_time("learn the services", async {
             Ok(board.discover_services().await?)
         })
@@ -153,6 +156,19 @@ impl PhoneRadio {
         // Many adapters fail to connect while they scan.
         adapter.stop_scan().await?;
         Ok(found)
+    }
+}
+
+/// Connects, as often as it takes.
+async fn link(board: &Peripheral) -> Result<(), PhoneError> {
+    loop {
+        match timeout(CONNECT_WAIT, board.connect()).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => debug!(%error, "not connected"),
+            // Gives the attempt up.
+            Err(_) => board.disconnect().await?,
+        }
+        sleep(LOOK).await;
     }
 }
 

@@ -164,8 +164,8 @@ pub(super) fn off(adapter: &Adapter) -> RadioError {
     BleError::Off { adapter }.into()
 }
 
-/// Opens something, unless it is to be stopped before. What is being registered is not left half done: `BlueZ` would
-/// keep it, and nobody would take it back.
+/// Opens something. When it is to be stopped meanwhile it is opened nevertheless, to be closed in order: what is left half
+/// registered `BlueZ` would keep. Nothing, if that takes too long.
 pub(super) async fn open<T>(
     opening: impl Future<Output = Result<T, RadioError>>,
     connections: &mpsc::Sender<Connection>,
@@ -178,9 +178,7 @@ pub(super) async fn open<T>(
         () = connections.closed() => {}
         opened = &mut opening => return Some(opened),
     }
-    // What was opened is closed by being dropped.
-    let _ = timeout(GRACE, opening).await;
-    None
+    timeout(GRACE, opening).await.ok()
 }
 
 /// Attempts without end, and what was said of them: each thing once, until it changes.

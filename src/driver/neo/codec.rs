@@ -9,6 +9,8 @@ use uuid::{Uuid, uuid};
 
 use crate::driver::channel::{Channel, Outgoing, Request};
 
+/// The service a Neo advertises (field notes: `d804b643-…`, the rest as in its characteristic).
+pub const SERVICE: Uuid = uuid!("d804b643-6ce7-4e81-9f8a-ce0f699085eb");
 /// Requests to the board: `<id>#<data>*`.
 pub const COMMANDS: Uuid = uuid!("6e400002-b5a3-f393-e0a9-e50e24dcca9e");
 /// Answers of the board: `<id>#<data>*`.

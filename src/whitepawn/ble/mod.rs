@@ -15,7 +15,7 @@ mod centrals;
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use bluer::{
-    Adapter, AdapterEvent, AdapterProperty, Session, SessionEvent,
+    Adapter, AdapterEvent, AdapterProperty, Device, Session, SessionEvent,
     adv::{Advertisement, AdvertisementHandle},
     gatt::local::{
         Application, ApplicationHandle, Characteristic, CharacteristicNotifier,
@@ -40,7 +40,11 @@ use super::{
     Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{config::whitepawn::BleServed, transport::ble::CALL_WAIT};
+use crate::{
+    config::whitepawn::{BleServed, NORDIC_UART},
+    driver::neo::codec as neo,
+    transport::ble::CALL_WAIT,
+};
 
 /// How often the board advertises, at least and at most: a phone that looks finds it within a second. (`BlueZ` would
 /// do so every 1.28 s.)
@@ -64,7 +68,7 @@ pub async fn serve(
     let mut bus = Bus::default();
     let mut alias = None;
     loop {
-        let opening = Air::open(&config, &mut bus);
+        let opening = Air::open(&config, &mut bus, &mut alias);
         let Some(opened) = radio::open(opening, &connections, &stop).await else {
             return;
         };
@@ -111,7 +115,11 @@ struct Air {
 }
 
 impl Air {
-    async fn open(config: &BleServed, bus: &mut Bus) -> Result<Self, RadioError> {
+    async fn open(
+        config: &BleServed,
+        bus: &mut Bus,
+        alias: &mut Option<String>,
+    ) -> Result<Self, RadioError> {
         let session = bus.session().await?;
         let adapters = radio::adapters(&session).await?;
         let wanted = config.adapter.as_deref();
@@ -128,8 +136,16 @@ impl Air {
         let application = application(config, &centrals, subscribed);
         let application = adapter.serve_gatt_application(application);
         let application = ask("offer the board's service", application).await?;
-        let advertisement =
-            ask("advertise the board", adapter.advertise(advertised(config))).await?;
+        // First: a controller begins anew with the name.
+        rename(&adapter, config, alias).await;
+        let advertisement = adapter.advertise(advertised(config));
+        let advertisement = match ask("advertise the board", advertisement).await {
+            Ok(advertisement) => advertisement,
+            Err(error) => {
+                restore(&adapter, alias).await;
+                return Err(error);
+            }
+        };
         Ok(Self {
             session,
             adapter,
@@ -153,34 +169,12 @@ impl Air {
         connections: &mpsc::Sender<Connection>,
         stop: &CancellationToken,
     ) -> Result<(), RadioError> {
-        self.rename(config, alias).await;
         let ended = self.serve(config, connections, stop).await;
         if ended.is_ok() {
             self.disconnect().await;
         }
-        if let Some(own) = alias.take()
-            && let Err(error) = ask("have its name back", self.adapter.set_alias(own.clone())).await
-        {
-            debug!(%error, "the adapter keeps the board's name");
-            *alias = Some(own);
-        }
+        restore(&self.adapter, alias).await;
         ended
-    }
-
-    /// Gives the adapter the board's name, and keeps its own.
-    async fn rename(&self, config: &BleServed, alias: &mut Option<String>) {
-        let named = async {
-            let own = self.adapter.alias().await?;
-            if own != config.name() {
-                self.adapter.set_alias(config.name().to_owned()).await?;
-                alias.get_or_insert(own);
-            }
-            Ok(())
-        };
-        // The name in the advertisement is what an app looks for; this one only must not confuse it.
-        if let Err(error) = ask("take the board's name", named).await {
-            debug!(%error, "the adapter keeps its name");
-        }
     }
 
     async fn serve(
@@ -298,6 +292,32 @@ impl Air {
     }
 }
 
+/// Gives the adapter the board's name, and keeps its own.
+async fn rename(adapter: &Adapter, config: &BleServed, alias: &mut Option<String>) {
+    let named = async {
+        let own = adapter.alias().await?;
+        if own != config.name() {
+            adapter.set_alias(config.name().to_owned()).await?;
+            alias.get_or_insert(own);
+        }
+        Ok(())
+    };
+    // The name in the advertisement is what an app looks for; this one only must not confuse it.
+    if let Err(error) = ask("take the board's name", named).await {
+        debug!(%error, "the adapter keeps its name");
+    }
+}
+
+/// Gives the adapter its own name back, if it can be had.
+async fn restore(adapter: &Adapter, alias: &mut Option<String>) {
+    if let Some(own) = alias.take()
+        && let Err(error) = ask("have its name back", adapter.set_alias(own.clone())).await
+    {
+        debug!(%error, "the adapter keeps the board's name");
+        *alias = Some(own);
+    }
+}
+
 /// Waits for the end of a subscription, if there is one.
 async fn ended(stopped: &mut Option<Stopped>) {
     match stopped {
@@ -311,11 +331,19 @@ async fn strangers(adapter: &Adapter, centrals: &Centrals) -> bluer::Result<Vec<
     let mut strangers = Vec::new();
     let known = adapter.device_addresses().await?;
     for address in known.into_iter().take(MAX_DEVICES) {
-        if !centrals.has(address) && adapter.device(address)?.is_connected().await? {
+        let device = adapter.device(address)?;
+        if !centrals.has(address) && device.is_connected().await? && !is_board(&device).await {
             strangers.push(address);
         }
     }
     Ok(strangers)
+}
+
+/// Whether this is a board that we are connected to ourselves: no phone offers what boards do.
+async fn is_board(device: &Device) -> bool {
+    let [serial, ..] = NORDIC_UART;
+    let offered = device.uuids().await.ok().flatten().unwrap_or_default();
+    offered.contains(&serial) || offered.contains(&neo::SERVICE)
 }
 
 fn advertised(config: &BleServed) -> Advertisement {
