@@ -27,7 +27,7 @@ const LOGGED: usize = 256;
 /// A link that stood for this long was of use: the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
-const LONG_OF_USE: Duration = Duration::from_secs(60);
+const LONG_OF_USE: Duration = Duration::from_mins(1);
 
 /// Everything a board's task needs.
 pub struct Actor {
