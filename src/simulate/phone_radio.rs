@@ -92,7 +92,7 @@ impl PhoneRadio {
         in_time("subscribe", async { Ok(board.subscribe(&notify).await?) }).await?;
         sleep(WRITE_AFTER).await;
 
-        let (near, far) = duplex(BUFFER);
+        let (mut near, far) = duplex(BUFFER);
         let id = board.id();
         let gone = async move {
             let mut events = events;
@@ -106,12 +106,14 @@ impl PhoneRadio {
             let values = values.filter_map(|value| async { Some(value.value) });
             tokio::select! {
                 () = gone => debug!("the board has ended the link"),
-                done = talk(near, &board, &write, values) => debug!(?done, "the app has ended the link"),
+                done = talk(&mut near, &board, &write, values) => debug!(?done, "the app has ended the link"),
             }
             // BlueZ keeps the subscription over a lost link, and would tell every value twice after the next one. Both may
             // fail where the board has gone already.
             let _ = timeout(STEP_WAIT, board.unsubscribe(&notify)).await;
             let _ = timeout(STEP_WAIT, board.disconnect()).await;
+            // Only now the stream has ended, for whoever waits for that.
+            drop(near);
         });
         Ok(Box::new(far))
     }
@@ -174,7 +176,7 @@ async fn link(board: &Peripheral) -> Result<(), PhoneError> {
 
 /// Carries lines and values until the stream is closed or the link breaks.
 async fn talk(
-    near: DuplexStream,
+    near: &mut DuplexStream,
     board: &Peripheral,
     write: &Characteristic,
     values: impl futures_util::Stream<Item = Vec<u8>>,

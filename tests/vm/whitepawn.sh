@@ -64,6 +64,7 @@ wait "$far" || fail 'the far BoardBridge failed'
 comes 'left:' /near.log
 wait "$phone" || fail 'the phone failed'
 grep -qx 'done' /phone.log || fail 'the phone did not play to the end'
+comes 'the game is over' /near.log
 grep -E 'fault|refused|astray|jammed|gave-up|failed' /phone.log /board.log && status=1
 kill "$near"
 wait "$near" || fail 'the BoardBridge failed'

@@ -95,7 +95,7 @@ impl Call {
     pub async fn end(mut self) {
         self.transmit();
         if let Some(line) = &mut self.line {
-            line.flush().await;
+            farewell(&self.place, line).await;
         }
     }
 
@@ -134,7 +134,7 @@ impl Call {
 
     async fn hang_up(&mut self) {
         if let Some(line) = &mut self.line {
-            line.flush().await;
+            farewell(&self.place, line).await;
             self.disconnected(Seen::HungUp);
         }
     }
@@ -148,6 +148,14 @@ impl Call {
                 return;
             }
         }
+    }
+}
+
+/// Sends what waits; over the air the link takes its time to end, and would not without being waited for.
+async fn farewell(place: &Place, line: &mut Line) {
+    match place {
+        Place::Ble(_) => line.close().await,
+        Place::Tcp(_) | Place::Serial(_) | Place::Pty(_) => line.flush().await,
     }
 }
 
@@ -166,7 +174,10 @@ pub async fn run(app: WhitePawnApp, place: Place) -> io::Result<Outcome> {
         tokio::select! {
             // Orders are obeyed before the next one is read.
             biased;
-            stopped = &mut stop => return stopped.map(|()| Outcome::Done),
+            stopped = &mut stop => {
+                call.end().await;
+                return stopped.map(|()| Outcome::Done);
+            }
             seen = call.next() => {
                 writeln!(output, "{seen}")?;
                 match seen {

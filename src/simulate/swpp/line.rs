@@ -11,6 +11,8 @@ use crate::transport::Stream;
 
 /// Messages that wait to be sent. A game has one at a time, a person types a few; a board that takes none is gone.
 const MAX_WAITING: usize = 256;
+/// How long a link over the air may take to end: what was said last is still to be written.
+const CLOSE_WAIT: Duration = Duration::from_secs(10);
 /// How long the last messages have to be sent before a link is closed.
 const FLUSH_WAIT: Duration = Duration::from_secs(2);
 
@@ -73,6 +75,19 @@ impl Line {
                 read = self.reader.read(buffer) => return read,
             }
         }
+    }
+
+    /// Sends what waits, and waits until the link has ended. A port never says so.
+    pub async fn close(&mut self) {
+        self.flush().await;
+        let ending = async {
+            self.writer.shutdown().await?;
+            let mut buffer = [0; 256];
+            while self.reader.read(&mut buffer).await? > 0 {}
+            io::Result::Ok(())
+        };
+        // Whoever does not end it in time is left.
+        let _ = timeout(CLOSE_WAIT, ending).await;
     }
 
     /// Sends what waits, as far as the other end takes it in time. May be dropped at any time like [`Self::next`].
