@@ -55,8 +55,8 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 pub const RADIO: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the other end near, and its Bluetooth on?",
-    // A lost link is noticed after the supervision timeout: 5 s with Android, 6 s at most with iOS.
-    delivery: Duration::from_secs(6),
+    // A lost link and one that was ended look the same, and an app that has left must not be told twice.
+    delivery: Duration::ZERO,
     says_goodbye: false,
 };
 
