@@ -7,6 +7,7 @@ use std::{
 
 use tokio::{
     sync::{broadcast, mpsc, watch},
+    task::yield_now,
     time::sleep_until,
 };
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,9 @@ use crate::{
 /// Bytes of the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
+/// Bytes at once after which others have their turn: a board's longest message has 257, and what comes in larger pieces
+/// comes without end.
+const FLOOD: usize = 512;
 /// A link that stood for this long was of use: the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
@@ -155,9 +159,13 @@ impl Actor {
         info!(transport = %self.transport, "connected");
         self.record(Item::LinkUp);
         self.machine.link_up(now());
+        let mut flooded = false;
         loop {
             self.send(&mut link);
             self.publish();
+            if std::mem::take(&mut flooded) {
+                yield_now().await;
+            }
             if let Some(why) = self.machine.poll_hang_up() {
                 return Ended::GivenUp(why);
             }
@@ -168,6 +176,7 @@ impl Actor {
                 () = sleep_until_some(deadline) => self.machine.timeout(now()),
                 incoming = link.next() => match incoming {
                     Ok(incoming) => {
+                        flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
                         self.incoming(incoming);
                         // A board that talks without end does not keep clients waiting either.
                         if let Ok(command) = self.commands.try_recv() {
