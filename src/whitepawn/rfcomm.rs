@@ -145,8 +145,8 @@ impl Port {
                     None => return Err(RadioError::Restarted),
                 },
                 event = events.next() => match event {
-                    Some(SessionEvent::AdapterAdded(_) | SessionEvent::AdapterRemoved(_)) => self.check().await?,
-                    None => return Err(RadioError::Restarted),
+                    // Perhaps with all of Bluetooth, which knows of no profile then: to register once more does no harm.
+                    Some(SessionEvent::AdapterAdded(_) | SessionEvent::AdapterRemoved(_)) | None => return Err(RadioError::Restarted),
                 },
                 _ = checks.tick() => self.check().await?,
             }
