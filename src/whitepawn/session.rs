@@ -197,7 +197,8 @@ impl Session {
         };
         let same = |on: &Match| on.kind == kind && on.hand == hand && on.game.is_empty();
         if self.on.as_ref().is_some_and(same) {
-            // Said twice.
+            // Said twice: nothing new, but the board behind may not have heard of it.
+            self.begin();
             return;
         }
         // Moves of the game before are nobody's now.
@@ -211,6 +212,11 @@ impl Session {
             number: 0,
             told_to_wait: false,
         });
+        self.begin();
+    }
+
+    /// Has the board begin the game.
+    fn begin(&mut self) {
         self.ask(Command::NewGame {
             client: self.client,
         });
