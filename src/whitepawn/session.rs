@@ -71,8 +71,12 @@ pub struct Session {
     present: bool,
     on: Option<Match>,
     number: u64,
-    /// What is to be sent; moves only leave it when the link has taken them.
+    /// What is to be sent.
     outbox: VecDeque<Message>,
+    /// What the link has been given and not taken yet.
+    under_way: Option<Message>,
+    /// The game that it is a move of has ended: it is not told again.
+    withdrawn: bool,
     /// The last message sent, if it was a move and the app has said nothing since.
     unanswered: Option<Message>,
     notices: Notices,
@@ -90,6 +94,8 @@ impl Session {
             on: None,
             number: 0,
             outbox: VecDeque::new(),
+            under_way: None,
+            withdrawn: false,
             unanswered: None,
             notices: Notices::default(),
             actions: VecDeque::new(),
@@ -102,9 +108,16 @@ impl Session {
     }
 
     /// The next message to send; it stays the next one until it was [sent](Self::sent).
-    pub fn next_message(&self) -> Option<&Message> {
-        let told = matches!(self.outbox.front()?, Message::BoardMove(_));
-        self.outbox.front().filter(|_| self.present || !told)
+    pub fn next_message(&mut self) -> Option<&Message> {
+        if self.under_way.is_none() {
+            let told = matches!(self.outbox.front()?, Message::BoardMove(_));
+            if told && !self.present {
+                return None;
+            }
+            self.under_way = self.outbox.pop_front();
+            self.withdrawn = false;
+        }
+        self.under_way.as_ref()
     }
 
     /// Whether the app has said enough until it has read what waits for it.
@@ -114,13 +127,17 @@ impl Session {
 
     /// The link has taken the whole of the next message.
     pub fn sent(&mut self) {
-        let sent = self.outbox.pop_front();
-        self.unanswered = sent.filter(|m| matches!(m, Message::BoardMove(_)));
+        let sent = self.under_way.take();
+        let told_again = |m: &Message| matches!(m, Message::BoardMove(_)) && !self.withdrawn;
+        self.unanswered = sent.filter(told_again);
     }
 
     /// The app's connection is gone. `undelivered`: it has not read all of what it was sent.
     pub fn disconnected(&mut self, why: &str, undelivered: bool) {
         let present = std::mem::take(&mut self.present);
+        if let Some(cut_off) = self.under_way.take().filter(|_| !self.withdrawn) {
+            self.outbox.push_front(cut_off);
+        }
         // What the hand did is told when the app is back, the rest is of no use to anybody then.
         self.outbox.retain(|m| matches!(m, Message::BoardMove(_)));
         if let Some(lost) = self.unanswered.take().filter(|_| undelivered) {
@@ -171,11 +188,10 @@ impl Session {
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         let welcome = Message::welcome(&self.identity.version, &self.identity.serial);
-        // Before any move, unless one is on its way already.
-        let began = usize::from(self.present && !self.outbox.is_empty());
+        // Before any move.
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
-        let at = self.outbox.iter().filter(answers).count().max(began);
-        self.outbox.insert(at.min(self.outbox.len()), welcome);
+        let at = self.outbox.iter().filter(answers).count();
+        self.outbox.insert(at, welcome);
         if !std::mem::replace(&mut self.present, true) {
             self.tell(Notice::Connected {
                 peer: peer.to_owned(),
@@ -202,8 +218,7 @@ impl Session {
             return;
         }
         // Moves of the game before are nobody's now.
-        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
-        self.unanswered = None;
+        self.withdraw();
         self.tell(Notice::NewGame { kind, hand });
         self.on = Some(Match {
             kind,
@@ -296,12 +311,19 @@ impl Session {
             Ending::UserResigned => GameEnd::resigned(hand),
             Ending::OpponentResigned => GameEnd::resigned(hand.other()),
         };
-        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
+        self.withdraw();
         self.ask(Command::Ended {
             client: self.client,
             end,
         });
         self.release();
+    }
+
+    /// No move of the game so far is told any more, nor told again.
+    fn withdraw(&mut self) {
+        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
+        self.unanswered = None;
+        self.withdrawn = true;
     }
 
     fn release(&mut self) {
@@ -356,5 +378,94 @@ impl Session {
         if self.notices.admit(&notice) {
             self.actions.push_back(Action::Tell(notice));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        board::{machine::Machine, name::BoardName},
+        driver::{Channel, ucb},
+        swpp::write,
+    };
+
+    /// A conversation with an app in a game on a board without I/O.
+    struct Rig {
+        session: Session,
+        machine: Machine,
+        now: std::time::Instant,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let format = ucb::codec::PositionFormat::V2;
+            let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), format));
+            let wait = std::time::Duration::from_secs(3);
+            let mut machine = Machine::new(BoardName::default(), driver, wait);
+            let now = std::time::Instant::now();
+            machine.link_up(now);
+            let identity = Identity {
+                version: "1".to_owned(),
+                serial: String::new(),
+            };
+            let session = Session::new(ClientId(1), "the app".into(), identity);
+            let mut rig = Self {
+                session,
+                machine,
+                now,
+            };
+            rig.says("H0010023");
+            assert_eq!(rig.next(), "H101       1\n");
+            rig.session.sent();
+            rig.says("NG1Y");
+            rig
+        }
+
+        fn says(&mut self, line: &str) {
+            self.session.line("the test", line.as_bytes());
+            while let Some(action) = self.session.poll_action() {
+                if let Action::Ask(command) = action {
+                    self.machine.command(self.now, command);
+                }
+            }
+            while self.machine.poll_transmit(self.now).is_some() {}
+        }
+
+        fn hand(&mut self, line: &str) {
+            let channel = Channel::Serial;
+            self.machine.received(self.now, channel, line.as_bytes());
+            self.session.snapshot(&self.machine.snapshot());
+        }
+
+        fn next(&mut self) -> String {
+            self.session.next_message().map(write).unwrap_or_default()
+        }
+    }
+
+    #[test]
+    fn a_move_that_the_link_is_still_taking_as_a_game_begins_is_not_taken_for_what_comes_after() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        assert_eq!(rig.next(), "MB e2e4\n");
+        rig.says("NG2Y");
+        rig.says("H0010023");
+        rig.session.sent();
+        assert_eq!(rig.next(), "H101       1\n");
+        rig.session.sent();
+        assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn a_move_of_a_game_that_is_over_is_not_told_on_the_next_link() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        assert_eq!(rig.next(), "MB e2e4\n");
+        rig.says("GE0");
+        rig.session.disconnected("cut", true);
+        rig.says("H0010023");
+        assert_eq!(rig.next(), "H101       1\n");
+        rig.session.sent();
+        assert_eq!(rig.next(), "");
     }
 }
