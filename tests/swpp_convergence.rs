@@ -13,8 +13,12 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "swpp_convergence/desk.rs"]
+mod desk;
 #[path = "swpp_convergence/driver.rs"]
 mod driver;
+#[path = "swpp_convergence/emulator.rs"]
+mod emulator;
 #[path = "swpp_convergence/line.rs"]
 mod line;
 
@@ -69,5 +73,25 @@ proptest! {
         let mut world = driver::World::new(setup);
         acts.iter().for_each(|act| world.does(act));
         world.settles(Settling::PlayedOn);
+    }
+
+    #[test]
+    fn the_hands_moves_reach_the_app_once_and_a_game_goes_through_whatever_was_before(
+        setup in emulator::setup(false),
+        acts in vec(emulator::act(), 0..40),
+    ) {
+        let mut world = emulator::World::new(setup);
+        acts.iter().for_each(|act| world.does(act));
+        world.settles();
+    }
+
+    #[test]
+    fn a_board_behind_a_second_boardbridge_is_a_board_like_any_other(
+        setup in emulator::setup(true),
+        acts in vec(emulator::act(), 0..40),
+    ) {
+        let mut world = emulator::World::new(setup);
+        acts.iter().for_each(|act| world.does(act));
+        world.settles();
     }
 }
