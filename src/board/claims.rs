@@ -266,9 +266,10 @@ impl Claims {
         }
     }
 
-    /// The program's moves were shown up to this ply: none of them is the hand's, whoever states a game without them.
-    pub fn shown_up_to(&mut self, plies: usize) {
-        for claim in &mut self.claims {
+    /// A step of the program's was carried out, and what the board holds up to this ply is no news: that answers nobody whom
+    /// the hand had not answered, whatever he has stated meanwhile.
+    pub fn stepped(&mut self, plies: usize) {
+        for claim in self.claims.iter_mut().filter(|claim| !claim.answered) {
             claim.fresh_from = claim.fresh_from.max(plies);
         }
     }

@@ -83,6 +83,8 @@ pub struct Session {
     outbox: VecDeque<Message>,
     /// What the link is taking now.
     in_flight: Option<Message>,
+    /// The game that it is a move of has ended: it is not told again.
+    withdrawn: bool,
     /// The last message sent and when, if it was a move and the app has said nothing since.
     unanswered: Option<(Instant, Message)>,
     notices: Notices,
@@ -101,6 +103,7 @@ impl Session {
             number: 0,
             outbox: VecDeque::new(),
             in_flight: None,
+            withdrawn: false,
             unanswered: None,
             notices: Notices::default(),
             actions: VecDeque::new(),
@@ -122,6 +125,7 @@ impl Session {
             return None;
         }
         self.in_flight = self.outbox.pop_front();
+        self.withdrawn = false;
         self.in_flight.clone()
     }
 
@@ -133,7 +137,8 @@ impl Session {
     /// The link has taken the whole of the message.
     pub fn sent(&mut self, now: Instant) {
         let sent = self.in_flight.take();
-        let moved = sent.filter(|message| matches!(message, Message::BoardMove(_)));
+        let told_again = |m: &Message| matches!(m, Message::BoardMove(_)) && !self.withdrawn;
+        let moved = sent.filter(told_again);
         self.unanswered = moved.map(|message| (now, message));
     }
 
@@ -158,7 +163,9 @@ impl Session {
     fn hang_up(&mut self, now: Instant, why: &str, is_lost: impl Fn(Duration) -> bool) -> bool {
         let moved = |message: &Message| matches!(message, Message::BoardMove(_));
         self.outbox.retain(moved);
-        if let Some(message) = self.in_flight.take().filter(moved) {
+        if let Some(message) = self.in_flight.take().filter(moved)
+            && !self.withdrawn
+        {
             self.outbox.push_front(message);
         }
         if let Some((left, message)) = self.unanswered.take()
@@ -234,12 +241,12 @@ impl Session {
         };
         let same = |on: &Match| on.kind == kind && on.hand == hand && on.game.is_empty();
         if self.on.as_ref().is_some_and(same) {
-            // Said twice.
+            // Said twice: nothing new, but the board behind may not have heard of it.
+            self.begin();
             return;
         }
         // Moves of the game before are nobody's now.
-        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
-        self.unanswered = None;
+        self.withdraw();
         self.tell(Notice::NewGame { kind, hand });
         self.on = Some(Match {
             kind,
@@ -248,6 +255,11 @@ impl Session {
             number: 0,
             told_to_wait: false,
         });
+        self.begin();
+    }
+
+    /// Has the board begin the game.
+    fn begin(&mut self) {
         self.ask(Command::NewGame {
             client: self.client,
         });
@@ -328,11 +340,18 @@ impl Session {
             Ending::UserResigned => GameEnd::resigned(hand),
             Ending::OpponentResigned => GameEnd::resigned(hand.other()),
         };
-        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
+        self.withdraw();
         self.ask(Command::Ended {
             client: self.client,
             end,
         });
+    }
+
+    /// No move of the game so far is told any more, nor told again.
+    fn withdraw(&mut self) {
+        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
+        self.unanswered = None;
+        self.withdrawn = true;
     }
 
     /// The board has a new snapshot.
@@ -383,5 +402,98 @@ impl Session {
         if self.notices.admit(&notice) {
             self.actions.push_back(Action::Tell(notice));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        board::{machine::Machine, name::BoardName},
+        driver::{Channel, ucb},
+        swpp::write,
+    };
+
+    /// A conversation with an app in a game on a board without I/O.
+    struct Rig {
+        session: Session,
+        machine: Machine,
+        now: Instant,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let format = ucb::codec::PositionFormat::V2;
+            let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), format));
+            let wait = Duration::from_secs(3);
+            let mut machine = Machine::new(BoardName::default(), driver, wait);
+            let now = Instant::now();
+            machine.link_up(now);
+            let identity = Identity {
+                version: "1".to_owned(),
+                serial: String::new(),
+            };
+            let session = Session::new(ClientId(1), "the app".into(), identity);
+            let mut rig = Self {
+                session,
+                machine,
+                now,
+            };
+            rig.says("H0010023");
+            assert_eq!(rig.next(), "H101       1\n");
+            rig.session.sent(rig.now);
+            rig.says("NG1Y");
+            rig
+        }
+
+        fn says(&mut self, line: &str) {
+            self.session.line("the test", line.as_bytes());
+            while let Some(action) = self.session.poll_action() {
+                if let Action::Ask(command) = action {
+                    self.machine.command(self.now, command);
+                }
+            }
+            while self.machine.poll_transmit(self.now).is_some() {}
+        }
+
+        fn hand(&mut self, line: &str) {
+            let channel = Channel::Serial;
+            self.machine.received(self.now, channel, line.as_bytes());
+            self.session.snapshot(&self.machine.snapshot());
+        }
+
+        fn next(&mut self) -> String {
+            self.session
+                .next_message()
+                .as_ref()
+                .map(write)
+                .unwrap_or_default()
+        }
+    }
+
+    #[test]
+    fn a_move_that_the_link_is_still_taking_as_a_game_begins_is_not_taken_for_what_comes_after() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        assert_eq!(rig.next(), "MB e2e4\n");
+        rig.says("NG2Y");
+        rig.says("H0010023");
+        rig.session.sent(rig.now);
+        assert_eq!(rig.next(), "H101       1\n");
+        rig.session.sent(rig.now);
+        assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn a_move_of_a_game_that_is_over_is_not_told_on_the_next_link() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        assert_eq!(rig.next(), "MB e2e4\n");
+        rig.says("GE0");
+        rig.session.disconnected(rig.now, "cut", Duration::MAX);
+        rig.says("H0010023");
+        assert_eq!(rig.next(), "H101       1\n");
+        rig.session.sent(rig.now);
+        assert_eq!(rig.next(), "");
     }
 }

@@ -192,8 +192,9 @@ mod tests {
     use crate::{
         board::{command::ClientId, name::BoardName, occasion::Occasion},
         driver::{
-            Channel, Outcome,
+            Channel, Driver, Outcome,
             swpp::{MOVE_WAIT, Swpp, Way},
+            ucb,
         },
         game::{Game, uci},
     };
@@ -216,7 +217,10 @@ mod tests {
         }
 
         fn over(way: Way) -> Self {
-            let driver = Box::new(Swpp::new(way, MOVE_WAIT));
+            Self::with(Box::new(Swpp::new(way, MOVE_WAIT)))
+        }
+
+        fn with(driver: Box<dyn Driver>) -> Self {
             let wait = Duration::from_secs(3);
             let mut machine = Machine::new(BoardName::default(), driver, wait);
             let now = Instant::now();
@@ -325,5 +329,19 @@ mod tests {
         rig.done();
         assert_eq!(rig.machine.snapshot().game.len(), 1);
         assert_eq!(rig.answer(), None);
+    }
+
+    #[test]
+    fn a_position_that_is_set_up_for_a_game_the_program_has_left_is_no_answer() {
+        let format = ucb::codec::PositionFormat::V2;
+        let mut rig = Rig::with(Box::new(ucb::Ucb::new(ucb::Timing::default(), format)));
+        rig.states("e2e4 d7d5 e4d5 d8d5 b1c3 d5a5");
+        rig.waits(0);
+        rig.states("");
+        for _ in 0..120 {
+            rig.waits(1);
+            assert_eq!(rig.answer(), None);
+        }
+        assert!(rig.machine.snapshot().game.is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Color};
 
-use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT};
+use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to};
 use crate::{
     board::{
         advice::{Advice, Words},
@@ -357,12 +357,14 @@ impl Machine {
         self.misplaced = None;
         // The first step toward a new game is done; what is taken back from now on is its own.
         self.given.new_game = false;
+        let held = &self.held;
+        self.claims
+            .note_answers(|claim| !answer_to(held, claim).is_empty());
         let ply = self.held.game().len();
         match self.step.take() {
             None => {}
             Some(Step::Show(m)) => {
                 self.held.shown(m);
-                self.claims.shown_up_to(self.held.game().len());
                 self.event(Event::Moved {
                     uci: uci(m),
                     ply: ply + 1,
@@ -392,6 +394,7 @@ impl Machine {
                 self.event(Event::SetUp { fen });
             }
         }
+        self.claims.stepped(self.held.fresh_from());
         self.front_ends_know();
     }
 

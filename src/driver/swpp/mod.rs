@@ -87,7 +87,7 @@ pub struct Swpp {
     told: Option<Beginning>,
     /// Whether that game is on: begun, and not over.
     running: bool,
-    /// How it ended, until the board has been told.
+    /// How it ended, while there is no board to be told.
     ending: Option<Ending>,
     /// What the board holds is asked for, and told at that time.
     asked: Option<Instant>,
@@ -201,7 +201,8 @@ impl Swpp {
             Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
                 self.hang_up = Some(format!("the board refuses to talk: {why}"));
             }
-            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending, _) => self.ending = None,
+            // Whether it arrived makes no difference to the next game, which is announced anew.
+            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending, _) => {}
         }
     }
 
@@ -215,7 +216,9 @@ impl Swpp {
 
     /// What the board has not been told of the last game's end. It outlives a link.
     fn send_ending(&mut self) {
-        if let Some(ending) = self.ending.filter(|_| self.handshake.is_done()) {
+        if self.handshake.is_done()
+            && let Some(ending) = self.ending.take()
+        {
             self.send(&Message::GameEnded(ending), Part::Ending);
         }
     }
