@@ -27,7 +27,8 @@ use crate::{
 
 /// Connections at once that have not shaken hands, besides the app's. The oldest makes room for one more.
 pub const MAX_GUESTS: usize = 8;
-/// Bytes a connection may send before it shakes hands: an app does so first of all, in nine.
+/// Bytes a connection may send before it shakes hands, where others are there: an app does so first of all, in nine. A line
+/// that is alone, such as a serial port, may be as noisy as it likes.
 pub const MAX_GUEST_BYTES: usize = 1024;
 /// Commands that may wait for the board before the app is read again.
 pub const MAX_COMMANDS: usize = 64;
@@ -210,8 +211,9 @@ impl Server {
                 Text::Overlong(_) => {}
             }
         }
+        let guest = Some(index) != self.active && self.links.len() > 1;
         let link = &mut self.links[index];
-        if Some(index) != self.active && link.received > MAX_GUEST_BYTES {
+        if guest && link.received > MAX_GUEST_BYTES {
             let peer = &link.peer;
             info!(%peer, "closed: it does not shake hands, and is no WhitePawn app");
             self.close(index, "");

@@ -105,6 +105,7 @@ await test -e /tmp/citrine
 boardbridge run --config /gadget.toml > /var/log/daemon 2>&1 &
 await grep -q 'open for the app' /var/log/daemon
 await grep -q 'the board answers' /var/log/daemon
+await test -c /dev/ttyACM0
 stty -F /dev/ttyACM0 raw -echo
 cat /dev/ttyACM0 > /heard-by-the-phone &
 printf 'H0010023\n' > /dev/ttyACM0
