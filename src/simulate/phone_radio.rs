@@ -168,7 +168,9 @@ async fn link(board: &Peripheral) -> Result<(), PhoneError> {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => debug!(%error, "not connected"),
             // Gives the attempt up.
-            Err(_) => board.disconnect().await?,
+            Err(_) => {
+                let _ = timeout(CONNECT_WAIT, board.disconnect()).await;
+            }
         }
         sleep(LOOK).await;
     }
