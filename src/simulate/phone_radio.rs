@@ -16,7 +16,7 @@ use futures_util::StreamExt;
 use thiserror::Error;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
-    time::{interval, sleep, timeout},
+    time::{Instant, interval, sleep, timeout},
 };
 use tracing::debug;
 use uuid::Uuid;
@@ -27,6 +27,9 @@ use crate::transport::Stream;
 pub const WRITE_AFTER: Duration = Duration::from_millis(210);
 /// How often is looked for the board: a name that comes with the scan response makes no event.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a scan lasts before it begins anew. Virtual radios are heard only when a scan or an advertisement begins, and
+/// Linux does not listen in the first moment of a scan.
+const SCAN: Duration = Duration::from_secs(3);
 /// How long a step may take: finding, connecting, and each write. A virtual machine is slow.
 const STEP_WAIT: Duration = Duration::from_secs(30);
 /// How long one attempt to connect may take. It is lost when the board begins to advertise anew just then; one that
@@ -135,8 +138,14 @@ impl PhoneRadio {
     async fn find(&self, adapter: &Adapter) -> Result<Peripheral, PhoneError> {
         adapter.start_scan(ScanFilter::default()).await?;
         let mut looks = interval(LOOK);
+        let mut begun = Instant::now();
         let found = loop {
             looks.tick().await;
+            if begun.elapsed() > SCAN {
+                begun = Instant::now();
+                adapter.stop_scan().await?;
+                adapter.start_scan(ScanFilter::default()).await?;
+            }
             let mut found = None;
             for one in adapter.peripherals().await? {
                 // It may have gone since.
@@ -168,7 +177,9 @@ async fn link(board: &Peripheral) -> Result<(), PhoneError> {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => debug!(%error, "not connected"),
             // Gives the attempt up.
-            Err(_) => board.disconnect().await?,
+            Err(_) => {
+                let _ = timeout(CONNECT_WAIT, board.disconnect()).await;
+            }
         }
         sleep(LOOK).await;
     }

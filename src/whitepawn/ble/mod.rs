@@ -41,6 +41,7 @@ use super::{
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
 use crate::{
+    clock::sleep_until_some,
     config::whitepawn::{BleServed, NORDIC_UART},
     driver::neo::codec as neo,
     transport::ble::CALL_WAIT,
@@ -49,6 +50,9 @@ use crate::{
 /// How often the board advertises, at least and at most: a phone that looks finds it within a second. (`BlueZ` would
 /// do so every 1.28 s.)
 const INTERVAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(200)];
+/// How long no app is there before the board advertises anew: a controller that does not go on by itself has to be told,
+/// and an app that comes back at once is not to be disturbed.
+const QUIET: Duration = Duration::from_secs(2);
 /// Subscriptions that wait to be looked at.
 const SUBSCRIPTIONS: usize = 8;
 /// Devices that are looked at to find who subscribed. `BlueZ` knows those that were in sight in the last half minute.
@@ -186,6 +190,7 @@ impl Air {
         let adapters = ask("tell of its adapters", self.session.events()).await?;
         let events = ask("tell of its adapter", self.adapter.events()).await?;
         tokio::pin!(adapters, events);
+        let mut again = None;
         let mut checks = interval_at(Instant::now() + CHECK, CHECK);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -198,6 +203,12 @@ impl Air {
                 Some(fresh) = self.fresh.recv() => self.connected(fresh, connections),
                 Some(ended) = self.tasks.join_next() => {
                     if matches!(ended, Ok(true)) && self.centrals.is_empty() {
+                        again = Some(Instant::now() + QUIET);
+                    }
+                }
+                () = sleep_until_some(again) => {
+                    again = None;
+                    if self.centrals.is_empty() {
                         self.advertise(config).await?;
                     }
                 }
@@ -264,7 +275,7 @@ impl Air {
         self.tasks.spawn(central.serve(fresh, connections.clone()));
     }
 
-    /// Advertises anew: not every controller goes on by itself when a central has gone.
+    /// Advertises anew, which takes the board off the air for some milliseconds.
     async fn advertise(&mut self, config: &BleServed) -> Result<(), RadioError> {
         let advertisement = self.adapter.advertise(advertised(config));
         self.advertisement = ask("advertise the board", advertisement).await?;
