@@ -57,14 +57,16 @@ echo 'the board opens its end, then the phone'
 stty -F /dev/ttyGS0 raw -echo
 cat /dev/ttyGS0 > /heard-by-the-board &
 board=$!
-stty -F /dev/ttyACM0 raw -echo
-cat /dev/ttyACM0 > /heard-by-the-phone &
+# A port that nobody has open loses what comes meanwhile: the phone opens its end once, and keeps it open.
+exec 4<> /dev/ttyACM0
+stty raw -echo <&4
+cat <&4 > /heard-by-the-phone &
 phone=$!
-printf 'H0010023\n' > /dev/ttyACM0
+printf 'H0010023\n' >&4
 await grep -qx H0010023 /heard-by-the-board
 printf 'H101     1.2\n' > /dev/ttyGS0
 await grep -qx 'H101     1.2' /heard-by-the-phone
-for _ in $(seq 200); do printf 'MA e2e4\n' > /dev/ttyACM0; printf 'MB e7e5\n' > /dev/ttyGS0; done
+for _ in $(seq 200); do printf 'MA e2e4\n' >&4; printf 'MB e7e5\n' > /dev/ttyGS0; done
 lines() { [ "$(grep -cx "$1" "$2")" = 200 ]; }
 await lines 'MA e2e4' /heard-by-the-board
 await lines 'MB e7e5' /heard-by-the-phone
@@ -72,6 +74,7 @@ await lines 'MB e7e5' /heard-by-the-phone
 [ "$(wc -l < /heard-by-the-phone)" = 201 ] || wrong 'something came back to the phone'
 
 echo 'it is taken down while both ends are open'
+exec 4>&-
 says 0 'taken down' stop
 gone() { [ ! -e "$1" ]; }
 await gone /dev/ttyACM0
@@ -106,15 +109,16 @@ boardbridge run --config /gadget.toml > /var/log/daemon 2>&1 &
 await grep -q 'open for the app' /var/log/daemon
 await grep -q 'the board answers' /var/log/daemon
 await test -c /dev/ttyACM0
-stty -F /dev/ttyACM0 raw -echo
-cat /dev/ttyACM0 > /heard-by-the-phone &
-printf 'H0010023\n' > /dev/ttyACM0
+exec 4<> /dev/ttyACM0
+stty raw -echo <&4
+cat <&4 > /heard-by-the-phone &
+printf 'H0010023\n' >&4
 await grep -q '^H101........citrine$' /heard-by-the-phone
-printf 'NG3Y\n' > /dev/ttyACM0
+printf 'NG3Y\n' >&4
 await grep -q 'White to move on the board' /var/log/daemon
 echo e2e4 >&3
 await grep -qx 'MB e2e4' /heard-by-the-phone
-printf 'MA e7e5\n' > /dev/ttyACM0
+printf 'MA e7e5\n' >&4
 await grep -qx 'executed e7e5' /var/log/simulated
 echo g1f3 >&3
 await grep -qx 'MB g1f3' /heard-by-the-phone
