@@ -3,15 +3,25 @@
 //! Events go over a `tokio::sync::broadcast`; a consumer that lags loses the oldest ones, never holds up a
 //! board, and reads the [`Snapshot`] to know where things stand.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use serde::{Serialize, Serializer};
 use shakmaty::uci::UciMove;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::{
-    board::{command::Command, name::BoardName, occasion::GameEnd, snapshot::Snapshot},
+    board::{
+        command::Command,
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::Snapshot,
+    },
     driver::BoardResult,
+    guidance::{Action, in_words},
 };
 
 /// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
@@ -61,6 +71,14 @@ pub enum Event {
         ply: usize,
         /// Who made it.
         by: By,
+        /// How long the hand took for it, where that was seen.
+        #[serde(serialize_with = "seconds", skip_serializing_if = "Option::is_none")]
+        took: Option<Duration>,
+    },
+    /// What the hand is to do so that the pieces stand as they should; empty when they do.
+    Guidance {
+        /// What, in this order.
+        actions: Arc<[Action]>,
     },
     /// A move was taken back.
     TookBack {
@@ -100,10 +118,12 @@ pub enum Event {
         /// How.
         result: BoardResult,
     },
-    /// A program or an app says that its game is over.
+    /// The game is over.
     Ended {
         /// How.
         end: GameEnd,
+        /// By whose word.
+        by: Judge,
     },
     /// Other clients have the board, or wait for it.
     Players {
@@ -144,6 +164,11 @@ pub enum Event {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
+}
+
+#[expect(clippy::ref_option, reason = "serde gives a reference")]
+fn seconds<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(|took| took.as_secs_f64()).serialize(serializer)
 }
 
 /// An event with its board and its time.
@@ -262,7 +287,7 @@ impl fmt::Display for Event {
             Self::Answers { id: None } => f.write_str("the board answers"),
             Self::Silent => f.write_str("the board does not answer: is it switched on?"),
             Self::Restarted => f.write_str("the board was switched on"),
-            Self::Moved { uci, ply, by } => match by {
+            Self::Moved { uci, ply, by, .. } => match by {
                 By::Hand => write!(f, "ply {ply}: {uci}, by hand"),
                 By::HandUnseen => write!(f, "ply {ply}: {uci}, by hand while the board was away"),
                 By::Target => write!(f, "ply {ply}: {uci}, shown on the board"),
@@ -277,9 +302,10 @@ impl fmt::Display for Event {
             Self::Mistake { text } => f.write_str(text),
             Self::Mended => f.write_str("the pieces stand right again"),
             Self::Result { result } => write!(f, "the board says: {result}"),
-            Self::Ended { end } => write!(f, "the game is over: {end}"),
+            Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
             Self::Players { have, wait } => players(f, have, wait),
             Self::Client { client, text } => write!(f, "{client}: {text}"),
+            Self::Guidance { actions } => f.write_str(&in_words(actions)),
             Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
             Self::Battery { percent } => write!(f, "battery: {percent} %"),

@@ -350,6 +350,18 @@ impl Game {
         format!("{number}{dots} {san}")
     }
 
+    /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same side
+    /// to move, the same possible moves).
+    pub fn repetitions(&self) -> usize {
+        let mut at = self.start.clone();
+        let mut times = usize::from(at == self.position);
+        for &m in &self.moves {
+            at.play_unchecked(m);
+            times += usize::from(at == self.position);
+        }
+        times
+    }
+
     /// The moves in UCI notation.
     pub fn uci_moves(&self) -> impl Iterator<Item = UciMove> + '_ {
         self.moves.iter().copied().map(uci)

@@ -29,6 +29,7 @@ pub mod daemon;
 pub mod demo;
 pub mod driver;
 pub mod game;
+pub mod guidance;
 pub mod log;
 pub mod recognise;
 pub mod replay;

@@ -83,7 +83,7 @@ fn the_moves_of_hand_and_motor_are_the_game_and_nothing_is_taken_back() {
     let mut moves = Vec::new();
     for (at, event) in events(&entries) {
         match event {
-            Event::Moved { uci, ply, by } => {
+            Event::Moved { uci, ply, by, .. } => {
                 assert_eq!(*ply, moves.len() + 1, "at {at:?}");
                 let mover = if ply % 2 == 1 { By::Hand } else { By::Target };
                 assert_eq!(*by, mover, "{uci} at {at:?}");

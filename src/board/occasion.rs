@@ -3,7 +3,14 @@
 use std::{fmt, str::FromStr};
 
 use serde::Serialize;
-use shakmaty::Color;
+use shakmaty::{Chess, Color, KnownOutcome, Outcome, Position};
+
+use crate::game::Game;
+
+/// The same position so many times ends a game (FIDE Laws of Chess 9.6.1).
+const FIVEFOLD: usize = 5;
+/// So many half-moves without a capture or a pawn's move end a game (FIDE Laws of Chess 9.6.2).
+const SEVENTY_FIVE: u32 = 150;
 
 /// Who plays against the hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -103,7 +110,21 @@ impl FromStr for Occasion {
     }
 }
 
-/// How a game ended, by the word of a client.
+/// By whose word a game is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judge {
+    /// The rules of chess.
+    Rules,
+    /// The board.
+    Board,
+    /// The player, by the kings on the squares in the centre.
+    Hand,
+    /// A program or an app.
+    Program,
+}
+
+/// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameEnd {
@@ -111,8 +132,16 @@ pub enum GameEnd {
     Aborted,
     /// Checkmate.
     Checkmate,
-    /// A draw.
+    /// A draw, agreed upon or claimed.
     Draw,
+    /// Stalemate.
+    Stalemate,
+    /// Neither side has the pieces to win.
+    InsufficientMaterial,
+    /// The same position too many times.
+    Repetition,
+    /// Too many moves without a capture or a pawn's move.
+    FiftyMoves,
     /// White resigned.
     WhiteResigned,
     /// Black resigned.
@@ -130,17 +159,54 @@ impl GameEnd {
         match self {
             Self::WhiteResigned => Some(Color::White),
             Self::BlackResigned => Some(Color::Black),
-            Self::Aborted | Self::Checkmate | Self::Draw => None,
+            _ => None,
         }
     }
 }
 
 impl GameEnd {
+    /// How a game ended by the rules that need nobody's word: mate, stalemate, dead positions, five times the same
+    /// position, and 75 moves without progress (FIDE Laws of Chess 5.1.1, 5.2.1, 5.2.2, 9.6).
+    pub fn by_rules(game: &Game) -> Option<Self> {
+        let position = game.position();
+        if position.legal_moves().is_empty() {
+            Some(if position.is_check() {
+                Self::Checkmate
+            } else {
+                Self::Stalemate
+            })
+        } else if position.is_insufficient_material() {
+            Some(Self::InsufficientMaterial)
+        } else if game.repetitions() >= FIVEFOLD {
+            Some(Self::Repetition)
+        } else if position.halfmoves() >= SEVENTY_FIVE {
+            Some(Self::FiftyMoves)
+        } else {
+            None
+        }
+    }
+
+    /// The result of a game that ended so, where this is its last position: `*` for one that was left.
+    pub fn outcome(self, last: &Chess) -> Outcome {
+        let won = |winner| Outcome::Known(KnownOutcome::Decisive { winner });
+        match self {
+            Self::Aborted => Outcome::Unknown,
+            Self::Checkmate => won(last.turn().other()),
+            Self::WhiteResigned => won(Color::Black),
+            Self::BlackResigned => won(Color::White),
+            _ => Outcome::Known(KnownOutcome::Draw),
+        }
+    }
+
     /// Every end, by the name that events and transcripts have for it.
-    const WORDS: [(Self, &str); 5] = [
+    const WORDS: [(Self, &str); 9] = [
         (Self::Aborted, "aborted"),
         (Self::Checkmate, "checkmate"),
         (Self::Draw, "draw"),
+        (Self::Stalemate, "stalemate"),
+        (Self::InsufficientMaterial, "insufficient-material"),
+        (Self::Repetition, "repetition"),
+        (Self::FiftyMoves, "fifty-moves"),
         (Self::WhiteResigned, "white-resigned"),
         (Self::BlackResigned, "black-resigned"),
     ];
@@ -158,6 +224,10 @@ impl fmt::Display for GameEnd {
             Self::Aborted => "aborted",
             Self::Checkmate => "checkmate",
             Self::Draw => "a draw",
+            Self::Stalemate => "a draw by stalemate",
+            Self::InsufficientMaterial => "a draw, for neither side can win",
+            Self::Repetition => "a draw by repetition",
+            Self::FiftyMoves => "a draw by the move rule",
             Self::WhiteResigned => "White resigned",
             Self::BlackResigned => "Black resigned",
         })

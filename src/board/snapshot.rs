@@ -2,12 +2,12 @@
 //!
 //! Events tell what changed, but an event can be missed. A snapshot cannot: every front-end decides by it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use shakmaty::Move;
 
-use super::{advice::Advice, command::ClientId, name::BoardName};
-use crate::{driver::BoardResult, game::Game};
+use super::{advice::Advice, command::ClientId, name::BoardName, occasion::GameEnd};
+use crate::{driver::BoardResult, game::Game, guidance::Action};
 
 /// How the board is connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,12 @@ pub struct Snapshot {
     pub awaiting: bool,
     /// What the player is to know or do.
     pub advice: Advice,
+    /// What to do so that the pieces stand as they should, in this order; empty if they do, or if nobody knows.
+    pub guidance: Arc<[Action]>,
+    /// How long the hand took for each move of the game, where it was seen.
+    pub took: Arc<[Option<Duration>]>,
+    /// How the game on it ended.
+    pub ending: Option<GameEnd>,
     /// How the board says the game on it ended.
     pub result: Option<BoardResult>,
     /// What is left in the board's battery, in percent, if it told.
@@ -78,6 +84,9 @@ impl Snapshot {
             target: None,
             awaiting: false,
             advice: Advice::Nothing,
+            guidance: Arc::new([]),
+            took: Arc::new([]),
+            ending: None,
             result: None,
             battery: None,
             places: Vec::new(),

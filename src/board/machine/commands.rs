@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use super::{Machine, answer_to};
-use crate::{board::command::Command, bus::Event};
+use crate::{
+    board::{command::Command, occasion::Judge},
+    bus::Event,
+};
 
 impl Machine {
     /// Takes a front-end's command.
@@ -86,7 +89,10 @@ impl Machine {
                 if self.claims.has(client) {
                     // The board is told when it shows the last move.
                     self.ending = Some(end);
-                    self.event(Event::Ended { end });
+                    self.event(Event::Ended {
+                        end,
+                        by: Judge::Program,
+                    });
                     self.claims.finish(client);
                     self.admit_waiting();
                 } else if self.claims.release(client) {

@@ -216,6 +216,9 @@ impl Machine {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
+            guidance: Arc::new([]),
+            took: Arc::new([]),
+            ending: None,
             result: self.result,
             battery: self.battery,
             places: self

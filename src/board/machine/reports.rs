@@ -187,6 +187,7 @@ impl Machine {
                 uci,
                 ply: index + 1,
                 by,
+                took: None,
             });
         }
         let game = self.held.game().clone();
@@ -277,6 +278,7 @@ impl Machine {
                     uci: uci(m),
                     ply,
                     by: By::Hand,
+                    took: None,
                 });
                 // The hand may simply have put back what it took back.
                 self.front_ends_know();
@@ -369,6 +371,7 @@ impl Machine {
                     uci: uci(m),
                     ply: ply + 1,
                     by: By::Target,
+                    took: None,
                 });
             }
             Some(Step::TakeBack(m)) => {

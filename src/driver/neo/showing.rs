@@ -56,7 +56,11 @@ impl Neo {
         let winner = match end {
             // Left: nobody won, and no sign says so.
             GameEnd::Aborted => None,
-            GameEnd::Draw => Some(None),
+            GameEnd::Draw
+            | GameEnd::Stalemate
+            | GameEnd::InsufficientMaterial
+            | GameEnd::Repetition
+            | GameEnd::FiftyMoves => Some(None),
             GameEnd::Checkmate => Some(Some(self.game.turn().other())),
             GameEnd::WhiteResigned => Some(Some(Color::Black)),
             GameEnd::BlackResigned => Some(Some(Color::White)),

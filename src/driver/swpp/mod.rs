@@ -408,7 +408,11 @@ impl Driver for Swpp {
         let ending = match end {
             GameEnd::Aborted => Ending::Aborted,
             GameEnd::Checkmate => Ending::Checkmate,
-            GameEnd::Draw => Ending::Draw,
+            GameEnd::Draw
+            | GameEnd::Stalemate
+            | GameEnd::InsufficientMaterial
+            | GameEnd::Repetition
+            | GameEnd::FiftyMoves => Ending::Draw,
             // Where the hand plays both sides, it is the user who resigns.
             GameEnd::WhiteResigned | GameEnd::BlackResigned => {
                 if hand.is_none_or(|hand| end.resigner() == Some(hand)) {
