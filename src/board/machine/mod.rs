@@ -81,6 +81,8 @@ pub struct Machine {
     /// What the hand is awaited for may not be wanted any more.
     abandon: bool,
     hand_took_back: bool,
+    /// Times the hand has put all pieces to the start.
+    put_to_start: u64,
     mistake: Option<Reported>,
     misplaced: Option<Misplaced>,
     battery: Option<u8>,
@@ -118,6 +120,7 @@ impl Machine {
             hand: None,
             abandon: false,
             hand_took_back: false,
+            put_to_start: 0,
             mistake: None,
             misplaced: None,
             battery: None,
@@ -149,6 +152,7 @@ impl Machine {
         self.held.doubt();
         self.step = None;
         self.following = None;
+        self.hand_took_back = false;
         self.mistake = None;
         self.misplaced = None;
         self.drive(now);
@@ -216,6 +220,8 @@ impl Machine {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
+            taken_back: self.hand_took_back,
+            put_to_start: self.put_to_start,
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,
