@@ -171,6 +171,8 @@ impl Machine {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
+        // It may have taken the place of a move that clients knew.
+        self.claims.taken_back_to(self.held.fresh_from());
         let game = self.held.game();
         // What the target has was shown: its echo was lost. The rest is the hand's.
         let shown = self
