@@ -21,7 +21,7 @@ use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
 use self::handshake::{Due, Handshake};
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Reported, Request, Step,
-    StepFailure,
+    StepFailure, Wording,
     lines::{LINE_WAIT, Line, Lines, printable},
     outbox::{Outbox, Settled},
 };
@@ -34,6 +34,9 @@ use crate::{
 /// How long the hand may take for a shown move before the next one is shown, by default: no board says that the hand
 /// has made it.
 pub const MOVE_WAIT: Duration = Duration::from_secs(3);
+/// How long another `BoardBridge` has after its handshake to tell a move of its hand, before it is told again what may have
+/// been lost: it tells one at once.
+pub const REPEAT_WAIT: Duration = Duration::from_secs(2);
 /// What we say as the app's build. The field notes' example; no board is known to look at it.
 pub const BUILD: u16 = 0x0023;
 
@@ -60,6 +63,8 @@ enum Part {
     Step,
     /// The end of a game.
     Ending,
+    /// A message that may have been lost with the link before.
+    Repeat,
 }
 
 /// The step under way.
@@ -96,6 +101,16 @@ pub struct Swpp {
     /// What was wrong with the last H1.
     unfit: Option<String>,
     hang_up: Option<String>,
+    /// The board is another `BoardBridge`: it takes what it is told twice for once.
+    repeats: bool,
+    /// The message of the step under way.
+    leaving: Option<Message>,
+    /// What the link has taken since the hand's last move: nobody knows whether it arrived.
+    unheard: Vec<Message>,
+    /// The hand's last move in this game.
+    heard: Option<Wording>,
+    /// When what is unheard is told again.
+    repeats_at: Option<Instant>,
 }
 
 impl Swpp {
@@ -116,6 +131,28 @@ impl Swpp {
             line_ends: None,
             unfit: None,
             hang_up: None,
+            repeats: false,
+            leaving: None,
+            unheard: Vec::new(),
+            heard: None,
+            repeats_at: None,
+        }
+    }
+
+    /// A driver for the board of another `BoardBridge`, over a stream. What a link had taken when it broke may be lost;
+    /// this one tells it again on the next, where a board of another make might take it for a mistake.
+    pub fn toward_boardbridge() -> Self {
+        Self {
+            repeats: true,
+            // There is a machine at the other end, which leads the hand from move to move.
+            ..Self::new(Way::Stream, Duration::ZERO)
+        }
+    }
+
+    /// Tells again what may have been lost.
+    fn repeat(&mut self) {
+        for message in self.unheard.clone() {
+            self.send(&message, Part::Repeat);
         }
     }
 
@@ -128,7 +165,7 @@ impl Swpp {
         self.outbox.push(Outgoing { channel, request }, part);
     }
 
-    fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, now: Instant, line: &[u8]) {
         match swpp::read(line) {
             Ok(Message::HandshakeResponse {
                 protocol,
@@ -143,9 +180,16 @@ impl Swpp {
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                     self.send_ending();
+                    let lost = self.repeats && !self.unheard.is_empty();
+                    self.repeats_at = lost.then(|| now + REPEAT_WAIT);
                 }
             }
             Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
+                // A move told twice is from before; nobody moves a piece the same way twice running.
+                if self.heard.replace(wording) != Some(wording) {
+                    self.unheard.clear();
+                    self.repeats_at = None;
+                }
                 let reported = Reported {
                     color: None,
                     wording,
@@ -181,6 +225,8 @@ impl Swpp {
             Settled::Done(Part::Subscription) => self.handshake.begin(now),
             Settled::Done(Part::Handshake) => self.handshake.left(now),
             Settled::Done(Part::Step) => {
+                self.unheard
+                    .extend(self.leaving.take().filter(|_| self.repeats));
                 self.doing = match self.doing {
                     Some(Doing::Showing) => Some(Doing::Hand(now + self.move_wait)),
                     // The first move may be shown at once: it waits on the board until the pieces stand.
@@ -202,7 +248,8 @@ impl Swpp {
                 self.hang_up = Some(format!("the board refuses to talk: {why}"));
             }
             // Whether it arrived makes no difference to the next game, which is announced anew.
-            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending, _) => {}
+            Settled::Done(Part::Ending | Part::Repeat)
+            | Settled::GivenUp(Part::Ending | Part::Repeat, _) => {}
         }
     }
 
@@ -233,13 +280,14 @@ impl Swpp {
             Opponent::Lichess => GameKind::Lichess,
         };
         let waits_for_board = beginning.hand != Some(Color::Black);
-        self.send(
-            &Message::NewGame {
-                kind,
-                waits_for_board,
-            },
-            Part::Step,
-        );
+        let message = Message::NewGame {
+            kind,
+            waits_for_board,
+        };
+        self.send(&message, Part::Step);
+        self.unheard.clear();
+        self.heard = None;
+        self.leaving = Some(message);
     }
 }
 
@@ -281,13 +329,15 @@ impl Driver for Swpp {
         self.line_ends = None;
         self.unfit = None;
         self.hang_up = None;
+        self.leaving = None;
+        self.repeats_at = None;
     }
 
     fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
         self.lines.push(bytes);
         while let Some(line) = self.lines.next_line() {
             match line {
-                Line::Whole(line) => self.line(&line),
+                Line::Whole(line) => self.line(now, &line),
                 Line::Overlong(length) => {
                     self.unreadable(format!("a line of {length} bytes, dropped"));
                 }
@@ -324,6 +374,9 @@ impl Driver for Swpp {
         if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
             self.doing = None;
         }
+        if self.repeats_at.take_if(|at| *at <= now).is_some() {
+            self.repeat();
+        }
         if self.asked.take_if(|at| *at <= now).is_some() {
             // Nobody can tell whether the board has forgotten its game.
             self.events.push_back(DriverEvent::NoList);
@@ -341,6 +394,7 @@ impl Driver for Swpp {
             hand,
             self.asked,
             self.line_ends,
+            self.repeats_at,
         ]
         .into_iter()
         .flatten()
@@ -348,7 +402,7 @@ impl Driver for Swpp {
     }
 
     fn idle(&self) -> bool {
-        self.handshake.is_done() && self.doing.is_none()
+        self.handshake.is_done() && self.doing.is_none() && self.repeats_at.is_none()
     }
 
     fn stepping(&self) -> bool {
@@ -361,8 +415,9 @@ impl Driver for Swpp {
         }
         self.doing = match step {
             Step::Show(m) => {
-                let wording = Reported::of(m).wording;
-                self.send(&Message::AppMove(wording), Part::Step);
+                let message = Message::AppMove(Reported::of(m).wording);
+                self.send(&message, Part::Step);
+                self.leaving = Some(message);
                 Some(Doing::Showing)
             }
             Step::NewGame(beginning) => {
