@@ -228,6 +228,18 @@ impl Bus {
         }
     }
 
+    /// The same bus, without these boards.
+    pub fn without(&self, names: &[BoardName]) -> Self {
+        let boards = self
+            .boards
+            .iter()
+            .filter(|board| !names.contains(&board.name));
+        Self {
+            events: self.events.clone(),
+            boards: boards.cloned().collect(),
+        }
+    }
+
     /// Tells everybody what happened on a board, or to one of its clients.
     pub fn tell(&self, board: &BoardName, event: Event) {
         // Nobody listening is not an error.

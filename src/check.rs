@@ -47,6 +47,18 @@ pub fn describe(config: &Config, file: &str) -> String {
         let name = &entry.board;
         let _ = writeln!(text, "  app      {name:<18} WhitePawn by {}", entry.way());
     }
+    for entry in &config.link {
+        let mut names: Vec<String> = entry.boards.iter().map(ToString::to_string).collect();
+        if let Some(with) = &entry.with {
+            names.push(format!("tcp {}", with.0.0));
+        }
+        let white = names[entry.white().index().min(names.len() - 1)].clone();
+        let _ = writeln!(
+            text,
+            "  link     {:<18} White on {white}",
+            names.join(" + ")
+        );
+    }
     if config.boards.is_empty() {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",

@@ -12,12 +12,19 @@ use tracing::{info, warn};
 
 use crate::{
     board::{actor::Actor, machine::Machine, name::BoardName},
-    bus::{Bus, CAPACITY},
-    config::{BoardConfig, Config, Listen, WhitePawnConfig},
-    driver::registry::{self, SWPP_BAUD},
+    bus::{BoardEvent, BoardHandle, Bus, CAPACITY},
+    config::{
+        BoardConfig, BoardKind, Config, LinkConfig, Listen, WhitePawnConfig,
+        board::CORRECTION_WAIT, link::With,
+    },
+    driver::{
+        registry::{self, SWPP_BAUD},
+        swpp::Swpp,
+    },
+    link::{self, Player, server::Link},
     status,
     transcript::Recorder,
-    transport::{ble::Radio, serial::SerialPort},
+    transport::{Transport, ble::Radio, serial::SerialPort, tcp::TcpPeer},
     uci::server,
     whitepawn::{self, Connection, connection::MAX_WAITING, server::App},
 };
@@ -87,6 +94,13 @@ impl Daemon {
             tasks.spawn(actor.run(stop.clone()));
             handles.push(handle);
         }
+        for entry in &config.link {
+            if let (Some(with), Some(board)) = (&entry.with, entry.boards.first()) {
+                let (actor, handle) = far_board(board.far(), with, events.clone());
+                tasks.spawn(actor.run(stop.clone()));
+                handles.push(handle);
+            }
+        }
         let bus = Bus::new(events, handles);
         let mut daemon = Self {
             bus,
@@ -102,7 +116,13 @@ impl Daemon {
 
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
         let shared = server::Shared::default();
-        let (bus, stop) = (self.bus.clone(), self.stop.clone());
+        // The boards of others are for their links alone.
+        let far = config.link.iter().filter(|entry| entry.with.is_some());
+        let far: Vec<BoardName> = far
+            .flat_map(|entry| &entry.boards)
+            .map(BoardName::far)
+            .collect();
+        let (bus, stop) = (self.bus.without(&far), self.stop.clone());
         if let Some(listener) = self.bind("uci", &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
@@ -123,10 +143,54 @@ impl Daemon {
         for entry in &config.whitepawn {
             self.serve_app(entry, &shared).await?;
         }
+        for entry in &config.link {
+            self.link(config, entry, &shared);
+        }
         if let Some(listener) = self.bind("status", &config.status.listen).await? {
-            self.tasks.spawn(status::serve(listener, bus, stop));
+            self.tasks
+                .spawn(status::serve(listener, self.bus.clone(), stop));
         }
         Ok(())
+    }
+
+    /// Lets two boards play each other.
+    fn link(&self, config: &Config, entry: &LinkConfig, shared: &server::Shared) {
+        let name = |index: usize| match (entry.boards.get(index), &entry.with) {
+            (Some(board), _) => Some(board.clone()),
+            (None, Some(_)) => entry.boards.first().map(BoardName::far),
+            (None, None) => None,
+        };
+        let called = |index: usize| match (entry.boards.get(index), &entry.with) {
+            (None, Some(with)) => format!("tcp:{}", with.0.0),
+            (board, _) => board.map(ToString::to_string).unwrap_or_default(),
+        };
+        let player = |index: usize| {
+            let board = name(index).and_then(|name| config.boards.get(&name));
+            Player {
+                client: shared.client(),
+                label: format!("the link with {}", called(1 - index)).into(),
+                name: called(index).into(),
+                tells_all: board.is_some_and(|board| board.kind != BoardKind::Swpp),
+                correction_wait: board.map_or(CORRECTION_WAIT, BoardConfig::correction_wait),
+            }
+        };
+        let handle = |index: usize| self.bus.board(name(index)?.as_str()).cloned();
+        let (Some(first), Some(second)) = (handle(0), handle(1)) else {
+            warn!(
+                "no link of {} and {}: not both are run",
+                called(0),
+                called(1)
+            );
+            return;
+        };
+        let link = Link {
+            boards: [first, second],
+            players: [player(0), player(1)],
+            white: entry.white(),
+            bus: self.bus.clone(),
+        };
+        self.tasks
+            .spawn(link::server::serve(link, self.stop.clone()));
     }
 
     /// Plays a board for the `WhitePawn` app.
@@ -228,6 +292,20 @@ impl Daemon {
         self.tasks.wait().await;
         self.radio.close().await;
     }
+}
+
+/// The board of another `BoardBridge`.
+fn far_board(
+    name: BoardName,
+    with: &With,
+    events: broadcast::Sender<BoardEvent>,
+) -> (Actor, BoardHandle) {
+    let driver = Box::new(Swpp::toward_boardbridge());
+    let machine = Machine::new(name.clone(), driver, CORRECTION_WAIT);
+    let transport = Transport::Tcp(TcpPeer {
+        address: with.0.0.clone(),
+    });
+    Actor::new(name, machine, transport, None, events)
 }
 
 /// Begins a recording, if one is wanted. A board is played on without one.

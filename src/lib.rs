@@ -7,7 +7,7 @@
 //! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
 //!    a transport and a clock.
 //! 4. [`bus`] tells everybody what happened.
-//! 5. [`uci`] is a board as a UCI engine, for GUIs.
+//! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
 //! Around it: [`game`] is a game of chess, [`sense`] what a board of sensors notices, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
@@ -30,6 +30,7 @@ pub mod demo;
 pub mod driver;
 pub mod game;
 pub mod guidance;
+pub mod link;
 pub mod log;
 pub mod recognise;
 pub mod replay;

@@ -18,6 +18,11 @@ pub struct BoardName(Arc<str>);
 pub struct BoardNameError(String);
 
 impl BoardName {
+    /// What a board across the network is called that this one is linked with: no configured name has an `@`.
+    pub fn far(&self) -> Self {
+        Self(format!("{self}@far").into())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod error;
+pub mod link;
 pub mod value;
 pub mod whitepawn;
 
@@ -17,6 +18,7 @@ use serde::Deserialize;
 pub use self::{
     board::{BoardConfig, BoardKind},
     error::ConfigError,
+    link::LinkConfig,
     value::Listen,
     whitepawn::WhitePawnConfig,
 };
@@ -49,6 +51,9 @@ pub struct Config {
     /// Boards played for the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,
+    /// Boards that play each other.
+    #[serde(default)]
+    pub link: Vec<LinkConfig>,
 }
 
 /// `[uci]`
@@ -163,7 +168,8 @@ impl Config {
             }
             taken.push((what, listen));
         }
-        self.check_whitepawn()
+        self.check_whitepawn()?;
+        self.check_links()
     }
 
     /// One serial port, one use.
@@ -186,6 +192,29 @@ impl Config {
                 let problem = format!("{port} is already the port of {other}: one port, one board");
                 let rest = ["serial".to_owned(), "port".to_owned()];
                 return Err((key.into_iter().chain(rest).collect(), problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// A board has one opponent.
+    fn check_links(&self) -> Result<(), (Vec<String>, String)> {
+        let mut taken: Vec<&BoardName> = Vec::new();
+        for (index, entry) in self.link.iter().enumerate() {
+            let path = |key: &str| vec!["link".to_owned(), index.to_string(), key.to_owned()];
+            entry
+                .check()
+                .map_err(|(key, problem)| (path(key), problem))?;
+            for board in &entry.boards {
+                if !self.boards.contains_key(board) {
+                    return Err((path("boards"), format!("there is no [boards.{board}]")));
+                }
+                if taken.contains(&board) {
+                    let problem =
+                        format!("{board} is in another [[link]] already: a board has one opponent");
+                    return Err((path("boards"), problem));
+                }
+                taken.push(board);
             }
         }
         Ok(())

@@ -34,7 +34,7 @@ impl fmt::Display for Listen {
 }
 
 /// Whether a text is `HOST:PORT`.
-fn is_address(text: &str) -> bool {
+pub(super) fn is_address(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(host, port)| {
         let host = host
             .strip_prefix('[')

@@ -1,0 +1,83 @@
+//! `[[link]]`: two boards that play each other, or one and another `BoardBridge`'s.
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::value::Address;
+use crate::{board::name::BoardName, link::Side};
+
+/// What the board of the other `BoardBridge` is called in the key `white`.
+pub const FAR: &str = "far";
+
+/// `[[link]]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// The boards here: two, or one beside `with`.
+    pub boards: Vec<BoardName>,
+    /// Where the other `BoardBridge` is.
+    pub with: Option<With>,
+    /// Which board plays White: by its name, or `far`. The first one by default.
+    pub white: Option<String>,
+}
+
+/// Where the other `BoardBridge` serves its board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct With(pub Address);
+
+impl<'de> Deserialize<'de> for With {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let address = text
+            .strip_prefix("tcp:")
+            .filter(|a| super::value::is_address(a));
+        address.map(|a| Self(Address(a.to_owned()))).ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{text}` is no way to another BoardBridge: write tcp:HOST:PORT, the address of its [[whitepawn]], for \
+                 instance \"tcp:192.168.1.20:9690\""
+            ))
+        })
+    }
+}
+
+impl LinkConfig {
+    /// Who plays White.
+    pub fn white(&self) -> Side {
+        let first = self.boards.first().map(BoardName::as_str);
+        match self.white.as_deref() {
+            Some(white) if Some(white) != first => Side::Second,
+            _ => Side::First,
+        }
+    }
+
+    /// What the types cannot say: the key, relative to the entry, and the problem.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        let count = self.boards.len();
+        let wanted = if self.with.is_some() { 1 } else { 2 };
+        if count != wanted {
+            let problem = match self.with {
+                Some(_) => format!("names {count} boards: with `with`, one of them is here"),
+                None => format!(
+                    "names {count} boards: two play each other, or one and another BoardBridge's (`with`)"
+                ),
+            };
+            return Err(("boards", problem));
+        }
+        if let [first, second] = &self.boards[..]
+            && first == second
+        {
+            return Err((
+                "boards",
+                format!("names {first} twice: a board does not play itself"),
+            ));
+        }
+        if let Some(white) = &self.white {
+            let mut names: Vec<&str> = self.boards.iter().map(BoardName::as_str).collect();
+            names.extend(self.with.is_some().then_some(FAR));
+            if !names.contains(&white.as_str()) {
+                let problem = format!("`{white}` is none of: {}", names.join(", "));
+                return Err(("white", problem));
+            }
+        }
+        Ok(())
+    }
+}

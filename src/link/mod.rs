@@ -1,0 +1,16 @@
+//! Two boards that play each other: what the hand does on one is shown, or driven, on the other.
+//!
+//! - [`session`] is the game between them, without I/O: snapshots of both boards and time go in, commands for both come
+//!   out. It knows no protocol, and is a client of each board like any other, by the rule of `board::claims`.
+//! - [`end`] is one of the two boards as the game sees it.
+//! - [`server`] gives it the two boards and a clock.
+//!
+//! A board across the world is one of the two as well: a board that speaks SWPP over TCP, which another `BoardBridge`
+//! is there. `docs/links.md` tells what the players meet.
+
+pub mod end;
+pub mod notice;
+pub mod server;
+pub mod session;
+
+pub use end::{Player, Side};

@@ -1,0 +1,97 @@
+//! Runs one `[[link]]`: gives the game between two boards the boards and a clock.
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::mpsc::{Permit, error::SendError},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info, info_span, warn};
+
+use super::{
+    end::{Player, Side},
+    session::Session,
+};
+use crate::{
+    board::command::Command,
+    bus::{BoardHandle, Bus, Event},
+    clock::sleep_until_some,
+};
+
+/// What a link needs.
+pub struct Link {
+    /// The two boards.
+    pub boards: [BoardHandle; 2],
+    /// Who plays on them.
+    pub players: [Player; 2],
+    /// Which of them plays White.
+    pub white: Side,
+    /// Where it tells what happens.
+    pub bus: Bus,
+}
+
+/// Runs until `stop` is cancelled.
+pub async fn serve(link: Link, stop: CancellationToken) {
+    let [first, second] = &link.boards;
+    let span = info_span!("link", boards = %format!("{} {}", first.name, second.name));
+    run(link, stop).instrument(span).await;
+}
+
+async fn run(mut link: Link, stop: CancellationToken) {
+    let labels = link.players.clone().map(|player| player.label);
+    let mut session = Session::new(now(), link.players, link.white);
+    let senders = link.boards.clone().map(|board| board.commands);
+    for board in &mut link.boards {
+        board.snapshot.mark_changed();
+    }
+    loop {
+        while let Some((side, notice)) = session.poll_notice() {
+            let board = &link.boards[side.index()].name;
+            if notice.is_refusal() {
+                warn!(%board, "{notice}");
+            } else {
+                info!(%board, "{notice}");
+            }
+            let event = Event::Client {
+                client: labels[side.index()].clone(),
+                text: notice.to_string(),
+            };
+            link.bus.tell(board, event);
+        }
+        let deadline = session.deadline().map(Instant::from_std);
+        let [first, second] = &mut link.boards;
+        // A board that takes no commands keeps only its own waiting.
+        tokio::select! {
+            () = stop.cancelled() => return,
+            place = senders[0].reserve(), if session.has_commands(Side::First) => {
+                give(place, session.poll_command(Side::First));
+            }
+            place = senders[1].reserve(), if session.has_commands(Side::Second) => {
+                give(place, session.poll_command(Side::Second));
+            }
+            Ok(()) = first.snapshot.changed() => {
+                let snapshot = Arc::clone(&first.snapshot.borrow_and_update());
+                session.snapshot(now(), Side::First, &snapshot);
+            }
+            Ok(()) = second.snapshot.changed() => {
+                let snapshot = Arc::clone(&second.snapshot.borrow_and_update());
+                session.snapshot(now(), Side::Second, &snapshot);
+            }
+            () = sleep_until_some(deadline) => session.timeout(now()),
+        }
+    }
+}
+
+/// Hands a command over.
+fn give(place: Result<Permit<'_, Command>, SendError<()>>, command: Option<Command>) {
+    // A board whose task has ended, ends with the daemon.
+    if let (Ok(place), Some(command)) = (place, command) {
+        place.send(command);
+    }
+}
+
+/// The runtime's clock, which a test may have paused.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}

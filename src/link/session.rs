@@ -1,0 +1,398 @@
+//! The game between two boards, without I/O: snapshots of both and time go in, commands and words for both come out.
+//!
+//! The game is one, and only one hand is to move. Its move is stated as the target of the other board; what else a board
+//! does (it leaves, comes back, was switched off, stands wrong) its own machine mends toward its target. So nothing
+//! that happens to one board holds up the other, and boards that went apart are led together by the same rule.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use shakmaty::{Color, Move};
+
+use super::{
+    end::{End, Player, Presently, Side},
+    notice::Notice,
+};
+use crate::{
+    board::{
+        advice::Advice,
+        command::Command,
+        occasion::{GameEnd, Occasion, Opponent},
+        snapshot::{LinkState, Place, Snapshot},
+    },
+    game::{Game, MAX_PLIES},
+};
+
+/// How long after one board the other has to want a new game too, in the middle of one: time to put up 32 pieces.
+pub const WISH_WAIT: Duration = Duration::from_mins(1);
+/// The pause before the next game, where no hand can tell that it wants it.
+pub const NEXT_WAIT: Duration = Duration::from_secs(10);
+/// Before so many plies a new game is no wish: the second player may still be putting up the pieces for this one.
+const BEGUN: usize = 2;
+
+/// A new game is wanted on one board in the middle of one.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    side: Side,
+    until: Instant,
+}
+
+/// The game. See the module's introduction.
+#[derive(Debug)]
+pub struct Session {
+    ends: [End; 2],
+    white: Side,
+    game: Game,
+    over: Option<GameEnd>,
+    wish: Option<Wish>,
+    /// When the next game begins by itself.
+    next_at: Option<Instant>,
+    notices: VecDeque<(Side, Notice)>,
+}
+
+impl Session {
+    /// A link whose first game begins; `white` plays White in every game.
+    pub fn new(now: Instant, players: [Player; 2], white: Side) -> Self {
+        let mut session = Self {
+            ends: players.map(|player| End::new(now, player)),
+            white,
+            game: Game::standard(),
+            over: None,
+            wish: None,
+            next_at: None,
+            notices: VecDeque::new(),
+        };
+        session.begin();
+        session
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// How it ended.
+    pub fn over(&self) -> Option<GameEnd> {
+        self.over
+    }
+
+    /// The next command for a board.
+    pub fn poll_command(&mut self, side: Side) -> Option<Command> {
+        self.end(side).poll_command()
+    }
+
+    /// Whether a command waits for a board.
+    pub fn has_commands(&self, side: Side) -> bool {
+        self.ends[side.index()].has_commands()
+    }
+
+    /// The next thing to say to the player at a board.
+    pub fn poll_notice(&mut self) -> Option<(Side, Notice)> {
+        self.notices.pop_front()
+    }
+
+    /// When [`Self::timeout`] is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let ends = self.ends.iter().filter_map(End::deadline);
+        let wish = self.wish.map(|wish| wish.until);
+        ends.chain(wish).chain(self.next_at).min()
+    }
+
+    /// The time given by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        for side in Side::BOTH {
+            if let Some(left) = self.end(side).taken_back(now) {
+                self.follow_take_back(side, left);
+            }
+            self.make_way(now, side);
+        }
+        if let Some(wish) = self.wish
+            && wish.until <= now
+        {
+            self.drop_wish();
+            self.state(wish.side);
+        }
+        if self.next_at.take_if(|at| *at <= now).is_some() {
+            self.begin();
+        }
+    }
+
+    /// A board has a new snapshot.
+    pub fn snapshot(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
+        self.presence(now, side, &snapshot.link);
+        let put_to_start = self.end(side).put_to_start(snapshot);
+        if self.over.is_some() {
+            let number = self.end(side).number();
+            let client = self.end(side).player.client;
+            let ours = snapshot.place(client, number).is_some_and(|p| p.joined);
+            if put_to_start && (ours || snapshot.holders.is_empty()) {
+                self.begin();
+            }
+            return;
+        }
+        if self.wish.is_some_and(|wish| wish.side == side) && !self.end(side).is_at_start() {
+            self.drop_wish();
+            self.state(side);
+            return;
+        }
+        let end = self.end(side);
+        let Some(place) = snapshot.place(end.player.client, end.number()) else {
+            return;
+        };
+        if !place.joined {
+            self.waits(side, snapshot);
+            return;
+        }
+        end.told_to_wait = false;
+        if snapshot.ending.is_none() {
+            end.has_begun = true;
+        }
+        let has_begun = end.has_begun;
+        if let Some(ending) = snapshot.ending.filter(|_| has_begun)
+            && *snapshot.game == self.game
+        {
+            self.finish(now, ending);
+            return;
+        }
+        self.illegal(side, snapshot);
+        if put_to_start {
+            if self.game.len() >= BEGUN {
+                self.wishes(now, side);
+            } else {
+                // Its machine has let go of the game.
+                self.state(side);
+            }
+            return;
+        }
+        self.take_back(now, side, snapshot);
+        self.answer(now, side, place);
+    }
+
+    fn end(&mut self, side: Side) -> &mut End {
+        &mut self.ends[side.index()]
+    }
+
+    fn name(&self, side: Side) -> std::sync::Arc<str> {
+        self.ends[side.index()].player.name.clone()
+    }
+
+    fn tell(&mut self, side: Side, notice: Notice) {
+        self.notices.push_back((side, notice));
+    }
+
+    fn color(&self, side: Side) -> Color {
+        Color::from_white(side == self.white)
+    }
+
+    fn is_to_move(&self, side: Side) -> bool {
+        self.over.is_none() && self.color(side) == self.game.turn()
+    }
+
+    /// Gives a board the game.
+    fn state(&mut self, side: Side) {
+        let occasion = Occasion {
+            opponent: Opponent::WhitePawn,
+            hand_next: self.color(side) == self.game.turn(),
+        };
+        let awaits = self.is_to_move(side);
+        let yields = self.ends[side.other().index()].has_yielded();
+        let game = &self.game;
+        self.ends[side.index()].state(game, occasion, awaits, yields);
+    }
+
+    fn begin(&mut self) {
+        self.game = Game::standard();
+        self.over = None;
+        self.wish = None;
+        self.next_at = None;
+        for side in Side::BOTH {
+            let end = self.end(side);
+            end.has_begun = false;
+            end.announce();
+            self.state(side);
+            let notice = Notice::NewGame {
+                color: self.color(side),
+                other: self.name(side.other()),
+            };
+            self.tell(side, notice);
+        }
+    }
+
+    fn finish(&mut self, now: Instant, ending: GameEnd) {
+        self.over = Some(ending);
+        self.wish = None;
+        for side in Side::BOTH {
+            self.end(side).end(ending);
+            self.tell(side, Notice::Over(ending));
+        }
+        // Nobody can put pieces to the start that stand there.
+        let nobody_tells = self.ends.iter().all(|end| !end.player.tells_all);
+        self.next_at = (nobody_tells || self.game.is_empty()).then(|| now + NEXT_WAIT);
+    }
+
+    fn presence(&mut self, now: Instant, side: Side, link: &LinkState) {
+        let name = self.name(side);
+        match self.end(side).seen(now, link) {
+            Some(Presently::Left) => self.tell(side.other(), Notice::Away(name)),
+            Some(Presently::Back) => self.tell(side.other(), Notice::Back(name)),
+            None => {}
+        }
+        self.make_way(now, side);
+    }
+
+    /// While one board is not there, others may have the other.
+    fn make_way(&mut self, now: Instant, side: Side) {
+        if let Some(on) = self.end(side).yields(now) {
+            self.end(side.other()).yield_to_others(on);
+        }
+    }
+
+    /// The board is in others' hands.
+    fn waits(&mut self, side: Side, snapshot: &Snapshot) {
+        if snapshot.holders.is_empty() {
+            self.state(side);
+            return;
+        }
+        if std::mem::replace(&mut self.end(side).told_to_wait, true) {
+            return;
+        }
+        let notice = Notice::Occupied {
+            board: self.name(side),
+            holders: snapshot.holders.join(" and "),
+        };
+        for to in Side::BOTH {
+            self.tell(to, notice.clone());
+        }
+    }
+
+    /// Tells the other player of a move that a board has reported and that cannot be played: a board that speaks SWPP, and
+    /// perhaps another game.
+    fn illegal(&mut self, side: Side, snapshot: &Snapshot) {
+        let made = match &snapshot.advice {
+            Advice::Mistake { made, .. } if !self.end(side).player.tells_all => Some(*made),
+            _ => None,
+        };
+        let told = std::mem::replace(&mut self.end(side).told_illegal, made.is_some());
+        if let Some(made) = made.filter(|_| !told) {
+            let other = self.name(side);
+            self.tell(side.other(), Notice::Illegal { made, other });
+        }
+    }
+
+    /// The hand has put all pieces to the start in the middle of a game.
+    fn wishes(&mut self, now: Instant, side: Side) {
+        let other = side.other();
+        if !self.end(other).player.tells_all {
+            let notice = Notice::NoNewGame(self.name(other));
+            self.tell(side, notice);
+            self.state(side);
+            return;
+        }
+        if self.wish.is_some_and(|wish| wish.side == other) {
+            self.begin();
+            return;
+        }
+        let until = now + WISH_WAIT;
+        let wished = self.wish.replace(Wish { side, until }).is_some();
+        if wished {
+            return;
+        }
+        // The board is not led back meanwhile.
+        self.end(side).announce();
+        let here = Notice::WantsNewGame {
+            other: self.name(other),
+        };
+        let there = Notice::NewGameWanted {
+            other: self.name(side),
+        };
+        self.tell(side, here);
+        self.tell(other, there);
+    }
+
+    /// The game goes on; whose wish it was is to be led back.
+    fn drop_wish(&mut self) {
+        if self.wish.take().is_some() {
+            for side in Side::BOTH {
+                self.tell(side, Notice::GoesOn);
+            }
+        }
+    }
+
+    /// What the hand may have taken back.
+    fn take_back(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
+        let common = snapshot.game.common_plies(&self.game);
+        let left = common.filter(|left| *left < self.game.len());
+        let there = snapshot.taken_back && snapshot.link == LinkState::Up;
+        let Some(left) = left.filter(|_| there) else {
+            self.end(side).took_nothing_back();
+            return;
+        };
+        let deaf = Side::BOTH
+            .into_iter()
+            .find(|side| !self.ends[side.index()].player.tells_all);
+        match deaf {
+            None => self.end(side).takes_back(now, left, snapshot.game.len()),
+            Some(deaf) => {
+                if !std::mem::replace(&mut self.end(side).told_no_take_back, true) {
+                    let notice = Notice::NoTakeBack(self.name(deaf));
+                    self.tell(side, notice);
+                }
+            }
+        }
+    }
+
+    fn follow_take_back(&mut self, side: Side, left: usize) {
+        let plies = self.game.len().saturating_sub(left);
+        self.game = self.game.truncated(left);
+        self.drop_wish();
+        let board = self.name(side);
+        for side in Side::BOTH {
+            self.state(side);
+            let board = board.clone();
+            self.tell(side, Notice::TookBack { plies, board });
+        }
+    }
+
+    /// What the hand has played.
+    fn answer(&mut self, now: Instant, side: Side, place: &Place) {
+        let Some(&m) = place.answer.first() else {
+            self.end(side).refused = false;
+            return;
+        };
+        if self.end(side).refused {
+            return;
+        }
+        if self.is_to_move(side) {
+            self.moved(now, side, m);
+        } else {
+            self.end(side).refuse();
+            let notice = Notice::out_of_turn(m, self.name(side.other()));
+            self.tell(side, notice);
+        }
+    }
+
+    fn moved(&mut self, now: Instant, side: Side, m: Move) {
+        if self.game.len() >= MAX_PLIES || !self.game.push(m) {
+            self.end(side).refuse();
+            self.tell(side, Notice::TooLong);
+            return;
+        }
+        self.end(side).accept(m);
+        self.drop_wish();
+        let ending = GameEnd::by_rules(&self.game);
+        // No hand is awaited any more then.
+        self.over = ending;
+        for side in Side::BOTH {
+            self.state(side);
+        }
+        if self.end(side.other()).tell_away() {
+            let notice = Notice::MoveWaits(self.name(side.other()));
+            self.tell(side, notice);
+        }
+        if let Some(ending) = ending {
+            self.finish(now, ending);
+        }
+    }
+}

@@ -1,0 +1,844 @@
+//! Whatever happens to two linked boards, they end up in one game: two machines with simulated boards and the link
+//! between them, all without I/O, on one virtual clock. The second board may be that of another `BoardBridge`, behind
+//! the SWPP.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{
+        command::{ClientId, Command},
+        machine::Machine,
+        name::BoardName,
+        occasion::{GameEnd, Occasion},
+        snapshot::Snapshot,
+    },
+    driver::{Channel, Driver, citrine, swpp::Swpp, ucb},
+    game::{Game, uci},
+    link::{Player, Side, notice::Notice, session::Session},
+    simulate::{HandAction, SimulatedBoard, citrine::Citrine, ucb::Ucb},
+    swpp::write,
+    whitepawn::session::{Action, Identity, Session as Emulator},
+};
+use proptest::{prelude::*, test_runner::RngSeed};
+use shakmaty::Position;
+
+/// Longer than any wait of any board, several times over.
+const LONG: Duration = Duration::from_secs(900);
+
+/// One thing that happens to one of the boards.
+#[derive(Clone, Debug)]
+enum Act {
+    /// The hand plays the legal move of this number, in turn or not.
+    Moves(usize),
+    /// The hand takes back.
+    TakesBack,
+    /// The hand makes another move than the one shown.
+    MovesWrong(usize),
+    /// The hand puts the pieces on their starting squares.
+    NewGame,
+    /// The cable comes off, or is put back.
+    Unplug,
+    Plug,
+    /// The board is switched off and on.
+    PowerCycle(bool),
+    /// The board sends garbage.
+    Garbage(usize),
+    /// The connection between two `BoardBridge`s is lost, or made again.
+    Cut,
+    Connect,
+    /// It is dead: what is sent one way is lost, without anybody noticing yet.
+    Dies(bool),
+    /// Time passes, in milliseconds.
+    Wait(u64),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => any::<usize>().prop_map(Act::Moves),
+        2 => Just(Act::TakesBack),
+        1 => any::<usize>().prop_map(Act::MovesWrong),
+        1 => Just(Act::NewGame),
+        1 => Just(Act::Unplug),
+        2 => Just(Act::Plug),
+        1 => any::<bool>().prop_map(Act::PowerCycle),
+        1 => (1..200usize).prop_map(Act::Garbage),
+        6 => (1..4000u64).prop_map(Act::Wait),
+        4 => (4000..90_000u64).prop_map(Act::Wait),
+    ]
+}
+
+/// What a person does to a board that is far from the link, where nobody hears of new games.
+fn far_act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        20 => act(),
+        2 => Just(Act::Cut),
+        4 => Just(Act::Connect),
+        1 => any::<bool>().prop_map(Act::Dies),
+    ]
+    .prop_map(|act| match act {
+        Act::NewGame => Act::Wait(50_000),
+        Act::PowerCycle(_) => Act::PowerCycle(false),
+        act => act,
+    })
+}
+
+/// Moves and their time: what is played without any mishap.
+fn move_or_wait() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        3 => any::<usize>().prop_map(Act::Moves),
+        1 => Just(Act::TakesBack),
+        4 => (1..90_000u64).prop_map(Act::Wait),
+    ]
+}
+
+fn side() -> impl Strategy<Value = Side> {
+    any::<bool>().prop_map(|first| if first { Side::First } else { Side::Second })
+}
+
+fn at(side: Side) -> usize {
+    usize::from(side == Side::Second)
+}
+
+/// A board, its machine, and the cable between.
+struct Place {
+    machine: Machine,
+    board: Box<dyn SimulatedBoard>,
+    plugged: bool,
+}
+
+impl Place {
+    fn new(now: Instant, is_citrine: bool) -> Self {
+        let delay = Some(Duration::from_millis(700));
+        let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if is_citrine {
+            (
+                Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
+                Box::new(Citrine::new(1.0, delay, 1)),
+            )
+        } else {
+            let format = ucb::codec::PositionFormat::V2;
+            (
+                Box::new(ucb::Ucb::new(ucb::Timing::default(), format)),
+                Box::new(Ucb::new(1.0, 2, delay, 1)),
+            )
+        };
+        let wait = Duration::from_secs(3);
+        let mut machine = Machine::new(BoardName::default(), driver, wait);
+        machine.link_up(now);
+        Self {
+            machine,
+            board,
+            plugged: true,
+        }
+    }
+
+    /// Carries bytes both ways. `true` if there were any.
+    fn carry(&mut self, now: Instant) -> bool {
+        let mut moved = false;
+        while let Some(bytes) = self.machine.poll_transmit(now) {
+            moved = true;
+            if self.plugged {
+                self.board.received(now, bytes.bytes());
+            }
+        }
+        while let Some(bytes) = self.board.poll_transmit() {
+            moved = true;
+            if self.plugged {
+                self.machine.received(now, Channel::Serial, &bytes);
+            }
+        }
+        while self.board.poll_report().is_some() {}
+        while self.machine.poll_event().is_some() {}
+        moved
+    }
+}
+
+/// What lies between the link and the board of another `BoardBridge`: the machine here, and the conversation there.
+struct Far {
+    machine: Machine,
+    emulator: Emulator,
+    connected: bool,
+    /// The next messages of either direction that are lost.
+    loses: [bool; 2],
+}
+
+impl Far {
+    fn new(now: Instant) -> Self {
+        let driver = Box::new(Swpp::toward_boardbridge());
+        let wait = Duration::from_secs(3);
+        let mut machine = Machine::new(BoardName::default().far(), driver, wait);
+        machine.link_up(now);
+        let identity = Identity {
+            version: "1".to_owned(),
+            serial: String::new(),
+        };
+        Self {
+            machine,
+            emulator: Emulator::new(ClientId(1), "the app".into(), identity),
+            connected: true,
+            loses: [false; 2],
+        }
+    }
+
+    /// Carries messages both ways, and what they lead to on the board there.
+    fn carry(&mut self, now: Instant, there: &mut Machine) -> bool {
+        let mut moved = false;
+        while let Some(bytes) = self.machine.poll_transmit(now) {
+            moved = true;
+            if self.connected && !self.loses[0] {
+                self.emulator.line("here", bytes.bytes().trim_ascii_end());
+            }
+        }
+        while self.connected
+            && let Some(message) = self.emulator.next_message()
+        {
+            moved = true;
+            self.emulator.sent(now);
+            if !self.loses[1] {
+                let channel = Channel::Serial;
+                let text = write(&message);
+                self.machine.received(now, channel, text.as_bytes());
+            }
+        }
+        while let Some(action) = self.emulator.poll_action() {
+            moved = true;
+            if let Action::Ask(command) = action {
+                there.command(now, command);
+            }
+        }
+        if let Some(snapshot) = there.poll_snapshot() {
+            moved = true;
+            self.emulator.snapshot(&snapshot);
+        }
+        while self.machine.poll_event().is_some() {}
+        moved
+    }
+
+    fn cut(&mut self, now: Instant) {
+        if std::mem::take(&mut self.connected) {
+            self.machine.link_down(now, "cut".to_owned());
+            // Nobody knows what arrived.
+            self.emulator.disconnected(now, "cut", Duration::MAX);
+        }
+    }
+
+    fn connect(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.connected, true) {
+            self.loses = [false; 2];
+            self.machine.link_up(now);
+        }
+    }
+}
+
+struct World {
+    places: [Place; 2],
+    far: Option<Far>,
+    session: Session,
+    now: Instant,
+    said: Vec<(Side, Notice)>,
+    /// What a random history leaves behind, for messages.
+    acts: String,
+}
+
+impl World {
+    fn new(citrines: [bool; 2], white: Side, is_far: bool) -> Self {
+        let now = Instant::now();
+        let player = |number: u64, name: &str, tells_all: bool| Player {
+            client: ClientId(number),
+            label: format!("the link with the other than {name}").into(),
+            name: name.into(),
+            tells_all,
+            correction_wait: Duration::from_secs(3),
+        };
+        let players = [player(1, "first", true), player(2, "second", !is_far)];
+        let mut world = Self {
+            places: citrines.map(|is_citrine| Place::new(now, is_citrine)),
+            far: is_far.then(|| Far::new(now)),
+            session: Session::new(now, players, white),
+            now,
+            said: Vec::new(),
+            acts: String::new(),
+        };
+        world.carry();
+        world
+    }
+
+    /// Carries bytes, snapshots and commands until nothing moves.
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            for side in Side::BOTH {
+                let place = &mut self.places[at(side)];
+                moved |= place.carry(self.now);
+                let machine = match &mut self.far {
+                    Some(far) if side == Side::Second => {
+                        moved |= far.carry(self.now, &mut place.machine);
+                        &mut far.machine
+                    }
+                    _ => &mut place.machine,
+                };
+                if let Some(snapshot) = machine.poll_snapshot() {
+                    moved = true;
+                    self.session.snapshot(self.now, side, &snapshot);
+                }
+                while let Some(command) = self.session.poll_command(side) {
+                    moved = true;
+                    machine.command(self.now, command);
+                }
+            }
+            while let Some(notice) = self.session.poll_notice() {
+                self.said.push(notice);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        for _ in 0..200_000 {
+            self.carry();
+            let boards = self.places.iter().map(|place| place.board.deadline());
+            let machines = self.places.iter().map(|place| place.machine.deadline());
+            let far = self.far.as_ref().and_then(|far| far.machine.deadline());
+            let next = boards.chain(machines).chain([self.session.deadline(), far]);
+            match next.flatten().min().filter(|at| *at <= end) {
+                Some(at) => {
+                    self.now = at.max(self.now);
+                    for place in &mut self.places {
+                        place.machine.timeout(self.now);
+                        place.board.timeout(self.now);
+                    }
+                    if let Some(far) = &mut self.far {
+                        far.machine.timeout(self.now);
+                    }
+                    self.session.timeout(self.now);
+                }
+                None => {
+                    self.now = end;
+                    return;
+                }
+            }
+        }
+        panic!(
+            "time does not pass: a deadline comes again and again\n{}",
+            self.acts
+        );
+    }
+
+    fn snapshot(&self, side: Side) -> Snapshot {
+        self.places[at(side)].machine.snapshot()
+    }
+
+    fn board(&self, side: Side) -> &dyn SimulatedBoard {
+        &*self.places[at(side)].board
+    }
+
+    fn hand(&mut self, side: Side, action: HandAction) {
+        // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
+        self.carry();
+        self.places[at(side)].board.hand(self.now, action);
+        self.carry();
+    }
+
+    fn does(&mut self, side: Side, act: &Act) {
+        let legal = |game: &Game, n: usize| {
+            let moves = game.position().legal_moves();
+            (!moves.is_empty()).then(|| moves[n % moves.len()])
+        };
+        match *act {
+            Act::Moves(n) => {
+                if let Some(m) = legal(self.board(side).game(), n) {
+                    self.hand(side, HandAction::Move(uci(m)));
+                }
+            }
+            Act::MovesWrong(n) => {
+                if self.board(side).shown().is_some()
+                    && let Some(m) = legal(self.board(side).game(), n)
+                {
+                    self.hand(side, HandAction::Wrong(uci(m)));
+                }
+            }
+            Act::TakesBack => self.hand(side, HandAction::TakeBack),
+            Act::NewGame => self.hand(side, HandAction::NewGame),
+            Act::Unplug => {
+                let place = &mut self.places[at(side)];
+                if place.plugged {
+                    place.plugged = false;
+                    place.machine.link_down(self.now, "unplugged".to_owned());
+                }
+            }
+            Act::Plug => self.plug(side),
+            Act::PowerCycle(forgetful) => {
+                self.hand(side, HandAction::Off);
+                self.pass(Duration::from_millis(300));
+                self.hand(side, HandAction::On { forgetful });
+            }
+            Act::Garbage(length) => {
+                self.hand(side, HandAction::Garbage(length));
+                // The end of a line, so that it does not swallow the next one.
+                if self.places[at(side)].plugged {
+                    let machine = &mut self.places[at(side)].machine;
+                    machine.received(self.now, Channel::Serial, b"\r\n");
+                }
+            }
+            Act::Cut => self.cut(),
+            Act::Connect => self.connect(),
+            Act::Dies(way) => {
+                if let Some(far) = self.far.as_mut().filter(|far| far.connected) {
+                    far.loses[usize::from(way)] = true;
+                }
+            }
+            Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
+        }
+        self.carry();
+    }
+
+    fn cut(&mut self) {
+        if let Some(far) = &mut self.far {
+            far.cut(self.now);
+        }
+    }
+
+    fn connect(&mut self) {
+        if let Some(far) = &mut self.far {
+            if far.loses != [false; 2] {
+                far.cut(self.now);
+            }
+            far.connect(self.now);
+        }
+    }
+
+    fn plug(&mut self, side: Side) {
+        let place = &mut self.places[at(side)];
+        if !place.plugged {
+            place.plugged = true;
+            place.machine.link_up(self.now);
+        }
+    }
+
+    fn rest(&mut self) {
+        self.pass(LONG);
+        for side in Side::BOTH {
+            if self.board(side).shown().is_some() {
+                // The lamps did not show it (the board was off for the second send), the words did.
+                self.hand(side, HandAction::Execute);
+                self.pass(LONG);
+            }
+        }
+    }
+
+    /// Both boards hold the link's game.
+    fn agrees(&self) {
+        let acts = &self.acts;
+        let game = self.session.game();
+        for side in Side::BOTH {
+            let snapshot = self.snapshot(side);
+            let advice = &snapshot.advice;
+            assert_eq!(
+                self.board(side).game().position().board(),
+                game.position().board(),
+                "{side:?} does not stand in the game {game}: {advice:?}\n{acts}"
+            );
+            assert_eq!(
+                snapshot.game.position(),
+                game.position(),
+                "{side:?} is believed elsewhere: {advice:?}\n{acts}"
+            );
+            assert_eq!(self.board(side).shown(), None, "{side:?}\n{acts}");
+        }
+    }
+
+    fn to_move(&self) -> Side {
+        let awaited = |side: &Side| self.snapshot(*side).awaiting;
+        let sides: Vec<Side> = Side::BOTH.into_iter().filter(awaited).collect();
+        assert_eq!(sides.len(), 1, "one hand is awaited\n{}", self.acts);
+        sides[0]
+    }
+
+    /// The end of it all: the cables are in, and time passes. Then the game goes on.
+    fn settles(&mut self) {
+        for side in Side::BOTH {
+            self.plug(side);
+        }
+        self.connect();
+        self.rest();
+        if self.session.over().is_some() {
+            self.hand(Side::First, HandAction::NewGame);
+            self.rest();
+            assert!(self.session.over().is_none(), "{}", self.acts);
+            assert!(self.session.game().is_empty(), "{}", self.acts);
+        }
+        // A hand behind the SWPP that moved out of turn is led back by the next move.
+        let held = self.snapshot(Side::Second).game;
+        if let Some(&early) = held.moves().get(self.session.game().len())
+            && self.far.is_some()
+            && self.to_move() == Side::First
+        {
+            let moves = self.session.game().position().legal_moves();
+            if let Some(m) = moves.into_iter().find(|m| *m != early) {
+                self.hand(Side::First, HandAction::Move(uci(m)));
+                self.rest();
+            }
+        }
+        if self.session.over().is_some() {
+            return;
+        }
+        self.agrees();
+        let mover = self.to_move();
+        let plies = self.session.game().len();
+        let m = self.session.game().position().legal_moves()[0];
+        self.hand(mover, HandAction::Move(uci(m)));
+        self.rest();
+        assert_eq!(self.session.game().len(), plies + 1, "{}", self.acts);
+        self.agrees();
+    }
+
+    fn plays(&mut self, side: Side, m: &str) {
+        self.hand(side, HandAction::Move(m.parse().unwrap()));
+        self.pass(Duration::from_secs(90));
+    }
+
+    fn has(&self, moves: &str) {
+        let mut game = Game::standard();
+        game.play_uci(moves.split_whitespace()).unwrap();
+        assert_eq!(self.session.game(), &game);
+        self.agrees();
+    }
+
+    fn heard(&self, side: Side, wanted: impl Fn(&Notice) -> bool) -> bool {
+        self.said
+            .iter()
+            .any(|(to, notice)| *to == side && wanted(notice))
+    }
+}
+
+fn run(citrines: [bool; 2], white: Side, is_far: bool, acts: &[(Side, Act)]) {
+    let mut world = World::new(citrines, white, is_far);
+    world.acts = format!("{acts:?}");
+    for (side, act) in acts {
+        world.does(*side, act);
+    }
+    world.settles();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200),
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        // The same histories each time; PROPTEST_RNG_SEED and PROPTEST_CASES explore others.
+        rng_seed: std::env::var("PROPTEST_RNG_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok())
+            .map_or(RngSeed::Fixed(64), RngSeed::Fixed),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn two_citrines_end_up_in_one_game(
+        white in side(),
+        acts in proptest::collection::vec((side(), act()), 1..60),
+    ) {
+        run([true, true], white, false, &acts);
+    }
+
+    #[test]
+    fn a_citrine_and_a_ucb_end_up_in_one_game(
+        white in side(),
+        acts in proptest::collection::vec((side(), act()), 1..60),
+    ) {
+        run([true, false], white, false, &acts);
+    }
+
+    #[test]
+    fn a_citrine_and_a_ucb_end_up_in_one_game_that_is_only_played(
+        white in side(),
+        acts in proptest::collection::vec((side(), move_or_wait()), 1..60),
+    ) {
+        run([true, false], white, false, &acts);
+    }
+
+    #[test]
+    fn boards_of_two_boardbridges_end_up_in_one_game(
+        citrines: [bool; 2],
+        white in side(),
+        acts in proptest::collection::vec((side(), far_act()), 1..60),
+    ) {
+        run(citrines, white, true, &acts);
+    }
+}
+
+/// A link's promises, one by one.
+mod told {
+    use super::*;
+
+    fn citrines() -> World {
+        let mut world = World::new([true, true], Side::First, false);
+        world.pass(Duration::from_secs(30));
+        world
+    }
+
+    #[test]
+    fn a_move_is_shown_on_the_other_board_and_answered_there() {
+        for (citrines, is_far) in [
+            ([true, true], false),
+            ([true, false], false),
+            ([false, true], true),
+        ] {
+            let mut world = World::new(citrines, Side::First, is_far);
+            world.pass(Duration::from_secs(30));
+            world.plays(Side::First, "e2e4");
+            world.plays(Side::Second, "e7e5");
+            world.plays(Side::First, "g1f3");
+            world.has("e2e4 e7e5 g1f3");
+        }
+    }
+
+    #[test]
+    fn the_second_board_may_play_white() {
+        let mut world = World::new([true, false], Side::Second, false);
+        world.pass(Duration::from_secs(30));
+        world.plays(Side::Second, "e2e4");
+        world.plays(Side::First, "e7e5");
+        world.has("e2e4 e7e5");
+    }
+
+    #[test]
+    fn a_move_out_of_turn_is_pointed_out_and_led_back() {
+        let mut world = citrines();
+        world.plays(Side::First, "e2e4");
+        world.plays(Side::First, "e7e5");
+        world.has("e2e4");
+        assert!(world.heard(Side::First, |n| matches!(n, Notice::OutOfTurn { .. })));
+        world.plays(Side::Second, "c7c5");
+        world.has("e2e4 c7c5");
+    }
+
+    #[test]
+    fn a_move_waits_for_a_board_that_is_away_and_is_shown_when_it_is_back() {
+        for is_far in [false, true] {
+            let mut world = World::new([true, true], Side::First, is_far);
+            world.pass(Duration::from_secs(30));
+            let leaves = if is_far { Act::Cut } else { Act::Unplug };
+            world.does(Side::Second, &leaves);
+            assert!(world.heard(Side::First, |n| matches!(n, Notice::Away(_))));
+            world.plays(Side::First, "e2e4");
+            assert!(world.board(Side::Second).game().is_empty());
+            let comes = if is_far { Act::Connect } else { Act::Plug };
+            world.does(Side::Second, &comes);
+            world.pass(Duration::from_secs(90));
+            assert!(world.heard(Side::First, |n| matches!(n, Notice::Back(_))));
+            world.has("e2e4");
+        }
+    }
+
+    #[test]
+    fn a_move_made_while_its_board_is_away_counts_when_it_is_back() {
+        let mut world = citrines();
+        world.does(Side::First, &Act::Unplug);
+        world.plays(Side::First, "e2e4");
+        assert!(world.session.game().is_empty());
+        world.does(Side::First, &Act::Plug);
+        world.pass(Duration::from_secs(90));
+        world.has("e2e4");
+    }
+
+    #[test]
+    fn a_message_lost_with_a_dead_connection_is_told_again() {
+        for way in [false, true] {
+            let mut world = World::new([true, true], Side::First, true);
+            world.pass(Duration::from_secs(30));
+            if way {
+                world.plays(Side::First, "e2e4");
+            }
+            world.does(Side::First, &Act::Dies(way));
+            let (side, m) = if way {
+                (Side::Second, "e7e5")
+            } else {
+                (Side::First, "e2e4")
+            };
+            world.plays(side, m);
+            world.cut();
+            world.pass(Duration::from_secs(5));
+            world.connect();
+            world.pass(Duration::from_secs(90));
+            world.has(if way { "e2e4 e7e5" } else { "e2e4" });
+        }
+    }
+
+    #[test]
+    fn the_announcement_of_the_game_lost_with_a_dead_connection_is_told_again() {
+        let mut world = World::new([true, true], Side::Second, true);
+        world.does(Side::First, &Act::Dies(false));
+        world.pass(Duration::from_secs(30));
+        world.connect();
+        world.pass(Duration::from_secs(30));
+        world.plays(Side::Second, "e2e4");
+        world.has("e2e4");
+    }
+
+    #[test]
+    fn a_take_back_is_followed_on_the_other_board() {
+        for second in [true, false] {
+            let mut world = World::new([true, second], Side::First, false);
+            world.pass(Duration::from_secs(90));
+            world.plays(Side::First, "e2e4");
+            world.plays(Side::Second, "e7e5");
+            world.does(Side::First, &Act::TakesBack);
+            world.does(Side::First, &Act::TakesBack);
+            world.pass(Duration::from_secs(90));
+            world.has("");
+            assert!(world.heard(Side::Second, |n| matches!(
+                n,
+                Notice::TookBack { plies: 2, .. }
+            )));
+            world.plays(Side::First, "d2d4");
+            world.has("d2d4");
+        }
+    }
+
+    #[test]
+    fn a_move_that_is_taken_back_and_played_otherwise_at_once_is_the_other_one() {
+        let mut world = citrines();
+        world.plays(Side::First, "e2e4");
+        world.does(Side::First, &Act::TakesBack);
+        world.hand(Side::First, HandAction::Move("d2d4".parse().unwrap()));
+        world.pass(Duration::from_secs(90));
+        world.has("d2d4");
+    }
+
+    #[test]
+    fn a_take_back_that_is_put_back_soon_is_none() {
+        let mut world = citrines();
+        world.plays(Side::First, "e2e4");
+        world.does(Side::First, &Act::TakesBack);
+        world.pass(Duration::from_secs(1));
+        world.plays(Side::First, "e2e4");
+        world.has("e2e4");
+        assert!(!world.heard(Side::Second, |n| matches!(n, Notice::TookBack { .. })));
+    }
+
+    #[test]
+    fn a_take_back_that_the_other_cannot_be_told_of_is_led_back() {
+        let mut world = World::new([true, true], Side::First, true);
+        world.pass(Duration::from_secs(30));
+        world.plays(Side::First, "e2e4");
+        world.does(Side::First, &Act::TakesBack);
+        world.pass(Duration::from_secs(90));
+        world.has("e2e4");
+        assert!(world.heard(Side::First, |n| matches!(n, Notice::NoTakeBack(_))));
+    }
+
+    #[test]
+    fn in_mid_game_a_new_game_takes_both_hands() {
+        let mut world = citrines();
+        world.plays(Side::First, "e2e4");
+        world.plays(Side::Second, "e7e5");
+        world.does(Side::First, &Act::NewGame);
+        world.pass(Duration::from_secs(20));
+        assert_eq!(world.session.game().len(), 2);
+        assert!(world.heard(Side::Second, |n| matches!(n, Notice::NewGameWanted { .. })));
+        world.does(Side::Second, &Act::NewGame);
+        world.pass(Duration::from_secs(30));
+        world.has("");
+        world.plays(Side::First, "d2d4");
+        world.has("d2d4");
+    }
+
+    #[test]
+    fn a_new_game_that_only_one_hand_wants_is_none() {
+        for side in Side::BOTH {
+            let mut world = citrines();
+            world.plays(Side::First, "e2e4");
+            world.plays(Side::Second, "e7e5");
+            world.does(side, &Act::NewGame);
+            world.pass(Duration::from_secs(180));
+            world.has("e2e4 e7e5");
+            // Nor is one a minute ago.
+            world.does(side.other(), &Act::NewGame);
+            world.pass(Duration::from_secs(180));
+            world.has("e2e4 e7e5");
+        }
+    }
+
+    #[test]
+    fn after_a_mate_either_hand_begins_the_next_game() {
+        for (side, is_far) in [
+            (Side::First, false),
+            (Side::Second, false),
+            (Side::First, true),
+        ] {
+            let mut world = World::new([true, true], Side::First, is_far);
+            world.pass(Duration::from_secs(30));
+            world.plays(Side::First, "f2f3");
+            world.plays(Side::Second, "e7e5");
+            world.plays(Side::First, "g2g4");
+            world.plays(Side::Second, "d8h4");
+            assert_eq!(world.session.over(), Some(GameEnd::Checkmate));
+            world.has("f2f3 e7e5 g2g4 d8h4");
+            world.does(side, &Act::NewGame);
+            world.pass(Duration::from_secs(90));
+            world.has("");
+            world.plays(Side::First, "e2e4");
+            world.has("e2e4");
+        }
+    }
+
+    #[test]
+    fn a_program_waits_for_a_linked_board_and_the_link_for_one_that_a_program_has() {
+        let mut world = citrines();
+        let target = |moves: &str| {
+            let mut game = Game::standard();
+            game.play_uci(moves.split_whitespace()).unwrap();
+            Command::Target {
+                client: ClientId(9),
+                label: "a program".into(),
+                number: 1,
+                game: Box::new(game),
+                occasion: Occasion::default(),
+            }
+        };
+        let ask = |world: &mut World, command: Command| {
+            let now = world.now;
+            world.places[1].machine.command(now, command);
+            world.carry();
+        };
+        ask(&mut world, target("d2d4"));
+        world.plays(Side::First, "e2e4");
+        world.has("e2e4");
+        // The link lets go of a board whose opponent is long gone, and gets it back.
+        ask(
+            &mut world,
+            Command::Await {
+                client: ClientId(9),
+                on: true,
+            },
+        );
+        world.does(Side::First, &Act::Unplug);
+        world.pass(Duration::from_secs(120));
+        assert_eq!(world.snapshot(Side::Second).holders.join(""), "a program");
+        assert!(world.heard(Side::Second, |n| matches!(n, Notice::Occupied { .. })));
+        world.does(Side::First, &Act::Plug);
+        world.pass(Duration::from_secs(60));
+        ask(
+            &mut world,
+            Command::Release {
+                client: ClientId(9),
+            },
+        );
+        world.pass(Duration::from_secs(90));
+        world.has("e2e4");
+        world.plays(Side::Second, "e7e5");
+        world.has("e2e4 e7e5");
+    }
+}
