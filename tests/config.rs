@@ -197,6 +197,59 @@ fn a_whitepawn_names_a_board_that_is_there() {
 }
 
 #[test]
+fn a_link_has_two_boards_or_one_and_another_boardbridge() {
+    let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
+    let with = |link: &str| format!("{CITRINE}{ucb}[[link]]\n{link}\n");
+    for (link, words) in [
+        ("boards = [\"citrine\"]", ["bb.toml:8:", "names 1 boards"]),
+        (
+            "boards = [\"citrine\", \"citrine\"]",
+            ["bb.toml:8:", "names citrine twice"],
+        ),
+        (
+            "boards = [\"citrine\", \"nobody\"]",
+            ["bb.toml:8:", "[boards.nobody]"],
+        ),
+        (
+            "boards = [\"citrine\", \"ucb\"]\nwith = \"tcp:far:9690\"",
+            ["bb.toml:8:", "one of them is here"],
+        ),
+        (
+            "boards = [\"citrine\"]\nwith = \"far:9690\"",
+            ["with", "tcp:HOST:PORT"],
+        ),
+        (
+            "boards = [\"citrine\", \"ucb\"]\nwhite = \"far\"",
+            ["bb.toml:9:", "none of: citrine, ucb"],
+        ),
+        (
+            "boards = [\"citrine\", \"ucb\"]\n[[link]]\nboards = [\"ucb\", \"citrine\"]",
+            ["bb.toml:10:", "one opponent"],
+        ),
+    ] {
+        refused(&with(link), &words);
+    }
+    let output = check_with(
+        &with("boards = [\"citrine\", \"ucb\"]\nwhite = \"ucb\""),
+        &[],
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("citrine + ucb") && text.contains("White on ucb"),
+        "{text}"
+    );
+    let output = check_with(
+        &with("boards = [\"ucb\"]\nwith = \"tcp:far:9690\"\nwhite = \"far\""),
+        &[],
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("ucb + tcp far:9690") && text.contains("White on tcp far:9690"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_missing_file_and_a_file_of_bytes_are_refused_with_a_remedy() {
     let output = check_file(Path::new("/nowhere/bb.toml"), &[]);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -285,6 +338,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     let config = Config::from_text(&whole, "default, uncommented").unwrap();
     assert_eq!(config.boards.len(), 4);
     assert_eq!(config.whitepawn.len(), 4);
+    assert_eq!(config.link.len(), 2);
     // Every key there is stands in the file.
     for key in [
         "kind",
@@ -318,6 +372,10 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "notify",
         "rfcomm",
         "channel",
+        "link",
+        "boards",
+        "with",
+        "white",
     ] {
         assert!(text.contains(key), "{key} is not in the default file");
     }
@@ -329,6 +387,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("README.md", 2),
         ("docs/whitepawn.md", 5),
         ("docs/swpp-board.md", 2),
+        ("docs/links.md", 3),
     ] {
         let text = fs::read_to_string(root().join(file)).unwrap();
         let mut count = 0;

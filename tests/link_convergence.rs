@@ -55,8 +55,8 @@ enum Act {
     /// The connection between two `BoardBridge`s is lost, or made again.
     Cut,
     Connect,
-    /// It is dead: what is sent one way is lost, without anybody noticing yet.
-    Dies(bool),
+    /// It is dead: what is sent is lost, without anybody noticing yet.
+    Dies,
     /// Time passes, in milliseconds.
     Wait(u64),
 }
@@ -82,7 +82,7 @@ fn far_act() -> impl Strategy<Value = Act> {
         20 => act(),
         2 => Just(Act::Cut),
         4 => Just(Act::Connect),
-        1 => any::<bool>().prop_map(Act::Dies),
+        1 => Just(Act::Dies),
     ]
     .prop_map(|act| match act {
         Act::NewGame => Act::Wait(50_000),
@@ -166,8 +166,8 @@ struct Far {
     machine: Machine,
     emulator: Emulator,
     connected: bool,
-    /// The next messages of either direction that are lost.
-    loses: [bool; 2],
+    /// What is sent is lost.
+    loses: bool,
 }
 
 impl Far {
@@ -184,7 +184,7 @@ impl Far {
             machine,
             emulator: Emulator::new(ClientId(1), "the app".into(), identity),
             connected: true,
-            loses: [false; 2],
+            loses: false,
         }
     }
 
@@ -193,7 +193,7 @@ impl Far {
         let mut moved = false;
         while let Some(bytes) = self.machine.poll_transmit(now) {
             moved = true;
-            if self.connected && !self.loses[0] {
+            if self.connected && !self.loses {
                 self.emulator.line("here", bytes.bytes().trim_ascii_end());
             }
         }
@@ -202,7 +202,7 @@ impl Far {
         {
             moved = true;
             self.emulator.sent(now);
-            if !self.loses[1] {
+            if !self.loses {
                 let channel = Channel::Serial;
                 let text = write(&message);
                 self.machine.received(now, channel, text.as_bytes());
@@ -232,7 +232,7 @@ impl Far {
 
     fn connect(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.connected, true) {
-            self.loses = [false; 2];
+            self.loses = false;
             self.machine.link_up(now);
         }
     }
@@ -393,9 +393,9 @@ impl World {
             }
             Act::Cut => self.cut(),
             Act::Connect => self.connect(),
-            Act::Dies(way) => {
+            Act::Dies => {
                 if let Some(far) = self.far.as_mut().filter(|far| far.connected) {
-                    far.loses[usize::from(way)] = true;
+                    far.loses = true;
                 }
             }
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
@@ -411,7 +411,7 @@ impl World {
 
     fn connect(&mut self) {
         if let Some(far) = &mut self.far {
-            if far.loses != [false; 2] {
+            if far.loses {
                 far.cut(self.now);
             }
             far.connect(self.now);
@@ -661,7 +661,7 @@ mod told {
             if way {
                 world.plays(Side::First, "e2e4");
             }
-            world.does(Side::First, &Act::Dies(way));
+            world.does(Side::First, &Act::Dies);
             let (side, m) = if way {
                 (Side::Second, "e7e5")
             } else {
@@ -679,7 +679,7 @@ mod told {
     #[test]
     fn the_announcement_of_the_game_lost_with_a_dead_connection_is_told_again() {
         let mut world = World::new([true, true], Side::Second, true);
-        world.does(Side::First, &Act::Dies(false));
+        world.does(Side::First, &Act::Dies);
         world.pass(Duration::from_secs(30));
         world.connect();
         world.pass(Duration::from_secs(30));

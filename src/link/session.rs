@@ -210,7 +210,10 @@ impl Session {
         for side in Side::BOTH {
             let end = self.end(side);
             end.has_begun = false;
-            end.announce();
+            // Where the hand has put the pieces up already, its next move may come at once.
+            if !end.is_at_start() {
+                end.announce();
+            }
             self.state(side);
             let notice = Notice::NewGame {
                 color: self.color(side),
