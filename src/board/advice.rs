@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use shakmaty::{Color, Move, Piece, Role, fen::Fen};
+use shakmaty::{Color, Move, fen::Fen};
 
 use crate::{
     driver::{Misplaced, Reported, Wording},
     game::uci,
+    guidance::name,
 };
 
 /// What the player is to know or do now.
@@ -128,20 +129,6 @@ fn misplaced_pieces(f: &mut fmt::Formatter<'_>, misplaced: &Misplaced) -> fmt::R
             )
         }
     }
-}
-
-/// For instance `white queen`.
-fn name(piece: Piece) -> String {
-    let color = piece.color.fold_wb("white", "black");
-    let role = match piece.role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    };
-    format!("{color} {role}")
 }
 
 /// A report in words.
