@@ -21,7 +21,7 @@ use crate::{
         snapshot::Snapshot,
     },
     driver::BoardResult,
-    guidance::{Action, in_words},
+    guidance::{Action, in_short},
 };
 
 /// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
@@ -247,7 +247,11 @@ impl Bus {
 impl Event {
     /// Whether there is nothing in it to read.
     pub fn is_blank(&self) -> bool {
-        matches!(self, Self::Advice { text } if text.is_empty())
+        match self {
+            Self::Advice { text } => text.is_empty(),
+            Self::Guidance { actions } => actions.is_empty(),
+            _ => false,
+        }
     }
 }
 
@@ -305,7 +309,7 @@ impl fmt::Display for Event {
             Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
             Self::Players { have, wait } => players(f, have, wait),
             Self::Client { client, text } => write!(f, "{client}: {text}"),
-            Self::Guidance { actions } => f.write_str(&in_words(actions)),
+            Self::Guidance { actions } => f.write_str(&in_short(actions)),
             Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
             Self::Battery { percent } => write!(f, "battery: {percent} %"),

@@ -158,6 +158,8 @@ async fn a_home_made_board_that_sends_garbage_is_still_played_on() {
         gui.says("ucinewgame").await;
         gui.asks("").await;
         gui.hears_of("White to move").await;
+        // What was sent may not have arrived yet.
+        hand.sees("new-game").await;
         hand.does(&format!("garbage {bytes}")).await;
         // The end of a line ends the garbage, as the next message of a real board would; and a line that is full loses what
         // comes then, as a real one does.

@@ -8,8 +8,11 @@ use std::fmt;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use shakmaty::{Bitboard, Board, Piece, Role, Square};
 
+/// Actions told in one line: a person does not remember more.
+const SHOWN: usize = 4;
+
 /// What stands on a board, as far as that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// The pieces known.
     pub board: Board,
@@ -84,9 +87,21 @@ pub fn in_words(actions: &[Action]) -> String {
     words.join(", then ")
 }
 
+/// The next few actions for the player, and how many are left.
+pub fn in_short(actions: &[Action]) -> String {
+    let words = in_words(&actions[..actions.len().min(SHOWN)]);
+    match actions.len().saturating_sub(SHOWN) {
+        0 => words,
+        left => format!("{words}, and {left} more"),
+    }
+}
+
 /// What to do, in this order, so that the pieces stand as on `wanted`. Nothing if they do.
 pub fn guide(stands: &Picture, wanted: &Board) -> Vec<Action> {
-    let wrong = |square: &Square| stands.board.piece_at(*square) != wanted.piece_at(*square);
+    let wrong = |square: &Square| {
+        stands.unknown.contains(*square)
+            || stands.board.piece_at(*square) != wanted.piece_at(*square)
+    };
     let off = Square::ALL.into_iter().filter(wrong).filter_map(|square| {
         let piece = stands.board.piece_at(square);
         (piece.is_some() || stands.unknown.contains(square)).then_some(Action {
