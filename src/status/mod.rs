@@ -40,6 +40,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
                     warn!(%peer, "turned away: {MAX_WATCHERS} watchers are connected already");
                     continue;
                 };
+                debug!(%peer, "a watcher came");
                 let (bus, stop, places) = (bus.clone(), stop.clone(), places.clone());
                 watchers.spawn(async move {
                     tokio::select! {
