@@ -353,6 +353,13 @@ impl Game {
         format!("{number}{dots} {san}")
     }
 
+    /// The moves as people write them, without their numbers: `Nf6`.
+    pub fn sans(&self) -> Vec<String> {
+        let mut at = self.start.clone();
+        let mut san = |m: &Move| SanPlus::from_move_and_play_unchecked(&mut at, *m).to_string();
+        self.moves.iter().map(&mut san).collect()
+    }
+
     /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same side
     /// to move, the same possible moves).
     pub fn repetitions(&self) -> usize {

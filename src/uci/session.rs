@@ -116,6 +116,16 @@ impl Session {
         self.debug
     }
 
+    /// Whether it has begun a game on the board chosen.
+    pub fn plays(&self) -> bool {
+        self.stated
+    }
+
+    /// Whether the GUI awaits a move.
+    pub fn awaits(&self) -> bool {
+        self.search.is_some()
+    }
+
     /// Tells the GUI something in words.
     pub fn info(&mut self, text: &str) {
         self.say(format!("info string {text}"));
