@@ -148,6 +148,26 @@ fn a_piece_nobody_knows_and_nobody_needs_saves_putting_one_aside() {
 }
 
 #[test]
+fn a_piece_known_not_to_be_the_one_wanted_is_carried_away() {
+    let wanted = board("8/8/8/8/4P3/8/8/8");
+    let mut stands = Picture::from(wanted.clone());
+    stands.unknown.add(Square::E4);
+    let words = in_words(&guide(&stands, &wanted));
+    assert_eq!(
+        words,
+        "take the piece off e4, then put the white pawn on e4"
+    );
+    let wanted = board("8/8/8/8/4P3/8/8/1N6");
+    let actions = guide(&stands, &wanted);
+    let words = "move the piece from e4 to b1, then put the white pawn on e4";
+    assert_eq!(in_words(&actions), words);
+    actions
+        .iter()
+        .for_each(|action| stands.apply(action).unwrap());
+    assert_eq!(guide(&stands, &wanted), []);
+}
+
+#[test]
 fn the_nearest_of_a_kind_goes() {
     assert_eq!(
         words("8/8/8/8/8/8/P6P/8", "8/8/8/1P4P1/8/8/8/8"),

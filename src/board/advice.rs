@@ -7,7 +7,6 @@ use shakmaty::{Color, Move, fen::Fen};
 use crate::{
     driver::{Misplaced, Reported, Wording},
     game::uci,
-    guidance::name,
 };
 
 /// What the player is to know or do now.
@@ -83,7 +82,7 @@ impl fmt::Display for Advice {
                 "{} cannot be played here: please put it back",
                 Words(*made)
             ),
-            Self::Misplaced(misplaced) => misplaced_pieces(f, misplaced),
+            Self::Misplaced(_) => f.write_str("the pieces do not stand right"),
             Self::NewGame => f.write_str(
                 "new game: put the pieces on their starting squares, then press 'Board ready' or just move",
             ),
@@ -101,32 +100,6 @@ impl fmt::Display for Advice {
                 "{} to move on the board",
                 color.fold_wb("White", "Black")
             ),
-        }
-    }
-}
-
-/// What is missing and what is too many.
-fn misplaced_pieces(f: &mut fmt::Formatter<'_>, misplaced: &Misplaced) -> fmt::Result {
-    let surplus: Vec<String> = misplaced
-        .surplus
-        .into_iter()
-        .map(|s| s.to_string())
-        .collect();
-    let lacking: Vec<String> = misplaced
-        .lacking
-        .iter()
-        .map(|(square, piece)| format!("the {} on {square}", name(*piece)))
-        .collect();
-    match (surplus.is_empty(), lacking.is_empty()) {
-        (false, true) => write!(f, "take the pieces off {}", surplus.join(", ")),
-        (true, _) => write!(f, "put {}", lacking.join(", ")),
-        (false, false) => {
-            write!(
-                f,
-                "take what stands on {} and put {}",
-                surplus.join(", "),
-                lacking.join(", ")
-            )
         }
     }
 }

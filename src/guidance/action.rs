@@ -21,13 +21,15 @@ pub struct Action {
 }
 
 impl Serialize for Action {
-    /// `{"piece": "N", "from": "g3", "to": "f3"}`: the piece as in a FEN, null for what is not known or beside the board.
+    /// `{"piece": "N", "from": "g3", "to": "f3", "text": …}`: the piece as in a FEN, null for what is not known or beside
+    /// the board.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = |square: Option<Square>| square.map(|square| square.to_string());
-        let mut action = serializer.serialize_struct("Action", 3)?;
+        let mut action = serializer.serialize_struct("Action", 4)?;
         action.serialize_field("piece", &self.piece.map(Piece::char))?;
         action.serialize_field("from", &text(self.from))?;
         action.serialize_field("to", &text(self.to))?;
+        action.serialize_field("text", &self.to_string())?;
         action.end()
     }
 }

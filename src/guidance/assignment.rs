@@ -14,11 +14,11 @@ const NOTHING: Way = 0;
 /// Which wrong piece goes to which square that lacks its piece. The rest goes, and comes from, beside the board.
 #[derive(Clone)]
 pub(super) struct Assignment<'a> {
-    pub(super) stands: &'a Board,
+    picture: &'a Picture,
     pub(super) wanted: &'a Board,
     /// Squares whose piece does not belong there.
     pub(super) surplus: Bitboard,
-    /// Those of them whose piece nobody knows. Nothing is wanted there.
+    /// Those of them whose piece nobody knows.
     pub(super) unknown: Bitboard,
     /// Squares that lack their piece.
     pub(super) missing: Bitboard,
@@ -34,16 +34,18 @@ impl<'a> Assignment<'a> {
     /// As many carries from square to square as there can be, pieces that are known first, by the shortest way in all.
     pub(super) fn of(picture: &'a Picture, wanted: &'a Board) -> Self {
         let stands = &picture.board;
-        let unknown = picture.unknown.without(stands.occupied());
+        let occupied = picture.occupied();
         let same = kinds()
             .map(|piece| stands.by_piece(piece) & wanted.by_piece(piece))
             .fold(Bitboard::EMPTY, |all, some| all | some);
+        let taken_for_right = (picture.unknown & wanted.occupied()).without(stands.occupied());
+        let right = same.without(picture.unknown) | taken_for_right;
         let mut assignment = Self {
-            stands,
+            picture,
             wanted,
-            surplus: (stands.occupied() | unknown.without(wanted.occupied())).without(same),
-            unknown: unknown.without(wanted.occupied()),
-            missing: wanted.occupied().without(same | unknown),
+            surplus: occupied.without(right),
+            unknown: picture.unknown.without(right),
+            missing: wanted.occupied().without(right),
             goals: [None; 64],
             reached: Bitboard::EMPTY,
             barred: Vec::new(),
@@ -75,7 +77,7 @@ impl<'a> Assignment<'a> {
     }
 
     fn assign_kind(&mut self, piece: Piece) {
-        let surplus = self.surplus & self.stands.by_piece(piece);
+        let surplus = self.surplus_of(piece);
         let missing = self.missing & self.wanted.by_piece(piece);
         self.assign(surplus, missing);
     }
@@ -120,6 +122,7 @@ impl<'a> Assignment<'a> {
                 128 * LONGER_THAN_ALL - way(from, to)
             }
             Some(_) => NOTHING,
+            None if from == to => NOTHING,
             None => LONGER_THAN_ALL - way(from, to),
         }
     }
@@ -131,7 +134,12 @@ impl<'a> Assignment<'a> {
 
     /// The piece of a square, if it is known.
     pub(super) fn stands_on(&self, square: Square) -> Option<Piece> {
-        self.stands.piece_at(square)
+        self.picture.known(square)
+    }
+
+    /// Surplus squares with a piece that is known to be of this kind.
+    pub(super) fn surplus_of(&self, kind: Piece) -> Bitboard {
+        (self.surplus & self.picture.board.by_piece(kind)).without(self.unknown)
     }
 
     /// The piece wanted on a square.

@@ -99,15 +99,19 @@ impl Assignment<'_> {
                     continue;
                 };
                 let theirs = self.wanted.by_piece(kind) & self.missing;
-                let same = (self.stands.by_piece(kind) & self.surplus).without(cycle);
-                let with_piece = (same | self.unknown).into_iter().filter_map(|other| {
-                    let goal = self.goal(other);
-                    // One that nobody knows helps here only if it stands for this kind.
-                    let fits = same.contains(other) || goal.is_some_and(|to| theirs.contains(to));
-                    let before = goal.map_or(0, |goal| way(other, goal));
-                    let after = goal.map_or(0, |goal| way(from, goal)) + way(other, to);
-                    fits.then_some((after - before, Some(other), goal))
-                });
+                let same = self.surplus_of(kind).without(cycle);
+                let with_piece =
+                    (same | self.unknown.without(cycle))
+                        .into_iter()
+                        .filter_map(|other| {
+                            let goal = self.goal(other);
+                            // One that nobody knows helps here only if it stands for this kind.
+                            let fits =
+                                same.contains(other) || goal.is_some_and(|to| theirs.contains(to));
+                            let before = goal.map_or(0, |goal| way(other, goal));
+                            let after = goal.map_or(0, |goal| way(from, goal)) + way(other, to);
+                            fits.then_some((after - before, Some(other), goal))
+                        });
                 let free = theirs.without(self.reached).into_iter();
                 let with_square = free.map(|goal| (way(from, goal), None, Some(goal)));
                 for (added, other, goal) in with_piece.chain(with_square) {

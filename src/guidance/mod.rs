@@ -18,12 +18,12 @@ use self::assignment::Assignment;
 pub use self::{
     action::Action,
     picture::{Impossible, Picture},
-    words::{in_words, name},
+    words::{in_short, in_words, name},
 };
 
 /// What to do, in this order, so that the pieces stand as on `wanted`. Nothing if they do.
 ///
-/// No list has fewer actions. A piece nobody knows is right wherever a piece is wanted.
+/// No list has fewer actions. A piece nobody knows is right where a piece is wanted, unless it is known not to be that one.
 pub fn guide(stands: &Picture, wanted: &Board) -> Vec<Action> {
     if stands.unknown.is_empty() && stands.board == *wanted {
         return Vec::new();

@@ -6,11 +6,11 @@ use thiserror::Error;
 use super::{action::Action, words::called};
 
 /// What stands on a board, as far as that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// The pieces known.
     pub board: Board,
-    /// Squares with a piece that nobody knows. They are empty in `board`.
+    /// Squares with a piece that nobody knows. They are empty in `board`, or hold there what the piece is known not to be.
     pub unknown: Bitboard,
 }
 
@@ -53,6 +53,12 @@ impl Picture {
         self.board.occupied() | self.unknown
     }
 
+    /// The piece of a square, if it is known.
+    pub fn known(&self, square: Square) -> Option<Piece> {
+        let piece = self.board.piece_at(square);
+        piece.filter(|_| !self.unknown.contains(square))
+    }
+
     /// Carries an action out. An unknown piece that the action names is known from then on; an action that names none takes
     /// whatever stands there. Nothing has changed if it is impossible.
     pub fn apply(&mut self, action: &Action) -> Result<(), Impossible> {
@@ -64,7 +70,7 @@ impl Picture {
         }
         let mut piece = action.piece;
         if let Some(from) = action.from {
-            match (self.board.piece_at(from), action.piece) {
+            match (self.known(from), action.piece) {
                 (Some(stands), Some(named)) if stands != named => {
                     return Err(Impossible::Other {
                         square: from,

@@ -6,6 +6,9 @@ use shakmaty::{Piece, Role};
 
 use super::action::Action;
 
+/// Actions told in one line: a person does not remember more.
+const SHOWN: usize = 4;
+
 /// A piece in words, for instance `white queen`.
 pub fn name(piece: Piece) -> impl fmt::Display {
     called(Some(piece))
@@ -32,8 +35,23 @@ pub(super) fn called(piece: Option<Piece>) -> impl fmt::Display {
 
 /// Actions for the player, in one line. What is taken off and needed again later is `put … aside for now`.
 pub fn in_words(actions: &[Action]) -> String {
+    first_in_words(actions, actions.len())
+}
+
+/// The next few actions for the player, and how many are left.
+pub fn in_short(actions: &[Action]) -> String {
+    let words = first_in_words(actions, SHOWN);
+    match actions.len().saturating_sub(SHOWN) {
+        0 => words,
+        left => format!("{words}, and {left} more"),
+    }
+}
+
+/// The first few of all these.
+fn first_in_words(actions: &[Action], count: usize) -> String {
     let words: Vec<String> = (1..)
         .zip(actions)
+        .take(count)
         .map(|(next, action)| match (action.from, action.to) {
             (Some(from), None) if comes_back(*action, &actions[next..]) => {
                 format!("put the {} from {from} aside for now", called(action.piece))
