@@ -81,6 +81,8 @@ pub struct Machine {
     /// What the hand is awaited for may not be wanted any more.
     abandon: bool,
     hand_took_back: bool,
+    /// The hand has put all pieces to the start, and the board has not been led since.
+    hand_began: bool,
     mistake: Option<Reported>,
     misplaced: Option<Misplaced>,
     battery: Option<u8>,
@@ -118,6 +120,7 @@ impl Machine {
             hand: None,
             abandon: false,
             hand_took_back: false,
+            hand_began: false,
             mistake: None,
             misplaced: None,
             battery: None,
@@ -149,6 +152,8 @@ impl Machine {
         self.held.doubt();
         self.step = None;
         self.following = None;
+        self.hand_took_back = false;
+        self.hand_began = false;
         self.mistake = None;
         self.misplaced = None;
         self.drive(now);
@@ -216,6 +221,8 @@ impl Machine {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
+            taken_back: self.hand_took_back,
+            put_to_start: self.hand_began && self.held.game().is_empty(),
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,
@@ -384,6 +391,7 @@ impl Machine {
                 };
                 self.mistake = None;
                 self.hand_took_back = false;
+                self.hand_began = false;
                 self.step = Some(step.clone());
                 self.driver.start(now, step);
                 self.changed = true;

@@ -48,6 +48,8 @@ impl Machine {
                 self.held.replace(Game::standard());
                 self.result = None;
                 self.mistake = None;
+                self.hand_took_back = false;
+                self.hand_began = true;
                 self.confirm(now);
                 self.lead_after = Some(now + self.correction_wait);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
@@ -270,7 +272,6 @@ impl Machine {
             Meaning::Played(m) => {
                 self.mistake = None;
                 self.mistakes = 0;
-                self.hand_took_back = false;
                 self.by_hand = false;
                 self.result = None;
                 self.confirm(now);
