@@ -57,8 +57,8 @@ pub struct Snapshot {
     /// The hand has taken moves back that stand in the target, and the board has not been led anywhere since: what it
     /// played after that still counts as a part of it.
     pub taken_back: bool,
-    /// The hand has put all pieces on their starting squares, and the board has not been led anywhere since.
-    pub put_to_start: bool,
+    /// How many times the hand has put all pieces on their starting squares.
+    pub put_to_start: u64,
     /// What to do so that the pieces stand as they should, in this order; empty if they do, or if nobody knows.
     pub guidance: Arc<[Action]>,
     /// How long the hand took for each move of the game, where it was seen.
@@ -90,7 +90,7 @@ impl Snapshot {
             awaiting: false,
             advice: Advice::Nothing,
             taken_back: false,
-            put_to_start: false,
+            put_to_start: 0,
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,

@@ -138,7 +138,6 @@ impl Machine {
             self.lead_after = None;
             self.by_hand = false;
             self.hand_took_back = false;
-            self.hand_began = false;
             self.failures = 0;
             self.abandon = true;
             self.tell_target();

@@ -81,8 +81,8 @@ pub struct Machine {
     /// What the hand is awaited for may not be wanted any more.
     abandon: bool,
     hand_took_back: bool,
-    /// The hand has put all pieces to the start, and the board has not been led since.
-    hand_began: bool,
+    /// Times the hand has put all pieces to the start.
+    put_to_start: u64,
     mistake: Option<Reported>,
     misplaced: Option<Misplaced>,
     battery: Option<u8>,
@@ -120,7 +120,7 @@ impl Machine {
             hand: None,
             abandon: false,
             hand_took_back: false,
-            hand_began: false,
+            put_to_start: 0,
             mistake: None,
             misplaced: None,
             battery: None,
@@ -153,7 +153,6 @@ impl Machine {
         self.step = None;
         self.following = None;
         self.hand_took_back = false;
-        self.hand_began = false;
         self.mistake = None;
         self.misplaced = None;
         self.drive(now);
@@ -222,7 +221,7 @@ impl Machine {
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
             taken_back: self.hand_took_back,
-            put_to_start: self.hand_began && self.held.game().is_empty(),
+            put_to_start: self.put_to_start,
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,
@@ -391,7 +390,6 @@ impl Machine {
                 };
                 self.mistake = None;
                 self.hand_took_back = false;
-                self.hand_began = false;
                 self.step = Some(step.clone());
                 self.driver.start(now, step);
                 self.changed = true;

@@ -49,7 +49,7 @@ impl Machine {
                 self.result = None;
                 self.mistake = None;
                 self.hand_took_back = false;
-                self.hand_began = true;
+                self.put_to_start += 1;
                 self.confirm(now);
                 self.lead_after = Some(now + self.correction_wait);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
@@ -171,6 +171,8 @@ impl Machine {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
+        // It may have taken the place of a move that clients knew.
+        self.claims.taken_back_to(self.held.fresh_from());
         let game = self.held.game();
         // What the target has was shown: its echo was lost. The rest is the hand's.
         let shown = self
