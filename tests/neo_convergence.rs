@@ -1349,3 +1349,26 @@ fn a_chess960_start_is_set_up_and_castled_in_by_motor_and_by_hand() {
         }
     }
 }
+
+#[test]
+fn the_hand_takes_back_ply_after_ply_over_every_kind_of_move() {
+    for moves in [
+        "e2e4 d7d5 e4d5",
+        "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+        "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d2 d8d7 e1c1",
+        "e2e4 a7a6 e4e5 d7d5 e5d6",
+        "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8c6 b7a8q",
+        "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6 d2d3 e8g8",
+    ] {
+        let mut world = World::at(moves);
+        let all: Vec<&str> = moves.split(' ').collect();
+        for left in (all.len() - 3..all.len()).rev() {
+            world.hand(HandAction::TakeBack);
+            world.comes(|w| w.snapshot().game.len() == left, "the take-back");
+            world.follows(&all[..left].join(" "));
+            world.awaits(true);
+            world.pass(LONG);
+            world.stands(&all[..left].join(" "));
+        }
+    }
+}
