@@ -68,7 +68,7 @@ pub enum Command {
         #[arg(long, value_name = "NAME")]
         adapter: Option<String>,
     },
-    /// Show the events of a running daemon.
+    /// Show what a running daemon's boards and clients do: how things stand, then what happens.
     Watch {
         /// Where the daemon's event stream is.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_STATUS)]
@@ -76,14 +76,14 @@ pub enum Command {
         /// Only this board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
-        /// One JSON object a line.
+        /// One JSON object a line, for programs.
         #[arg(long)]
         json: bool,
     },
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the `WhitePawn` app; moves and orders
     /// come from standard input.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, restore, take-back, new-game, random, off, on, on forgetful,
     /// unplug, plug, garbage BYTES.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but

@@ -2,6 +2,7 @@
 
 #![allow(
     missing_docs,
+    clippy::expect_used,
     clippy::panic,
     clippy::pedantic,
     clippy::unwrap_used,
@@ -26,7 +27,7 @@ use boardbridge::{
     },
     driver::{Misplaced, Reported},
     game::Game,
-    guidance::Action,
+    guidance::{Action, Picture as Stands},
     uci::{
         info_json::{
             REFRESH,
@@ -39,7 +40,7 @@ use boardbridge::{
 use gui::ModelGui;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use shakmaty::{Bitboard, Color, Piece, Position, Square};
+use shakmaty::{Bitboard, Board, Color, Piece, Position, Square};
 
 const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
@@ -534,6 +535,16 @@ fn another_boards_snapshots_are_not_shown_and_the_board_left_is_cleared() {
     desk.shows(&Picture::default());
 }
 
+/// That something stands wrong, whatever it is.
+fn misplaced() -> Misplaced {
+    Misplaced {
+        lacking: Vec::new(),
+        surplus: Bitboard::EMPTY,
+        stands: Stands::from(Board::empty()),
+        wanted: Board::new(),
+    }
+}
+
 /// A game on a Neo as `docs/info-json.md` tells it.
 fn story() -> Vec<String> {
     let mut desk = Desk::on();
@@ -573,13 +584,7 @@ fn story() -> Vec<String> {
     desk.rests();
     let state = desk.own(|s| {
         shown(s);
-        s.advice = Advice::Misplaced(Misplaced {
-            lacking: vec![
-                (Square::A1, Piece::from_char('R').unwrap()),
-                (Square::G1, Piece::from_char('N').unwrap()),
-            ],
-            surplus: Bitboard::from_square(Square::G3) | Square::D6,
-        });
+        s.advice = Advice::Misplaced(misplaced());
         s.guidance = Arc::new([
             carry(Some('N'), Some(Square::G3), Some(Square::G1)),
             carry(Some('p'), Some(Square::D6), None),

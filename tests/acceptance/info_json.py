@@ -40,7 +40,7 @@ SPEED = 20
 # Nothing more comes if nothing has for so long: some refreshes, and the slowest board's answer.
 QUIET_S = 1.0
 # A move that the board cannot mean anything by.
-NONSENSE = "a1h7"
+NONSENSE = "a1a5"
 
 
 class Patient(Clock):
@@ -145,6 +145,14 @@ class Story(Match):
         self.ply += 1
         if self.is_citrine:
             self.to_do("the hand makes it", "to move")
+        else:  # of which these boards tell nothing
+            self.says_ready()
+            self.to_do("the hand makes it, and says so", "to move")
+
+    def says_ready(self) -> None:
+        """The player presses Board ready in the middle of a search, which python-chess would not do."""
+        engine = self.table.engine.protocol
+        engine.loop.call_soon_threadsafe(engine.send_line, "setoption name Board ready")
 
     def wrong_execution(self) -> None:
         """The hand makes another move than the one shown, and puts the piece back."""
@@ -182,10 +190,12 @@ class Story(Match):
         elif self.table.spec.kind == UCB:
             self.led_to(back)
             self.to_do("the program takes two plies back", "set up this position")
+            self.says_ready()
+            self.to_do("the hand sets it up, and says so", "to move")
         else:
             self.to_do("the program takes two plies back", "set it up by hand")
             self.simulator.order("take-back", "take-back")
-            self.ready()
+            self.says_ready()
             self.to_do("the hand sets it up, and says so", "to move")
         self.stop_analysis()
         self.ply = back
@@ -210,9 +220,8 @@ class Story(Match):
         self.hand_moves()
         self.gui_moves()
         self.taken_back_by_gui()
-        # Where the program would move next.
         self.think(self.ply)
-        self.step("the program waits again", lambda gui: bool(gui.state("To do")))
+        self.to_do("the program waits for another move", "White to move")
         self.hand_moves()
 
 

@@ -131,7 +131,7 @@ impl Neo {
             Hand::Lift(square) => learn(touches(&[Touch::Lift(square)])),
             Hand::Put(square, piece) => learn(touches(&[Touch::Put(square, piece)])),
             Hand::Adjust(square) => learn(gesture::reseated(&here, &[square], &mut self.rng)),
-            Hand::Restore => {
+            Hand::Restore | Hand::Board(HandAction::Restore) => {
                 let there = board_of(&self.game);
                 learn(gesture::restored(&here, &there, &mut self.rng))
             }

@@ -92,8 +92,9 @@ impl InfoJson {
         self.timeout(now);
     }
 
-    /// The GUI stated a position: it may have said `go` as well, and cleared everything, before it reads the next line.
-    pub fn position(&mut self, now: Instant) {
+    /// The GUI stopped a search or stated a position: it may have said `go` as well, and cleared everything, before it reads
+    /// the next line.
+    pub fn before_go(&mut self, now: Instant) {
         self.awaits_notice = Some(now + NOTICE);
     }
 

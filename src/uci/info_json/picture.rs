@@ -142,6 +142,9 @@ fn to_do(snapshot: &Snapshot) -> String {
         Advice::Nothing => "nothing".to_owned(),
         // The row of the link says the rest.
         Advice::NoLink(_) => "bring the link back".to_owned(),
+        advice @ Advice::Misplaced(_) if !snapshot.guidance.is_empty() => {
+            format!("{advice}: see Set-up")
+        }
         advice => advice.to_string(),
     }
 }
@@ -243,7 +246,8 @@ fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
         _ => Vec::new(),
     };
     for arrow in of_advice {
-        if !arrows.contains(&arrow) {
+        // In chess960 the king or the rook may stay where it is.
+        if arrow.from != arrow.to && !arrows.contains(&arrow) {
             arrows.push(arrow);
         }
     }
