@@ -193,12 +193,13 @@ impl Connection {
                 write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
             };
             let debug_on = self.session.debug();
+            let session_deadline = self.session.deadline().map(Instant::from_std);
             let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     self.session.info("BoardBridge is being stopped");
-                    self.session.line("quit");
+                    self.session.line("quit", now());
                     self.act().await;
                     return self.finish("BoardBridge stops").await;
                 }
@@ -210,7 +211,7 @@ impl Connection {
                     }
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot),
+                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot, now()),
                 read = reader.read(&mut buffer) => match read {
                     Ok(0) => return "it closed the connection".to_owned(),
                     Ok(count) => {
@@ -233,6 +234,7 @@ impl Connection {
                         self.session.info(&text);
                     }
                 }
+                () = sleep_until_some(session_deadline) => self.session.timeout(now()),
                 () = sleep_until_some(write_deadline) => {
                     return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
                 }
@@ -245,7 +247,7 @@ impl Connection {
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
-                    self.session.line(text);
+                    self.session.line(text, now());
                 } else {
                     debug!(bytes = %printable(&bytes, 80), "<");
                     self.session.info("a line that is not text was ignored");
@@ -333,6 +335,11 @@ impl Connection {
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }
+}
+
+/// The time as the session takes it.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }
 
 async fn changed(board: &mut Option<BoardHandle>) -> Option<Arc<Snapshot>> {

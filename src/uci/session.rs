@@ -1,10 +1,13 @@
-//! One GUI's conversation, without I/O: lines and snapshots go in, lines and commands come out.
+//! One GUI's conversation, without I/O: lines, snapshots and time go in, lines and commands come out.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
-use super::command::{self, Go, Mode, UciCommand};
+use super::{
+    command::{self, Go, Mode, UciCommand},
+    info_json::{InfoJson, Stand},
+};
 use crate::{
     board::{
         advice::Advice,
@@ -71,6 +74,7 @@ pub struct Session {
     /// The game of others on the board, as far as it was told while this one waits.
     others: Option<Arc<Game>>,
     result: Option<BoardResult>,
+    json: InfoJson,
     actions: VecDeque<Action>,
 }
 
@@ -79,6 +83,7 @@ impl Session {
     pub fn new(client: ClientId, label: Arc<str>, boards: Vec<BoardName>) -> Self {
         Self {
             client,
+            json: InfoJson::new(label.clone()),
             label,
             board: boards.first().cloned(),
             boards,
@@ -139,13 +144,33 @@ impl Session {
         self.actions.push_back(Action::Ask(command));
     }
 
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        self.json.deadline()
+    }
+
+    /// Time has passed.
+    pub fn timeout(&mut self, now: Instant) {
+        self.json.timeout(now);
+        self.say_json();
+    }
+
+    /// Says what is to be said as `info json`.
+    fn say_json(&mut self) {
+        while let Some(line) = self.json.poll_line() {
+            self.say(line);
+        }
+    }
+
     /// A line came from the GUI.
-    pub fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str, now: Instant) {
         match command::parse(line) {
             UciCommand::Uci => self.introduce(),
             UciCommand::IsReady => self.say("readyok"),
             UciCommand::Debug(on) => self.debug = on,
-            UciCommand::SetOption { name, value } => self.set_option(&name, value.as_deref()),
+            UciCommand::SetOption { name, value } => {
+                self.set_option(&name, value.as_deref(), now);
+            }
             UciCommand::NewGame => {
                 self.end_search();
                 self.ask(Command::NewGame {
@@ -154,13 +179,18 @@ impl Session {
             }
             UciCommand::Position(game) => {
                 self.end_search();
+                self.json.before_go(now);
                 self.position(game);
             }
             UciCommand::Go(go) => {
                 self.end_search();
+                self.json.thinking(now);
                 self.go(go);
             }
-            UciCommand::Stop => self.end_search(),
+            UciCommand::Stop => {
+                self.end_search();
+                self.json.before_go(now);
+            }
             UciCommand::PonderHit => {
                 if let Some(search) = &mut self.search {
                     search.mode = Mode::Move;
@@ -193,10 +223,11 @@ impl Session {
             "option name Promotion type combo default queen var queen var rook var bishop var knight",
         );
         self.say("option name UCI_Chess960 type check default false");
+        self.say("option name UCI_InfoJSON type check default false");
         self.say("uciok");
     }
 
-    fn set_option(&mut self, name: &str, value: Option<&str>) {
+    fn set_option(&mut self, name: &str, value: Option<&str>, now: Instant) {
         match (name.to_ascii_lowercase().as_str(), value) {
             ("board", Some(value)) => self.choose(value),
             ("board ready", _) => self.ask(Command::Ready {
@@ -210,7 +241,16 @@ impl Session {
                 None => self.info("Promotion is one of queen, rook, bishop, knight"),
             },
             ("uci_chess960", Some(value)) => self.chess960 = value.eq_ignore_ascii_case("true"),
-            ("board" | "promotion", None) => self.info(&format!("option {name} needs a value")),
+            ("uci_infojson", Some(value)) => match value.to_ascii_lowercase().parse() {
+                Ok(on) => {
+                    self.json.switch(on, now);
+                    self.say_json();
+                }
+                Err(_) => self.info("UCI_InfoJSON is true or false"),
+            },
+            ("board" | "promotion" | "uci_infojson", None) => {
+                self.info(&format!("option {name} needs a value"));
+            }
             // Options of other engines, such as Hash: the specification lets a GUI try them.
             _ => {}
         }
@@ -235,6 +275,7 @@ impl Session {
         });
         self.stated = false;
         self.advice = Advice::Nothing;
+        self.json.turn_away();
         self.guidance = Arc::new([]);
         self.ending = None;
         self.board.clone_from(&found);
@@ -382,10 +423,13 @@ impl Session {
     }
 
     /// The chosen board has a new snapshot.
-    pub fn snapshot(&mut self, snapshot: &Snapshot) {
+    pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>, now: Instant) {
         if self.board.as_ref() != Some(&snapshot.board) {
             return;
         }
+        // Before `bestmove`: some GUIs take nothing between two searches.
+        self.json.snapshot(snapshot, self.stand(snapshot), now);
+        self.say_json();
         if self.stated
             && let Some(place) = snapshot.place(self.client, self.number)
         {
@@ -442,6 +486,18 @@ impl Session {
             if (self.search.is_some() && current) || (self.stated && urgent) {
                 self.tell_advice(told == self.advice && !due);
             }
+        }
+    }
+
+    /// How this client stands to the board.
+    fn stand(&self, snapshot: &Snapshot) -> Stand {
+        let mut places = snapshot.places.iter();
+        let has = places.any(|place| place.client == self.client && place.joined);
+        let place = snapshot.place(self.client, self.number);
+        Stand {
+            own: has || (place.is_none() && snapshot.holders.is_empty()),
+            noticed: place.is_some_and(|place| !place.joined)
+                || (place.is_some() && snapshot.awaiting),
         }
     }
 

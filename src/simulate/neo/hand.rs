@@ -127,14 +127,14 @@ impl Neo {
                 let script = gesture::restored(&here, &board_of(&game), &mut self.rng);
                 Ok((script, Ending::Game(Box::new(game))))
             }
-            Hand::Board(other) => Err(format!("{other:?} is nothing for a hand")),
             Hand::Lift(square) => learn(touches(&[Touch::Lift(square)])),
             Hand::Put(square, piece) => learn(touches(&[Touch::Put(square, piece)])),
             Hand::Adjust(square) => learn(gesture::reseated(&here, &[square], &mut self.rng)),
-            Hand::Restore => {
+            Hand::Restore | Hand::Board(HandAction::Restore) => {
                 let there = board_of(&self.game);
                 learn(gesture::restored(&here, &there, &mut self.rng))
             }
+            Hand::Board(other) => Err(format!("{other:?} is nothing for a hand")),
             Hand::SetUp(game) => {
                 let script = gesture::restored(&here, &board_of(&game), &mut self.rng);
                 Ok((script, Ending::Game(game)))
