@@ -96,6 +96,7 @@ fn busy() -> Snapshot {
         guidance: actions(),
         took: Arc::new([None, Some(Duration::from_micros(12_040_600))]),
         ending: Some(GameEnd::Draw),
+        judge: Some(Judge::Board),
         result: Some(BoardResult::FiftyMoves),
         battery: Some(73),
         places: vec![Place {

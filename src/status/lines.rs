@@ -71,6 +71,7 @@ fn snapshot_line(board: &BoardHandle) -> Value {
         "took": took,
         "sure": snapshot.sure,
         "ending": snapshot.ending,
+        "ended_by": snapshot.judge,
         "result": snapshot.result,
         "target": snapshot.target.as_ref().map(ToString::to_string),
         "awaiting": snapshot.awaiting,
