@@ -199,8 +199,11 @@ class Story(Match):
         back = self.ply - 2
         self.analyse(back)
         if self.is_citrine:
-            self.expect(f"take-back {self.move(back + 1)}", f"take-back {self.move(back)}")
-            self.to_do("the program takes two plies back", "to move")
+            for move in (self.move(back + 1), self.move(back)):
+                self.expect(f"take-back {move}")
+                self.to_do(f"the program takes {move} back", f"take {move} back")
+                self.says_ready()
+            self.to_do("the hand takes them back, and says so", "to move")
         elif self.is_neo:
             self.ply = back
             moved = lambda gui: len(gui.rows("Moves")) == back and "to move" in gui.state("To do")
