@@ -83,7 +83,7 @@ pub enum Command {
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the `WhitePawn` app; moves and orders
     /// come from standard input.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, restore, take-back, new-game, random, off, on, on forgetful,
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
     /// unplug, plug, garbage BYTES.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but

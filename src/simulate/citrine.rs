@@ -424,7 +424,7 @@ impl SimulatedBoard for Citrine {
                 }
             }
             // The Citrine knows which move is shown: it beeps, and reports nothing.
-            HandAction::Wrong(_) | HandAction::Restore => {}
+            HandAction::Wrong(_) => {}
             HandAction::TakeBack => self.take_back(false),
             HandAction::NewGame => self.new_game(),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),

@@ -37,7 +37,7 @@ impl Plays {
 /// A line that tells a hand nothing.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, restore, take-back, new-game, random, \
+    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
      off, on, on forgetful, unplug, plug, garbage BYTES"
 )]
 pub struct NoOrder(String);
@@ -52,7 +52,6 @@ impl FromStr for HandAction {
             ["execute"] => Self::Execute,
             ["random"] => Self::Random,
             ["take-back"] => Self::TakeBack,
-            ["restore"] => Self::Restore,
             ["new-game"] => Self::NewGame,
             ["off"] => Self::Off,
             ["on"] => Self::On { forgetful: false },

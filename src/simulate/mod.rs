@@ -41,8 +41,6 @@ pub enum HandAction {
     Wrong(UciMove),
     /// Take the last move back.
     TakeBack,
-    /// Put every piece where the game has it: on a board that knows squares.
-    Restore,
     /// Put the pieces on their starting squares.
     NewGame,
     /// Switch the board off.

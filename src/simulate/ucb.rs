@@ -298,7 +298,7 @@ impl SimulatedBoard for Ucb {
                 self.report(Report::NewGame);
             }
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
-            HandAction::Restore | HandAction::Unplug | HandAction::Plug => {}
+            HandAction::Unplug | HandAction::Plug => {}
         }
     }
 

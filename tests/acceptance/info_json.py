@@ -25,7 +25,7 @@ import chess.engine
 
 from gui import PREFIX, ModelGui
 from match import LIMITS, Match, Table
-from rig import BOARDBRIDGE, CITRINE, REPOSITORY, SWPP, UCB, BoardSpec, Clock, Daemon, Failed, Log, Simulator
+from rig import BOARDBRIDGE, CITRINE, NEO, REPOSITORY, SWPP, UCB, BoardSpec, Clock, Daemon, Failed, Log, Simulator
 from scenarios import other_move
 
 GAME = (REPOSITORY / "tests/games/lichess.uci").read_text().splitlines()[0].split()[:10]
@@ -35,6 +35,7 @@ BOARDS = [
     BoardSpec("ucb1", UCB, position_format=1),
     BoardSpec("ucb2", UCB, position_format=2),
     BoardSpec("swpp", SWPP),
+    BoardSpec("neo", NEO),
 ]
 SPEED = 20
 # Nothing more comes if nothing has for so long: some refreshes, and the slowest board's answer.
@@ -122,20 +123,29 @@ class Story(Match):
     def begins(self) -> None:
         """The hand is to make the first move."""
         self.think(0)
-        if not self.is_citrine:
+        if self.table.spec.kind in (UCB, SWPP):
             self.expect("new-game")
         first = "new game" if self.table.spec.kind == UCB else "White to move"
         self.to_do("the program waits for the first move", first)
 
     def hand_moves(self) -> None:
         """The hand's move is answered."""
-        self._hand_moves()
+        if self.is_neo:
+            self.simulator.order(self.move(self.ply))
+            self.answered(self.moves[self.ply])
+            self.ply += 1
+        else:
+            self._hand_moves()
         self.has_moved(f"the hand makes {self.move(self.ply - 1)}")
 
     def gui_moves(self, meanwhile: Callable[[], None] | None = None) -> None:
         """The program's move is shown, and made by the hand."""
         move = self.move(self.ply)
         self.think(self.ply + 1)
+        if self.is_neo:
+            self.ply += 1
+            self.to_do(f"the motor plays {move}", "to move")
+            return
         self.expect(f"shown {move}")
         self.to_do(f"the program plays {move}", f"make the move {move}")
         if meanwhile:
@@ -143,11 +153,14 @@ class Story(Match):
         self.simulator.order("execute")
         self.expect(f"executed {move}")
         self.ply += 1
-        if self.is_citrine:
-            self.to_do("the hand makes it", "to move")
-        else:  # of which these boards tell nothing
-            self.says_ready()
-            self.to_do("the hand makes it, and says so", "to move")
+        # The boards tell nothing of that.
+        self.says_ready()
+        self.to_do("the hand makes it, and says so", "to move")
+
+    @property
+    def is_neo(self) -> bool:
+        """Whether the board knows squares, and has a motor."""
+        return self.table.spec.kind == NEO
 
     def says_ready(self) -> None:
         """The player presses Board ready in the middle of a search, which python-chess would not do."""
@@ -166,10 +179,11 @@ class Story(Match):
     def nonsense(self) -> None:
         """The hand makes a move that cannot be played, and puts the piece back."""
         self.simulator.order(f"wrong {NONSENSE}")
-        self.to_do(f"the hand makes {NONSENSE}", f"{NONSENSE} ")
+        words = "do not stand right" if self.is_neo else f"{NONSENSE} "
+        self.to_do(f"the hand makes {NONSENSE}", words)
         if self.table.spec.kind != SWPP:  # whose board tells nothing of that
             self.simulator.order(f"wrong {NONSENSE[2:]}{NONSENSE[:2]}")
-            self.step("and puts the piece back", lambda gui: NONSENSE not in gui.state("To do"))
+            self.step("and puts the piece back", lambda gui: words not in gui.state("To do"))
 
     def taken_back_by_hand(self) -> None:
         """The hand takes back what was reported, and makes it again."""
@@ -185,8 +199,15 @@ class Story(Match):
         back = self.ply - 2
         self.analyse(back)
         if self.is_citrine:
-            self.expect(f"take-back {self.move(back + 1)}", f"take-back {self.move(back)}")
-            self.to_do("the program takes two plies back", "to move")
+            for move in (self.move(back + 1), self.move(back)):
+                self.expect(f"take-back {move}")
+                self.to_do(f"the program takes {move} back", f"take {move} back")
+                self.says_ready()
+            self.to_do("the hand takes them back, and says so", "to move")
+        elif self.is_neo:
+            self.ply = back
+            moved = lambda gui: len(gui.rows("Moves")) == back and "to move" in gui.state("To do")
+            self.step("the program takes two plies back", moved)
         elif self.table.spec.kind == UCB:
             self.led_to(back)
             self.to_do("the program takes two plies back", "set up this position")
@@ -209,13 +230,13 @@ class Story(Match):
             # It beeps by itself at whatever is wrong; that a move was taken back it tells.
             self.taken_back_by_hand()
         self.gui_moves(self.wrong_execution if kind == UCB else None)
-        if kind == SWPP:
+        if kind in (SWPP, NEO):
             self.nonsense()
         self.hand_moves()
         if kind == CITRINE:
             self.taken_back_by_hand()
         self.gui_moves()
-        if kind in (UCB, SWPP):
+        if kind != CITRINE:
             self.nonsense()
         self.hand_moves()
         self.gui_moves()
@@ -247,7 +268,7 @@ def run(spec: BoardSpec, folder: Path, write: bool) -> tuple[str, str]:
     """One board's story: what is wrong with it, and what it was."""
     clock = Patient(SPEED)
     simulator = Simulator(folder, spec, clock)
-    daemon = Daemon(folder, [spec], clock)
+    daemon = Daemon(folder, [spec], clock, simulator.place if spec.kind == NEO else None)
     table = Recorded(spec, simulator, daemon, clock)
     story = Story(table, [chess.Move.from_uci(text) for text in GAME], chess.BLACK, LIMITS[0])
     try:

@@ -349,7 +349,7 @@ impl SimulatedBoard for SwppBoard {
                 self.report(Report::NewGame);
             }
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
-            HandAction::Restore | HandAction::Unplug | HandAction::Plug => {}
+            HandAction::Unplug | HandAction::Plug => {}
         }
     }
 
