@@ -9,7 +9,7 @@
 //! 4. [`bus`] tells everybody what happened.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs.
 //!
-//! Around it: [`game`] is a game of chess, [`sense`] what a board of sensors notices, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
+//! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
 //! are boards without hardware.
 //!
@@ -29,6 +29,7 @@ pub mod daemon;
 pub mod demo;
 pub mod driver;
 pub mod game;
+pub mod games;
 pub mod guidance;
 pub mod log;
 pub mod recognise;

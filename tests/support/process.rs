@@ -43,8 +43,9 @@ impl Process {
     pub fn start(bluez: &Bluez, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bb.toml");
-        let text =
-            format!("[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{more}");
+        let text = format!(
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n{more}"
+        );
         fs::write(&file, text).unwrap();
         let mut child = boardbridge(bluez)
             .args(["run", "--config"])
