@@ -6,7 +6,7 @@
 //! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
 //! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
 //!    a transport and a clock.
-//! 4. [`bus`] tells everybody what happened.
+//! 4. [`bus`] tells everybody what happened, and [`clients`] who is there.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs.
 //!
 //! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
@@ -22,6 +22,7 @@ pub mod board;
 pub mod bus;
 pub mod check;
 pub mod cli;
+pub mod clients;
 mod clock;
 pub mod config;
 pub mod daemon;

@@ -161,7 +161,7 @@ fn watch_tells_how_things_stand_and_what_happens() {
     let (mut daemon, mut board, uci) = house(folder.path(), "");
     let status = address(&daemon.prints("status listens at"));
     let mut watch = Program::start(boardbridge().args(["watch", "--connect", &status]), false);
-    watch.prints("citrine: link");
+    watch.prints("citrine  ");
     let mut json = Program::start(
         boardbridge().args(["watch", "--json", "--connect", &status]),
         false,
@@ -171,7 +171,7 @@ fn watch_tells_how_things_stand_and_what_happens() {
     relay.says("position startpos\ngo");
     relay.prints("White to move");
     board.says("e2e4");
-    watch.prints("ply 1: e2e4, by hand");
+    watch.prints("citrine  1. e4 (e2e4) by hand");
     let line = json.prints("\"moved\"");
     let event: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(

@@ -8,8 +8,11 @@ use std::fmt;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use shakmaty::{Bitboard, Board, Piece, Role, Square};
 
+/// Actions told in one line: a person does not remember more.
+const SHOWN: usize = 4;
+
 /// What stands on a board, as far as that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// The pieces known.
     pub board: Board,
@@ -38,13 +41,15 @@ pub struct Action {
 }
 
 impl Serialize for Action {
-    /// `{"piece": "N", "from": "g3", "to": "f3"}`: the piece as in a FEN, null for what is not known or beside the board.
+    /// `{"piece": "N", "from": "g3", "to": "f3", "text": …}`: the piece as in a FEN, null for what is not known or beside
+    /// the board.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = |square: Option<Square>| square.map(|square| square.to_string());
-        let mut action = serializer.serialize_struct("Action", 3)?;
+        let mut action = serializer.serialize_struct("Action", 4)?;
         action.serialize_field("piece", &self.piece.map(Piece::char))?;
         action.serialize_field("from", &text(self.from))?;
         action.serialize_field("to", &text(self.to))?;
+        action.serialize_field("text", &self.to_string())?;
         action.end()
     }
 }
@@ -84,9 +89,21 @@ pub fn in_words(actions: &[Action]) -> String {
     words.join(", then ")
 }
 
+/// The next few actions for the player, and how many are left.
+pub fn in_short(actions: &[Action]) -> String {
+    let words = in_words(&actions[..actions.len().min(SHOWN)]);
+    match actions.len().saturating_sub(SHOWN) {
+        0 => words,
+        left => format!("{words}, and {left} more"),
+    }
+}
+
 /// What to do, in this order, so that the pieces stand as on `wanted`. Nothing if they do.
 pub fn guide(stands: &Picture, wanted: &Board) -> Vec<Action> {
-    let wrong = |square: &Square| stands.board.piece_at(*square) != wanted.piece_at(*square);
+    let wrong = |square: &Square| {
+        stands.unknown.contains(*square)
+            || stands.board.piece_at(*square) != wanted.piece_at(*square)
+    };
     let off = Square::ALL.into_iter().filter(wrong).filter_map(|square| {
         let piece = stands.board.piece_at(square);
         (piece.is_some() || stands.unknown.contains(square)).then_some(Action {

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use shakmaty::{Move, Position, Role, uci::UciMove};
+use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
 use super::command::{self, Go, Mode, UciCommand};
 use crate::{
@@ -10,11 +10,12 @@ use crate::{
         advice::Advice,
         command::{ClientId, Command},
         name::BoardName,
-        occasion::Occasion,
+        occasion::{GameEnd, Judge, Occasion},
         snapshot::Snapshot,
     },
     driver::BoardResult,
     game::{Game, uci},
+    guidance::{self, in_short},
 };
 
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
@@ -37,7 +38,7 @@ pub enum Action {
 #[derive(Debug)]
 struct Search {
     mode: Mode,
-    only: Vec<UciMove>,
+    only: Vec<Move>,
     /// What the GUI has been shown of the hand's moves.
     shown: Vec<Move>,
 }
@@ -58,10 +59,14 @@ pub struct Session {
     restate: bool,
     search: Option<Search>,
     promotion: Role,
+    /// Castling is told as king takes rook (`UCI_Chess960`).
+    chess960: bool,
     debug: bool,
     /// The last things said, so as to say them once.
     advice: Advice,
     advice_due: bool,
+    guidance: Arc<[guidance::Action]>,
+    ending: Option<GameEnd>,
     told_to_wait: bool,
     /// The game of others on the board, as far as it was told while this one waits.
     others: Option<Arc<Game>>,
@@ -83,9 +88,12 @@ impl Session {
             restate: false,
             search: None,
             promotion: Role::Queen,
+            chess960: false,
             debug: false,
             advice: Advice::Nothing,
             advice_due: false,
+            guidance: Arc::new([]),
+            ending: None,
             told_to_wait: false,
             others: None,
             result: None,
@@ -106,6 +114,16 @@ impl Session {
     /// Whether the GUI wants to be told everything (`debug on`).
     pub fn debug(&self) -> bool {
         self.debug
+    }
+
+    /// Whether it has begun a game on the board chosen.
+    pub fn plays(&self) -> bool {
+        self.stated
+    }
+
+    /// Whether the GUI awaits a move.
+    pub fn awaits(&self) -> bool {
+        self.search.is_some()
     }
 
     /// Tells the GUI something in words.
@@ -174,6 +192,7 @@ impl Session {
         self.say(
             "option name Promotion type combo default queen var queen var rook var bishop var knight",
         );
+        self.say("option name UCI_Chess960 type check default false");
         self.say("uciok");
     }
 
@@ -190,6 +209,7 @@ impl Session {
                 }
                 None => self.info("Promotion is one of queen, rook, bishop, knight"),
             },
+            ("uci_chess960", Some(value)) => self.chess960 = value.eq_ignore_ascii_case("true"),
             ("board" | "promotion", None) => self.info(&format!("option {name} needs a value")),
             // Options of other engines, such as Hash: the specification lets a GUI try them.
             _ => {}
@@ -215,6 +235,8 @@ impl Session {
         });
         self.stated = false;
         self.advice = Advice::Nothing;
+        self.guidance = Arc::new([]);
+        self.ending = None;
         self.board.clone_from(&found);
         if let Some(name) = found {
             self.actions.push_back(Action::Choose(name));
@@ -290,9 +312,9 @@ impl Session {
             return;
         }
         let position = game.position();
-        let legal = |m: &UciMove| m.to_move(position).is_ok();
         let asked = go.search_moves.len();
-        let search_moves: Vec<_> = go.search_moves.into_iter().filter(legal).collect();
+        let legal = |m: UciMove| m.to_move(position).ok();
+        let search_moves: Vec<_> = go.search_moves.into_iter().filter_map(legal).collect();
         let over = position.legal_moves().is_empty();
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
@@ -349,7 +371,7 @@ impl Session {
     fn answer(&mut self, m: Move) {
         self.search = None;
         let answer = uci(m);
-        self.say(format!("bestmove {answer}"));
+        self.say(format!("bestmove {}", worded(m, self.chess960)));
         self.ask(Command::Answered {
             client: self.client,
             number: self.number,
@@ -392,16 +414,33 @@ impl Session {
         }
         let current = snapshot.place(self.client, self.number).is_some();
         let due = current && self.advice_due && snapshot.awaiting;
-        if snapshot.advice != self.advice || due {
+        if snapshot.ending != self.ending {
+            self.ending = snapshot.ending;
+            if let Some(end) = self.ending.filter(|_| self.stated)
+                && snapshot.judge == Some(Judge::Hand)
+            {
+                self.info(&format!(
+                    "{}: the kings stand in the centre, so the game is over: {end}. End it in the program too",
+                    snapshot.board
+                ));
+            }
+        }
+        let told = self.advice.clone();
+        let guidance = std::mem::replace(&mut self.guidance, snapshot.guidance.clone());
+        let progress = guidance != self.guidance && !self.guidance.is_empty();
+        if snapshot.advice != self.advice || due || progress {
             self.advice = snapshot.advice.clone();
             self.advice_due &= !due;
             // Between games and while the program thinks, only what cannot wait for the next `go`.
             let urgent = matches!(
                 self.advice,
-                Advice::PutBack(_) | Advice::Mistake { .. } | Advice::SetUpByHand(_)
+                Advice::PutBack(_)
+                    | Advice::Mistake { .. }
+                    | Advice::Misplaced(_)
+                    | Advice::SetUpByHand(_)
             );
             if (self.search.is_some() && current) || (self.stated && urgent) {
-                self.tell_advice();
+                self.tell_advice(told == self.advice && !due);
             }
         }
     }
@@ -422,28 +461,37 @@ impl Session {
         }
     }
 
-    fn tell_advice(&mut self) {
-        if self.advice != Advice::Nothing && !self.told_to_wait {
-            let name = self.board.as_ref().map_or("", BoardName::as_str);
-            let text = format!("{name}: {}", self.advice);
-            self.info(&text);
+    /// Tells the player what to know or do; `again` after something of it has been done.
+    fn tell_advice(&mut self, again: bool) {
+        if self.advice == Advice::Nothing || self.told_to_wait {
+            return;
         }
+        let name = self.board.as_ref().map_or("", BoardName::as_str);
+        let list = in_short(&self.guidance);
+        let text = match (again, list.is_empty()) {
+            (_, true) => format!("{name}: {}", self.advice),
+            (true, false) => format!("{name}: {list}"),
+            (false, false) => format!("{name}: {}: {list}", self.advice),
+        };
+        self.info(&text);
     }
 
     /// The hand has played `answer` in the GUI's position.
     fn played(&mut self, answer: &[Move]) {
+        let chess960 = self.chess960;
+        let told = |m| worded(m, chess960);
         let Some(search) = &mut self.search else {
             return;
         };
         let first = answer.first().copied();
         if let Some(m) = first
             && !search.only.is_empty()
-            && !search.only.contains(&uci(m))
+            && !search.only.contains(&m)
         {
-            let wanted: Vec<_> = search.only.iter().map(ToString::to_string).collect();
+            let wanted: Vec<_> = search.only.iter().map(|&m| told(m).to_string()).collect();
             let text = format!(
                 "{} is not among the moves the program asked for: please take it back and make one of {}",
-                uci(m),
+                told(m),
                 wanted.join(" ")
             );
             self.info(&text);
@@ -458,7 +506,7 @@ impl Session {
             (Mode::Move, None) => {}
             (Mode::Infinite | Mode::Ponder, _) => {
                 if search.shown.starts_with(answer) && search.shown.len() > answer.len() {
-                    let back = uci(search.shown[answer.len()]);
+                    let back = told(search.shown[answer.len()]);
                     search.shown = answer.to_vec();
                     self.info(&format!("{back} was taken back on the board"));
                 } else if search.shown != answer {
@@ -466,7 +514,7 @@ impl Session {
                     let moves: Vec<_> = answer
                         .iter()
                         .take(MAX_PV)
-                        .map(|&m| uci(m).to_string())
+                        .map(|&m| told(m).to_string())
                         .collect();
                     let line = format!("info depth {} pv {}", moves.len(), moves.join(" "));
                     self.say(line);
@@ -481,6 +529,15 @@ impl Session {
         self.ask(Command::Release {
             client: self.client,
         });
+    }
+}
+
+/// A move as a GUI words it.
+fn worded(m: Move, chess960: bool) -> UciMove {
+    if chess960 {
+        m.to_uci(CastlingMode::Chess960)
+    } else {
+        uci(m)
     }
 }
 

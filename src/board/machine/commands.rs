@@ -89,10 +89,7 @@ impl Machine {
                 if self.claims.has(client) {
                     // The board is told when it shows the last move.
                     self.ending = Some(end);
-                    self.event(Event::Ended {
-                        end,
-                        by: Judge::Program,
-                    });
+                    self.over(end, Judge::Program);
                     self.claims.finish(client);
                     self.admit_waiting();
                 } else if self.claims.release(client) {
@@ -140,6 +137,10 @@ impl Machine {
             self.hand_took_back = false;
             self.failures = 0;
             self.abandon = true;
+            // The program goes on: what the kings said is past.
+            if self.is_over_by_hand() {
+                self.ended = None;
+            }
             self.tell_target();
         }
         self.leading = self.claims.target().is_some();
