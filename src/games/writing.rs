@@ -106,13 +106,14 @@ fn movetext(text: &mut String, record: &Record) {
     let mut numbered = false;
     for (ply, &m) in record.game.moves().iter().enumerate() {
         let (number, turn) = (position.fullmoves(), position.turn());
-        if turn.is_white() {
-            word(text, &format!("{number}."));
-        } else if !numbered {
-            word(text, &format!("{number}..."));
-        }
         let san = SanPlus::from_move_and_play_unchecked(&mut position, m);
-        word(text, &san.to_string());
+        if turn.is_white() {
+            word(text, &format!("{number}. {san}"));
+        } else if numbered {
+            word(text, &san.to_string());
+        } else {
+            word(text, &format!("{number}... {san}"));
+        }
         let took = record.took.get(ply).copied().flatten();
         if let Some(took) = took {
             word(text, &elapsed(took));
