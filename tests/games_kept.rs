@@ -12,16 +12,19 @@ mod support;
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader, Cursor},
-    ops::ControlFlow,
-    path::{Path, PathBuf},
+    io::{self, BufRead, BufReader},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
 use boardbridge::{
-    board::{name::BoardName, occasion::GameEnd, snapshot::Snapshot},
+    board::{
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::Snapshot,
+    },
     config::{GamesConfig, games::TagText},
     game::Game,
     games::{
@@ -30,127 +33,14 @@ use boardbridge::{
     },
     simulate::run::Kind,
 };
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use proptest::prelude::*;
-use shakmaty::{CastlingMode, Chess, Outcome, Position, fen::Fen};
-use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE};
+use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
+use support::{
+    FAST_CITRINE, Gui, Hand, House, PATIENCE,
+    kept::{Read, games_in, kept_in, read},
+};
 use tempfile::TempDir;
 use tokio::time::timeout;
-
-/// What any reader of PGN finds in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Read {
-    tags: Vec<(String, String)>,
-    game: Game,
-    comments: Vec<String>,
-    outcome: Option<Outcome>,
-}
-
-impl Read {
-    fn tag(&self, name: &str) -> &str {
-        let found = self.tags.iter().find(|(known, _)| known == name);
-        found.map_or("", |(_, value)| value)
-    }
-
-    fn moves(&self) -> String {
-        let moves: Vec<String> = self.game.uci_moves().map(|m| m.to_string()).collect();
-        moves.join(" ")
-    }
-}
-
-struct Judge;
-
-impl Visitor for Judge {
-    type Tags = Vec<(String, String)>;
-    type Movetext = Read;
-    type Output = Read;
-
-    fn begin_tags(&mut self) -> ControlFlow<Read, Self::Tags> {
-        ControlFlow::Continue(Vec::new())
-    }
-
-    fn tag(&mut self, tags: &mut Self::Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
-        let name = String::from_utf8(name.to_vec()).unwrap();
-        tags.push((name, value.decode_utf8().unwrap().into_owned()));
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<Read, Read> {
-        let value = |name: &str| tags.iter().find(|(known, _)| known == name);
-        let mode = match value("Variant") {
-            Some((_, variant)) if variant == "Chess960" => CastlingMode::Chess960,
-            _ => CastlingMode::Standard,
-        };
-        let start = match value("FEN") {
-            Some((_, fen)) => {
-                assert_eq!(value("SetUp").unwrap().1, "1");
-                fen.parse::<Fen>().unwrap().into_position(mode).unwrap()
-            }
-            None => Chess::new(),
-        };
-        ControlFlow::Continue(Read {
-            tags,
-            game: Game::from_start(start),
-            comments: Vec::new(),
-            outcome: None,
-        })
-    }
-
-    fn san(&mut self, read: &mut Read, san: SanPlus) -> ControlFlow<Read> {
-        let m = san.san.to_move(read.game.position()).unwrap();
-        assert_eq!(SanPlus::from_move(read.game.position().clone(), m), san);
-        assert!(read.game.push(m));
-        ControlFlow::Continue(())
-    }
-
-    fn comment(&mut self, read: &mut Read, comment: RawComment<'_>) -> ControlFlow<Read> {
-        let text = String::from_utf8(comment.as_bytes().to_vec()).unwrap();
-        read.comments.push(text);
-        ControlFlow::Continue(())
-    }
-
-    fn outcome(&mut self, read: &mut Read, outcome: Outcome) -> ControlFlow<Read> {
-        read.outcome = Some(outcome);
-        ControlFlow::Continue(())
-    }
-
-    fn end_game(&mut self, read: Read) -> Read {
-        read
-    }
-}
-
-/// The one game in a text that keeps the rules of the export format.
-fn read(text: &str) -> Read {
-    assert!(text.is_ascii(), "{text}");
-    let fits = |line: &str| line.len() < if line.starts_with('[') { 256 } else { 80 };
-    assert!(text.lines().all(fits), "{text}");
-    let mut reader = Reader::new(Cursor::new(text));
-    let read = reader.read_game(&mut Judge).unwrap().unwrap();
-    assert!(reader.read_game(&mut Judge).unwrap().is_none(), "{text}");
-    let seven: Vec<&str> = read.tags.iter().take(7).map(|(name, _)| &**name).collect();
-    let roster = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
-    assert_eq!(seven, roster);
-    let outcome = read.outcome.unwrap().to_string();
-    assert_eq!(read.tag("Result"), outcome);
-    assert!(text.trim_end().ends_with(&outcome), "{text}");
-    read
-}
-
-/// Every game in a folder, in the order of the files' names; nothing else is in it.
-fn games_in(folder: &Path) -> Vec<Read> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    files
-        .iter()
-        .map(|file| {
-            assert_eq!(file.extension().unwrap(), "pgn", "{file:?}");
-            read(&fs::read_to_string(file).unwrap())
-        })
-        .collect()
-}
 
 fn game(moves: &str) -> Game {
     let mut game = Game::standard();
@@ -464,6 +354,30 @@ fn the_result_is_what_the_rules_or_the_players_say() {
         rig.played("e2e4 e7e5 g1f3");
         assert_eq!(rig.lines(), ["e2e4 e7e5", "e2e4 e7e5 g1f3"], "{end}");
     }
+}
+
+#[test]
+fn the_programs_word_is_for_the_last_move_of_its_game_also_if_that_is_yet_to_be_shown() {
+    let mut rig = Rig::new();
+    rig.led(game("e2e4"), Some(game("e2e4 e7e5")));
+    rig.snapshot.ending = Some(GameEnd::WhiteResigned);
+    rig.snapshot.judge = Some(Judge::Program);
+    rig.look();
+    assert_eq!(rig.settle()[0].tag("Result"), "*");
+    // The machine judges the new position by the rules.
+    rig.snapshot.ending = None;
+    rig.snapshot.judge = None;
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    rig.led(game("e2e4 e7e5"), None);
+    assert_eq!(rig.settle()[0].tag("Result"), "0-1");
+    rig.stands(game(""));
+    rig.played("e2e4 e7e5");
+    let results: Vec<String> = rig
+        .settle()
+        .iter()
+        .map(|r| r.tag("Result").to_owned())
+        .collect();
+    assert_eq!(results, ["0-1", "*"]);
 }
 
 #[test]
@@ -789,11 +703,6 @@ impl Rig {
         }
         self.restart();
     }
-}
-
-/// `[games]` in this folder, as the configuration has it.
-fn kept_in(folder: &Path) -> String {
-    format!("[games]\ndirectory = {folder:?}\n")
 }
 
 #[tokio::test]

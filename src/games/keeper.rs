@@ -24,7 +24,11 @@ use super::{
     writing::{date_and_time, pgn, program},
 };
 use crate::{
-    board::{name::BoardName, snapshot::Snapshot},
+    board::{
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::Snapshot,
+    },
     bus::By,
     config::{GamesConfig, games::TagText},
     game::Game,
@@ -138,6 +142,8 @@ pub struct Keeper {
     games: VecDeque<Kept>,
     /// The game and the target last looked at.
     seen: Option<(Arc<Game>, Option<Arc<Game>>)>,
+    /// How a program's game ended that the board has not yet been led to the end of.
+    announced: Option<(Arc<Game>, GameEnd)>,
     /// The game that is being written, and its revision.
     writing: Option<(u64, u64)>,
     ids: u64,
@@ -176,6 +182,7 @@ impl Keeper {
             heading,
             games: found.into_iter().collect(),
             seen: None,
+            announced: None,
             writing: None,
             ids: 0,
             write_after: None,
@@ -287,8 +294,30 @@ impl Keeper {
         }
     }
 
+    /// How the game on the board ended. A program's word is for the last move of its own game, which may yet have to be
+    /// shown.
+    fn ending(&mut self, snapshot: &Snapshot) -> Option<GameEnd> {
+        let ahead = |target: &&Arc<Game>| {
+            target.len() > snapshot.game.len() && target.continues(&snapshot.game)
+        };
+        let target = snapshot.target.as_ref().filter(ahead);
+        if let (Some(target), Some(end), Some(Judge::Program)) =
+            (target, snapshot.ending, snapshot.judge)
+        {
+            self.announced = Some((target.clone(), end));
+            return None;
+        }
+        if snapshot.game.is_empty() {
+            self.announced = None;
+        }
+        let announced = self.announced.as_ref();
+        let announced = announced.filter(|(target, _)| *target == snapshot.game);
+        announced.map(|(_, end)| *end).or(snapshot.ending)
+    }
+
     /// Notes what else the snapshot tells of the game.
     fn note(&mut self, snapshot: &Snapshot) {
+        let ending = self.ending(snapshot);
         let Some(kept) = self.games.back_mut().filter(|kept| !kept.left) else {
             return;
         };
@@ -302,7 +331,7 @@ impl Keeper {
         if !same {
             return;
         }
-        if let Some(end) = snapshot.ending
+        if let Some(end) = ending
             && record.standing != Standing::Ended(end)
         {
             record.standing = Standing::Ended(end);
