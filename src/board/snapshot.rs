@@ -59,6 +59,11 @@ pub struct Snapshot {
     pub awaiting: bool,
     /// What the player is to know or do.
     pub advice: Advice,
+    /// The hand has taken moves back that stand in the target, and the board has not been led anywhere since: what it
+    /// played after that still counts as a part of it.
+    pub taken_back: bool,
+    /// How many times the hand has put all pieces on their starting squares.
+    pub put_to_start: u64,
     /// What to do so that the pieces stand as they should, in this order; empty if they do, or if nobody knows.
     pub guidance: Arc<[Action]>,
     /// How long the hand took for each move of the game, where it was seen.
@@ -91,6 +96,8 @@ impl Snapshot {
             target: None,
             awaiting: false,
             advice: Advice::Nothing,
+            taken_back: false,
+            put_to_start: 0,
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,

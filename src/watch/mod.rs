@@ -115,7 +115,8 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
         }
         let Ok(event) = serde_json::from_slice::<Value>(&read) else {
             // A daemon that is killed may leave half a line.
-            if first || read.ends_with(b"\n") {
+            let whole = read.ends_with(b"\n") || read.len() as u64 >= MAX_LINE;
+            if first || whole {
                 return Err(WatchError::NoStream(address.to_owned()));
             }
             return Ok(Ended::Daemon);

@@ -13,7 +13,8 @@ use crate::{
         snapshot::LinkState,
     },
     bus::Event,
-    guidance::{Picture, guide},
+    game::is_chess960_castling,
+    guidance::{Action, Picture, guide},
 };
 
 /// The squares on which both kings are put at the end of a game, as on other makers' boards.
@@ -29,10 +30,18 @@ impl Machine {
         if scene == self.scene {
             return;
         }
-        let actions = match &scene {
+        let mut actions = match &scene {
             Some((stands, wanted)) => guide(stands, wanted),
             None => Vec::new(),
         };
+        if let Some(Advice::TakeBack(m)) = &self.following
+            && m.is_castle()
+            && !is_chess960_castling(*m)
+        {
+            // Boards that know castling want the king first; neither is in the other's way.
+            let is_king = |action: &Action| action.piece.is_some_and(|p| p.role == Role::King);
+            actions.sort_by_key(|action| !is_king(action));
+        }
         self.scene = scene;
         if *actions != *self.guidance {
             self.guidance = actions.into();

@@ -89,6 +89,8 @@ pub struct Machine {
     /// What the hand is awaited for may not be wanted any more.
     abandon: bool,
     hand_took_back: bool,
+    /// Times the hand has put all pieces to the start.
+    put_to_start: u64,
     mistake: Option<Reported>,
     /// Where the pieces stand after moves that cannot be played, on a board that tells of moves only.
     stray: Option<Board>,
@@ -136,6 +138,7 @@ impl Machine {
             hand: None,
             abandon: false,
             hand_took_back: false,
+            put_to_start: 0,
             mistake: None,
             stray: None,
             misplaced: None,
@@ -172,6 +175,7 @@ impl Machine {
         self.held.doubt();
         self.step = None;
         self.following = None;
+        self.hand_took_back = false;
         self.mistake = None;
         self.stray = None;
         self.misplaced = None;
@@ -246,6 +250,8 @@ impl Machine {
             took: self.times.of(self.held.game()),
             ending: self.ended.map(|(end, _)| end),
             judge: self.ended.map(|(_, judge)| judge),
+            taken_back: self.hand_took_back,
+            put_to_start: self.put_to_start,
             result: self.result,
             battery: self.battery,
             places: self

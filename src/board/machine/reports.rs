@@ -49,6 +49,8 @@ impl Machine {
                 self.held.replace(Game::standard());
                 self.result = None;
                 self.mistake = None;
+                self.hand_took_back = false;
+                self.put_to_start += 1;
                 self.confirm(now);
                 self.lead_after = Some(now + self.correction_wait);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
@@ -175,6 +177,8 @@ impl Machine {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
+        // It may have taken the place of a move that clients knew.
+        self.claims.taken_back_to(self.held.fresh_from());
         let game = self.held.game();
         // What the target has was shown: its echo was lost. The rest is the hand's.
         let shown = self
@@ -286,7 +290,6 @@ impl Machine {
                 self.mistake = None;
                 self.stray = None;
                 self.mistakes = 0;
-                self.hand_took_back = false;
                 self.by_hand = false;
                 self.result = None;
                 self.confirm(now);
