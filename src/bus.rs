@@ -20,8 +20,9 @@ use crate::{
         occasion::{GameEnd, Judge},
         snapshot::Snapshot,
     },
+    clients::Clients,
     driver::BoardResult,
-    guidance::{Action, in_words},
+    guidance::{Action, in_short},
 };
 
 /// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
@@ -168,14 +169,19 @@ fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Er
 
 #[expect(clippy::ref_option, reason = "serde gives a reference")]
 fn seconds<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(|took| took.as_secs_f64()).serialize(serializer)
+    value.map(rounded).serialize(serializer)
 }
 
-/// An event with its board and its time.
+/// Seconds, to the millisecond: what lies beyond is chance.
+pub fn rounded(time: Duration) -> f64 {
+    Duration::new(time.as_secs(), time.subsec_millis() * 1_000_000).as_secs_f64()
+}
+
+/// An event with its time, and its board if it has one.
 #[derive(Clone, Debug)]
 pub struct BoardEvent {
-    /// Which board.
-    pub board: BoardName,
+    /// Which board; none for a client that has not chosen one.
+    pub board: Option<BoardName>,
     /// When.
     pub at: SystemTime,
     /// What.
@@ -187,6 +193,8 @@ pub struct BoardEvent {
 pub struct BoardHandle {
     /// Which board.
     pub name: BoardName,
+    /// How it is reached, in words.
+    pub way: Arc<str>,
     /// What the front-end asks of it.
     pub commands: mpsc::Sender<Command>,
     /// How it stands.
@@ -198,6 +206,7 @@ pub struct BoardHandle {
 pub struct Bus {
     events: broadcast::Sender<BoardEvent>,
     boards: Arc<[BoardHandle]>,
+    clients: Clients,
 }
 
 impl Bus {
@@ -206,6 +215,7 @@ impl Bus {
         Self {
             events,
             boards: boards.into(),
+            clients: Clients::default(),
         }
     }
 
@@ -225,6 +235,7 @@ impl Bus {
         Self {
             events: self.events.clone(),
             boards: boards.cloned().collect(),
+            clients: self.clients.clone(),
         }
     }
 
@@ -235,16 +246,26 @@ impl Bus {
             .iter()
             .filter(|board| !names.contains(&board.name));
         Self {
-            events: self.events.clone(),
             boards: boards.cloned().collect(),
+            ..self.clone()
         }
+    }
+
+    /// Who is connected, over all boards.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
     }
 
     /// Tells everybody what happened on a board, or to one of its clients.
     pub fn tell(&self, board: &BoardName, event: Event) {
+        self.tell_all(Some(board), event);
+    }
+
+    /// Tells everybody what happened, where it may have happened to a client that has no board.
+    pub fn tell_all(&self, board: Option<&BoardName>, event: Event) {
         // Nobody listening is not an error.
         let _ = self.events.send(BoardEvent {
-            board: board.clone(),
+            board: board.cloned(),
             at: SystemTime::now(),
             event,
         });
@@ -259,7 +280,11 @@ impl Bus {
 impl Event {
     /// Whether there is nothing in it to read.
     pub fn is_blank(&self) -> bool {
-        matches!(self, Self::Advice { text } if text.is_empty())
+        match self {
+            Self::Advice { text } => text.is_empty(),
+            Self::Guidance { actions } => actions.is_empty(),
+            _ => false,
+        }
     }
 }
 
@@ -317,7 +342,7 @@ impl fmt::Display for Event {
             Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
             Self::Players { have, wait } => players(f, have, wait),
             Self::Client { client, text } => write!(f, "{client}: {text}"),
-            Self::Guidance { actions } => f.write_str(&in_words(actions)),
+            Self::Guidance { actions } => f.write_str(&in_short(actions)),
             Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
             Self::Target { game: None } => f.write_str("no program has the board"),
             Self::Battery { percent } => write!(f, "battery: {percent} %"),

@@ -68,7 +68,7 @@ pub enum Command {
         #[arg(long, value_name = "NAME")]
         adapter: Option<String>,
     },
-    /// Show the events of a running daemon.
+    /// Show what a running daemon's boards and clients do: how things stand, then what happens.
     Watch {
         /// Where the daemon's event stream is.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_STATUS)]
@@ -76,7 +76,7 @@ pub enum Command {
         /// Only this board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
-        /// One JSON object a line.
+        /// One JSON object a line, for programs.
         #[arg(long)]
         json: bool,
     },

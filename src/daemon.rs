@@ -21,6 +21,7 @@ use crate::{
         registry::{self, SWPP_BAUD},
         swpp::Swpp,
     },
+    games::{self, folder::Folder, folder::Writer},
     link::{self, Player, server::Link},
     status,
     transcript::Recorder,
@@ -110,19 +111,36 @@ impl Daemon {
             ports: Vec::new(),
         };
         daemon.listen(config).await?;
+        daemon.keep_games(config);
         guard.disarm();
         Ok(daemon)
     }
 
+    /// Keeps what is played. A board is played on without that.
+    fn keep_games(&self, config: &Config) {
+        let Some(path) = config.games.folder() else {
+            info!("no games are kept");
+            return;
+        };
+        let writer = match Writer::start() {
+            Ok(writer) => writer,
+            Err(error) => {
+                warn!("no games are kept: {error}");
+                return;
+            }
+        };
+        info!("games are kept in {}", path.display());
+        for board in self.own(config).boards() {
+            let folder = Folder::new(path, board.name.clone());
+            let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
+            let keeping = games::task::keep(board.clone(), config, folder, writer, stop);
+            self.tasks.spawn(keeping);
+        }
+    }
+
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
         let shared = server::Shared::default();
-        // The boards of others are for their links alone.
-        let far = config.link.iter().filter(|entry| entry.with.is_some());
-        let far: Vec<BoardName> = far
-            .flat_map(|entry| &entry.boards)
-            .map(BoardName::far)
-            .collect();
-        let (bus, stop) = (self.bus.without(&far), self.stop.clone());
+        let (bus, stop) = (self.own(config), self.stop.clone());
         if let Some(listener) = self.bind("uci", &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
@@ -151,6 +169,13 @@ impl Daemon {
                 .spawn(status::serve(listener, self.bus.clone(), stop));
         }
         Ok(())
+    }
+
+    /// The boards that are here: those of others are for their links alone.
+    fn own(&self, config: &Config) -> Bus {
+        let far = config.link.iter().filter(|entry| entry.with.is_some());
+        let names = far.flat_map(|entry| &entry.boards).map(BoardName::far);
+        self.bus.without(&names.collect::<Vec<_>>())
     }
 
     /// Lets two boards play each other.

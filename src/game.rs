@@ -6,8 +6,8 @@
 use std::fmt;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, Move, Position, PositionError, Rank, Role, Square,
-    fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
+    CastlingMode, Chess, Color, EnPassantMode, File, Move, Position, PositionError, Rank, Role,
+    Square, fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
 };
 use thiserror::Error;
 
@@ -99,6 +99,7 @@ impl Game {
 
     /// A game that starts from a FEN.
     ///
+    /// Castling rights of Chess960 are understood in any usual writing (X-FEN, Shredder-FEN).
     /// Castling rights and en-passant squares that the pieces contradict are dropped, as chess GUIs do.
     ///
     /// # Errors
@@ -108,8 +109,9 @@ impl Game {
             fen: fen.to_owned(),
             source,
         })?;
+        let mode = CastlingMode::detect(parsed.as_setup());
         let start = parsed
-            .into_position::<Chess>(CastlingMode::Standard)
+            .into_position::<Chess>(mode)
             .or_else(PositionError::ignore_invalid_castling_rights)
             .or_else(PositionError::ignore_invalid_ep_square)
             .or_else(PositionError::ignore_impossible_check)
@@ -313,7 +315,8 @@ impl Game {
         setup.board.discard_piece_at(stepped);
         setup.board.set_piece_at(from, mover.pawn());
         setup.swap_turn();
-        let Ok(before) = setup.position::<Chess>(CastlingMode::Standard) else {
+        let mode = CastlingMode::detect(&setup);
+        let Ok(before) = setup.position::<Chess>(mode) else {
             return self;
         };
         let mut game = Self::from_start(before);
@@ -348,6 +351,13 @@ impl Game {
         let number = position.fullmoves();
         let san = SanPlus::from_move(position, m);
         format!("{number}{dots} {san}")
+    }
+
+    /// The moves as people write them, without their numbers: `Nf6`.
+    pub fn sans(&self) -> Vec<String> {
+        let mut at = self.start.clone();
+        let mut san = |m: &Move| SanPlus::from_move_and_play_unchecked(&mut at, *m).to_string();
+        self.moves.iter().map(&mut san).collect()
     }
 
     /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same side
@@ -386,9 +396,20 @@ impl fmt::Display for Game {
     }
 }
 
-/// A move in UCI notation (castling as the king's two squares).
+/// A move in UCI notation: castling as the king's two squares, or, where it begins elsewhere than in standard chess, as
+/// the king's and the rook's.
 pub fn uci(m: Move) -> UciMove {
-    m.to_uci(CastlingMode::Standard)
+    m.to_uci(CastlingMode::from_chess960(is_chess960_castling(m)))
+}
+
+/// Whether a move is a castling with the king or the rook elsewhere than in standard chess.
+pub fn is_chess960_castling(m: Move) -> bool {
+    match m {
+        Move::Castle { king, rook } => {
+            king.file() != File::E || !matches!(rook.file(), File::A | File::H)
+        }
+        _ => false,
+    }
 }
 
 /// A position as FEN, with an en-passant square only where the capture is legal.
@@ -464,6 +485,21 @@ mod tests {
         assert_eq!(told.moves(), &known.moves()[3..]);
         assert_eq!(told.position(), known.position());
         assert_eq!(known.clone().before_double_step(), known);
+    }
+
+    #[test]
+    fn a_castling_of_chess960_is_told_by_the_rooks_square() {
+        let start = "bnrkqrnb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQRNB w KQkq - 0 1";
+        let shredder = "bnrkqrnb/pppppppp/8/8/8/8/PPPPPPPP/BNRKQRNB w FCfc - 0 1";
+        let mut game = Game::from_fen(shredder).unwrap();
+        assert_eq!(game, Game::from_fen(start).unwrap());
+        let moves = "e2e3 e7e6 e1e2 e8e7 g1f3 g8f6 d1f1";
+        game.play_uci(moves.split(' ')).unwrap();
+        assert_eq!(
+            game.position().board().to_string(),
+            "bnrk1r1b/ppppqppp/4pn2/8/8/4PN2/PPPPQPPP/BNR2RKB"
+        );
+        assert_eq!(game.to_string(), format!("fen {start} moves {moves}"));
     }
 
     #[test]

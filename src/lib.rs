@@ -6,10 +6,11 @@
 //! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
 //! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
 //!    a transport and a clock.
-//! 4. [`bus`] tells everybody what happened.
+//! 4. [`bus`] tells everybody what happened, and [`clients`] who is there.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! Around it: [`game`] is a game of chess, [`sense`] what a board of sensors notices, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
+//! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
+//! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
 //! are boards without hardware.
 //!
@@ -22,6 +23,7 @@ pub mod board;
 pub mod bus;
 pub mod check;
 pub mod cli;
+pub mod clients;
 mod clock;
 pub mod config;
 pub mod daemon;
@@ -29,6 +31,7 @@ pub mod daemon;
 pub mod demo;
 pub mod driver;
 pub mod game;
+pub mod games;
 pub mod guidance;
 pub mod link;
 pub mod log;

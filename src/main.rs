@@ -42,11 +42,7 @@ fn main() -> ExitCode {
             connect,
             board,
             json,
-        } => done(
-            watch::run(&connect, board.as_deref(), json).map_err(|error| {
-                format!("{connect}: {error}. Is `boardbridge run` running there?")
-            }),
-        ),
+        } => watched(&connect, board.as_deref(), json),
         #[cfg(target_os = "linux")]
         Command::Simulate(simulate) => simulation(simulate),
         Command::Replay {
@@ -65,6 +61,18 @@ fn done<T, E: Display>(result: Result<T, E>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    let ended = runtime.block_on(watch::run(address, board, json));
+    if let Ok(watch::Ended::Daemon) = ended {
+        eprintln!("boardbridge: the daemon at {address} has ended; watch again when it runs");
+    }
+    done(ended)
 }
 
 /// A reader that has seen enough, such as `head`, is no failure.

@@ -12,7 +12,11 @@ mod support;
 
 use std::time::Duration;
 
-use boardbridge::{bus::Event, simulate::run::Kind, uci::server};
+use boardbridge::{
+    bus::Event,
+    simulate::run::Kind,
+    uci::server::{self, MAX_TURNS},
+};
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
 
@@ -158,6 +162,8 @@ async fn a_home_made_board_that_sends_garbage_is_still_played_on() {
         gui.says("ucinewgame").await;
         gui.asks("").await;
         gui.hears_of("White to move").await;
+        // What was sent may not have arrived yet.
+        hand.sees("new-game").await;
         hand.does(&format!("garbage {bytes}")).await;
         // The end of a line ends the garbage, as the next message of a real board would; and a line that is full loses what
         // comes then, as a real one does.
@@ -247,6 +253,23 @@ async fn a_watcher_that_does_not_read_holds_nobody_up() {
     for _ in 0..20 {
         a_move_goes_through(&mut gui, &hand).await;
     }
+}
+
+#[tokio::test]
+async fn a_gui_that_turns_from_board_to_board_is_told_of_a_few_times() {
+    let boards = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
+    let house = House::start(House::folder(), &boards).await;
+    let mut watcher = Gui::connect(house.address("status")).await;
+    watcher.hears_of("\"daemon\"").await;
+    let mut gui = house.gui().await;
+    for _ in 0..MAX_TURNS {
+        gui.says("setoption name Board value ucb").await;
+        gui.says("setoption name Board value citrine").await;
+    }
+    gui.says("quit").await;
+    watcher.hears_of("left: it quit").await;
+    let turns = watcher.log.iter().filter(|line| line.contains("turned to"));
+    assert_eq!(turns.count(), usize::from(MAX_TURNS));
 }
 
 #[tokio::test]

@@ -398,3 +398,107 @@ proptest! {
         prop_assert!(lost.is_empty(), "{lost:?}");
     }
 }
+
+/// Games whose last move is of a kind of its own.
+const SPECIAL: [&str; 7] = [
+    "e2e4 d7d5 e4d5",
+    "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+    "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d2 d8d7 e1c1",
+    "e2e4 a7a6 e4e5 d7d5 e5d6",
+    "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8c6 b7a8q",
+    "a2a4 b7b5 a4b5 h7h6 b5b6 h6h5 b6c7 b8a6 c7d8n",
+    "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6 d2d3 e8g8",
+];
+
+impl World {
+    /// The program follows this game and awaits the hand, which does what it is shown.
+    fn follows(&mut self, game: &Game) {
+        self.target = game.clone();
+        self.state();
+        self.machine.command(
+            self.now,
+            Command::Await {
+                client: CLIENT,
+                on: true,
+            },
+        );
+        self.pass(LONG);
+        if self.board.shown().is_some() {
+            self.hand(HandAction::Execute);
+            self.pass(LONG);
+        }
+    }
+
+    fn stands(&self, game: &Game, what: &str) {
+        assert_eq!(*self.snapshot().game, *game, "{what}");
+        let pieces = self.board.game().position().board();
+        assert_eq!(pieces, game.position().board(), "{what}");
+        assert!(self.snapshot().guidance.is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn the_program_takes_back_any_number_of_plies_over_every_kind_of_move() {
+    for is_citrine in [true, false] {
+        for moves in SPECIAL {
+            let mut game = Game::standard();
+            game.play_uci(moves.split(' ')).unwrap();
+            for plies in [1, 2, game.len()] {
+                let what = format!("citrine {is_citrine}, {plies} plies of {moves}");
+                let mut world = World::new(is_citrine);
+                world.follows(&game);
+                world.stands(&game, &what);
+                let before = game.truncated(game.len() - plies);
+                world.follows(&before);
+                world.stands(&before, &what);
+                world.follows(&game);
+                world.stands(&game, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_hand_takes_back_is_the_programs_to_follow_or_to_have_made_again() {
+    for is_citrine in [true, false] {
+        for moves in SPECIAL {
+            for program_follows in [true, false] {
+                let what = format!("citrine {is_citrine}, {moves}, follows {program_follows}");
+                let mut game = Game::standard();
+                game.play_uci(moves.split(' ')).unwrap();
+                let last = game.uci_moves().last().unwrap();
+                let before = game.truncated(game.len() - 1);
+                let mut world = World::new(is_citrine);
+                world.follows(&before);
+                world.hand(HandAction::Move(last));
+                world.pass(Duration::from_secs(1));
+                world.take_answer();
+                assert_eq!(world.target, game, "{what}");
+                world.hand(HandAction::TakeBack);
+                assert!(world.snapshot().taken_back, "{what}");
+                let wanted = if program_follows { before } else { game };
+                world.follows(&wanted);
+                world.stands(&wanted, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
+    for is_citrine in [true, false] {
+        for text in [
+            "fen nrk1bbqn/pp1ppprp/8/2p3p1/2P3P1/8/PP1PPPRP/NRK1BBQN w Qq - 0 1 moves a1b3 a8b6 c1b1",
+            "fen bb1nqkrn/pppppp1p/8/6p1/6P1/8/PPPPPP1P/BB1NQKRN w KQkq - 0 1 moves e2e3 e7e6 f1g1",
+        ] {
+            let words: Vec<&str> = text.split(' ').collect();
+            let castled = Game::from_words(&words).unwrap();
+            let mut world = World::new(is_citrine);
+            for plies in [0, 2, 3, 1] {
+                let game = castled.truncated(plies);
+                world.follows(&game);
+                world.stands(&game, text);
+            }
+        }
+    }
+}

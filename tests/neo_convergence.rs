@@ -21,7 +21,7 @@ use boardbridge::{
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
-        occasion::Occasion,
+        occasion::{GameEnd, Judge, Occasion},
         snapshot::{LinkState, Snapshot},
     },
     bus::{By, Event},
@@ -30,6 +30,7 @@ use boardbridge::{
         neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     },
     game::{Game, uci},
+    guidance::in_words,
     simulate::{
         HandAction, Report,
         neo::{Hand, Neo, Settings, profile},
@@ -947,11 +948,7 @@ fn a_missing_piece_is_asked_for_and_the_start_goes_on_when_it_stands() {
         world.story()
     );
     assert!(
-        world
-            .snapshot()
-            .advice
-            .to_string()
-            .contains("the black bishop on c8"),
+        in_words(&world.snapshot().guidance).contains("the black bishop on c8"),
         "{}",
         world.story()
     );
@@ -1247,5 +1244,131 @@ proptest! {
             world.does(act);
         }
         world.settles(&acts);
+    }
+}
+
+#[test]
+fn kings_in_the_centre_end_the_game_and_put_back_it_goes_on() {
+    for (white, black, end, sign) in [
+        (Square::D4, Square::D5, GameEnd::Draw, "sign dw"),
+        (Square::D4, Square::E5, GameEnd::WhiteResigned, "sign bl"),
+        (Square::D5, Square::E4, GameEnd::BlackResigned, "sign wt"),
+    ] {
+        let moves = "e2e3 e7e6";
+        let mut world = World::at(moves);
+        for (from, to, color) in [
+            (Square::E1, white, Color::White),
+            (Square::E8, black, Color::Black),
+        ] {
+            world.hand(Hand::Lift(from));
+            world.pass(Duration::from_secs(1));
+            world.hand(Hand::Put(to, color.king()));
+            world.pass(Duration::from_secs(1));
+        }
+        world.comes(|w| w.snapshot().ending == Some(end), "the game's end");
+        let told = |report: &String| report == sign;
+        world.comes(|w| w.reports.iter().any(told), "the board's sign");
+        world.pass(LONG);
+        assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
+        assert_eq!(world.snapshot().judge, Some(Judge::Hand));
+        for (from, to, color) in [
+            (black, Square::E8, Color::Black),
+            (white, Square::E1, Color::White),
+        ] {
+            world.hand(Hand::Lift(from));
+            world.hand(Hand::Put(to, color.king()));
+        }
+        world.comes(|w| w.snapshot().ending.is_none(), "the game");
+        world.stands(moves);
+        world.plays("g1f3");
+        world.stands("e2e3 e7e6 g1f3");
+    }
+}
+
+#[test]
+fn the_game_is_not_over_while_only_one_king_stands_in_the_centre() {
+    let mut world = World::at("e2e3 e7e6");
+    world.hand(Hand::Lift(Square::E1));
+    world.pass(Duration::from_secs(1));
+    world.hand(Hand::Put(Square::D4, Color::White.king()));
+    world.pass(LONG);
+    assert_eq!(world.snapshot().ending, None);
+    assert_eq!(
+        in_words(&world.snapshot().guidance),
+        "move the white king from d4 to e1"
+    );
+}
+
+/// The castling is the last move. King and rook change places, or the king stays, or goes far.
+const CHESS960: [&str; 3] = [
+    "fen nrk1bbqn/pp1ppprp/8/2p3p1/2P3P1/8/PP1PPPRP/NRK1BBQN w Qq - 0 1 moves c1b1",
+    "fen bb1nqkrn/pppppp1p/8/6p1/6P1/8/PPPPPP1P/BB1NQKRN w KQkq - 0 1 moves f1g1",
+    "fen rk2bqnr/pppppppp/8/8/8/8/PPPPPPPP/RK2BQNR w KQkq - 0 1 moves b1a1",
+];
+
+#[test]
+fn a_chess960_start_is_set_up_and_castled_in_by_motor_and_by_hand() {
+    for text in CHESS960 {
+        let words: Vec<&str> = text.split(' ').collect();
+        let castled = Game::from_words(&words).unwrap();
+        let start = castled.truncated(0);
+        for by_hand in [false, true] {
+            let mut world = World::with(DriverSettings::default(), Settings::default());
+            world.link();
+            world.target = start.clone();
+            world.state();
+            world.awaits(true);
+            world.pass(Duration::from_secs(5));
+            world.hand(Hand::SetUp(Box::new(start.clone())));
+            world.comes(|w| w.snapshot().sure, "the set-up");
+            if by_hand {
+                world.hand(HandAction::Move(castled.uci_moves().last().unwrap()));
+                world.comes(|w| *w.snapshot().game == castled, "the castling by hand");
+            }
+            world.target = castled.clone();
+            world.state();
+            world.comes(|w| *w.snapshot().game == castled, "the castling");
+            world.pass(LONG);
+            assert_eq!(
+                world.pieces(),
+                castled.position().board(),
+                "{text} {}",
+                world.story()
+            );
+            world.target = start.clone();
+            world.state();
+            world.comes(|w| *w.snapshot().game == start, "the take-back");
+            world.pass(LONG);
+            assert_eq!(
+                world.pieces(),
+                start.position().board(),
+                "{text} {}",
+                world.story()
+            );
+            world.is_clean();
+        }
+    }
+}
+
+#[test]
+fn the_hand_takes_back_ply_after_ply_over_every_kind_of_move() {
+    for moves in [
+        "e2e4 d7d5 e4d5",
+        "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+        "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d2 d8d7 e1c1",
+        "e2e4 a7a6 e4e5 d7d5 e5d6",
+        "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8c6 b7a8q",
+        "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6 d2d3 e8g8",
+    ] {
+        let mut world = World::at(moves);
+        let all: Vec<&str> = moves.split(' ').collect();
+        for left in (all.len() - 3..all.len()).rev() {
+            world.hand(HandAction::TakeBack);
+            world.comes(|w| w.snapshot().game.len() == left, "the take-back");
+            world.follows(&all[..left].join(" "));
+            world.awaits(true);
+            world.pass(LONG);
+            world.stands(&all[..left].join(" "));
+        }
     }
 }

@@ -36,7 +36,7 @@ fn house(folder: &Path, more: &str) -> (Program, Program, String) {
     board.prints("plugged");
     let file = folder.join("bb.toml");
     let text = format!(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[boards.citrine]\n\
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n[boards.citrine]\n\
          kind = \"novag-citrine\"\nserial = {{ port = {port:?} }}\n{more}"
     );
     fs::write(&file, text).unwrap();
@@ -161,7 +161,7 @@ fn watch_tells_how_things_stand_and_what_happens() {
     let (mut daemon, mut board, uci) = house(folder.path(), "");
     let status = address(&daemon.prints("status listens at"));
     let mut watch = Program::start(boardbridge().args(["watch", "--connect", &status]), false);
-    watch.prints("citrine: link");
+    watch.prints("citrine  ");
     let mut json = Program::start(
         boardbridge().args(["watch", "--json", "--connect", &status]),
         false,
@@ -171,7 +171,7 @@ fn watch_tells_how_things_stand_and_what_happens() {
     relay.says("position startpos\ngo");
     relay.prints("White to move");
     board.says("e2e4");
-    watch.prints("ply 1: e2e4, by hand");
+    watch.prints("citrine  1. e4 (e2e4) by hand");
     let line = json.prints("\"moved\"");
     let event: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(

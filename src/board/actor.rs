@@ -67,6 +67,7 @@ impl Actor {
         let (snapshot, receiver) = watch::channel(Arc::new(machine.snapshot()));
         let handle = BoardHandle {
             name: name.clone(),
+            way: transport.to_string().into(),
             commands: sender,
             snapshot: receiver,
         };
@@ -245,7 +246,7 @@ impl Actor {
             self.record(Item::Event(event.clone()));
             // Nobody listening is not an error.
             let _ = self.events.send(BoardEvent {
-                board: self.name.clone(),
+                board: Some(self.name.clone()),
                 at: SystemTime::now(),
                 event,
             });

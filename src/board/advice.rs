@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use shakmaty::{Color, Move, Piece, Role, fen::Fen};
+use shakmaty::{Color, Move, fen::Fen};
 
 use crate::{
     driver::{Misplaced, Reported, Wording},
@@ -82,7 +82,7 @@ impl fmt::Display for Advice {
                 "{} cannot be played here: please put it back",
                 Words(*made)
             ),
-            Self::Misplaced(misplaced) => misplaced_pieces(f, misplaced),
+            Self::Misplaced(_) => f.write_str("the pieces do not stand right"),
             Self::NewGame => f.write_str(
                 "new game: put the pieces on their starting squares, then press 'Board ready' or just move",
             ),
@@ -102,46 +102,6 @@ impl fmt::Display for Advice {
             ),
         }
     }
-}
-
-/// What is missing and what is too many.
-fn misplaced_pieces(f: &mut fmt::Formatter<'_>, misplaced: &Misplaced) -> fmt::Result {
-    let surplus: Vec<String> = misplaced
-        .surplus
-        .into_iter()
-        .map(|s| s.to_string())
-        .collect();
-    let lacking: Vec<String> = misplaced
-        .lacking
-        .iter()
-        .map(|(square, piece)| format!("the {} on {square}", name(*piece)))
-        .collect();
-    match (surplus.is_empty(), lacking.is_empty()) {
-        (false, true) => write!(f, "take the pieces off {}", surplus.join(", ")),
-        (true, _) => write!(f, "put {}", lacking.join(", ")),
-        (false, false) => {
-            write!(
-                f,
-                "take what stands on {} and put {}",
-                surplus.join(", "),
-                lacking.join(", ")
-            )
-        }
-    }
-}
-
-/// For instance `white queen`.
-fn name(piece: Piece) -> String {
-    let color = piece.color.fold_wb("white", "black");
-    let role = match piece.role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    };
-    format!("{color} {role}")
 }
 
 /// A report in words.

@@ -5,6 +5,7 @@ use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 use crate::{
     driver::{Reported, Wording},
     game::Game,
+    guidance::guide,
 };
 
 /// How far the game is known.
@@ -127,6 +128,27 @@ impl Held {
     /// Whether the pieces stand otherwise than in the game.
     pub fn is_astray(&self) -> bool {
         self.astray.is_some()
+    }
+
+    /// Where the pieces stand while they do not stand as in the game.
+    pub fn astray(&self) -> Option<&Board> {
+        self.astray.as_deref()
+    }
+
+    /// Where pieces that stand so are led to: as before the move that was shown and not made, or, where that is
+    /// shorter, as after it.
+    pub fn nearest(&self, astray: &Board) -> Board {
+        let after = self.game.position().board();
+        if !self.unconfirmed {
+            return after.clone();
+        }
+        let before = self.game.position_at(self.game.len() - 1).board().clone();
+        let way = |board: &Board| guide(&astray.clone().into(), board).len();
+        if way(after) <= way(&before) {
+            after.clone()
+        } else {
+            before
+        }
     }
 
     /// The board holds exactly this game: it was told so, or told us.
@@ -446,7 +468,7 @@ fn leads_to(position: &Chess, board: &Board) -> Option<Move> {
 }
 
 /// `board` with a piece carried as reported, legal or not. `None` if there was no piece to carry.
-fn carried(mut board: Board, reported: Reported, turn: Color) -> Option<Board> {
+pub(super) fn carried(mut board: Board, reported: Reported, turn: Color) -> Option<Board> {
     match reported.wording {
         Wording::Squares {
             from,

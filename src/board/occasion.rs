@@ -13,7 +13,8 @@ const FIVEFOLD: usize = 5;
 const SEVENTY_FIVE: u32 = 150;
 
 /// Who plays against the hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Opponent {
     /// Nobody: the hand plays both sides.
     Nobody,

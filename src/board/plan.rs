@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     driver::{Capabilities, Step},
-    game::Game,
+    game::{Game, is_chess960_castling},
 };
 
 /// What is to be done next.
@@ -68,7 +68,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             {
                 ways.push((back + forward, Step::TakeBack(last)));
             }
-        } else if let Some(&next) = target.moves().get(common) {
+        } else if let Some(&next) = target.moves().get(common)
+            && (board.castles_anyhow || !is_chess960_castling(next))
+        {
             ways.push((forward, Step::Show(next)));
         }
     }
@@ -107,6 +109,8 @@ mod tests {
         new_game_cost: 6,
         tells_game: true,
         moves_itself: false,
+        sees_squares: false,
+        castles_anyhow: false,
         keeps_record: true,
         tells_moves_only: false,
     };
@@ -116,6 +120,8 @@ mod tests {
         new_game_cost: 3,
         tells_game: false,
         moves_itself: false,
+        sees_squares: false,
+        castles_anyhow: false,
         keeps_record: true,
         tells_moves_only: false,
     };

@@ -6,7 +6,12 @@ use std::{sync::Arc, time::Duration};
 
 use shakmaty::Move;
 
-use super::{advice::Advice, command::ClientId, name::BoardName, occasion::GameEnd};
+use super::{
+    advice::Advice,
+    command::ClientId,
+    name::BoardName,
+    occasion::{GameEnd, Judge},
+};
 use crate::{driver::BoardResult, game::Game, guidance::Action};
 
 /// How the board is connected.
@@ -65,6 +70,8 @@ pub struct Snapshot {
     pub took: Arc<[Option<Duration>]>,
     /// How the game on it ended.
     pub ending: Option<GameEnd>,
+    /// By whose word.
+    pub judge: Option<Judge>,
     /// How the board says the game on it ended.
     pub result: Option<BoardResult>,
     /// What is left in the board's battery, in percent, if it told.
@@ -94,6 +101,7 @@ impl Snapshot {
             guidance: Arc::new([]),
             took: Arc::new([]),
             ending: None,
+            judge: None,
             result: None,
             battery: None,
             places: Vec::new(),

@@ -23,6 +23,7 @@ pub use self::channel::{Channel, Outcome, Outgoing, Request};
 use crate::{
     board::occasion::{Beginning, GameEnd},
     game::Game,
+    guidance::Picture,
 };
 
 /// One thing a board is asked to do.
@@ -159,6 +160,20 @@ pub enum BoardResult {
     BoardResigns,
 }
 
+impl BoardResult {
+    /// The game's end, where this side is to move.
+    pub fn end(self, turn: Color) -> GameEnd {
+        match self {
+            Self::Repetition => GameEnd::Repetition,
+            Self::FiftyMoves => GameEnd::FiftyMoves,
+            Self::InsufficientMaterial => GameEnd::InsufficientMaterial,
+            Self::Stalemate => GameEnd::Stalemate,
+            Self::Checkmate => GameEnd::Checkmate,
+            Self::BoardResigns => GameEnd::resigned(turn),
+        }
+    }
+}
+
 impl std::fmt::Display for BoardResult {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -239,15 +254,33 @@ pub struct Misplaced {
     pub lacking: Vec<(Square, Piece)>,
     /// Squares with a piece that belongs elsewhere.
     pub surplus: Bitboard,
+    /// What stands on the board, as far as that is known.
+    pub stands: Picture,
+    /// What should.
+    pub wanted: Board,
 }
 
 impl Misplaced {
-    /// What is wrong on these squares where the pieces should stand as on `board`.
-    pub fn on(board: &Board, lacking: Bitboard, surplus: Bitboard) -> Self {
-        let piece = |square| Some((square, board.piece_at(square)?));
+    /// What is wrong on these squares where the pieces should stand as on `wanted`. `known` are pieces that are known to
+    /// stand where they do.
+    pub fn on(wanted: &Board, lacking: Bitboard, surplus: Bitboard, known: &Board) -> Self {
+        let piece = |square| Some((square, wanted.piece_at(square)?));
+        let mut stands = Picture::from(wanted.clone());
+        for square in lacking {
+            stands.board.discard_piece_at(square);
+        }
+        for square in (wanted.occupied() | surplus) & !lacking {
+            match known.piece_at(square) {
+                Some(piece) => stands.board.set_piece_at(square, piece),
+                None if surplus.contains(square) => stands.unknown.add(square),
+                None => {}
+            }
+        }
         Self {
             lacking: lacking.into_iter().filter_map(piece).collect(),
             surplus,
+            stands,
+            wanted: wanted.clone(),
         }
     }
 }
@@ -276,6 +309,10 @@ pub struct Capabilities {
     pub tells_game: bool,
     /// The board makes the moves it is shown by itself.
     pub moves_itself: bool,
+    /// The board sees which squares are occupied, and tells which are wrong while a position is set up.
+    pub sees_squares: bool,
+    /// The board can be shown a castling with the king or the rook elsewhere than in standard chess.
+    pub castles_anyhow: bool,
     /// The board keeps a record of its own, and takes back nothing from before its beginning.
     pub keeps_record: bool,
     /// The board reports moves and nothing else: neither that a mistake was put back, nor that a position was set up

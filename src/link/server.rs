@@ -16,6 +16,7 @@ use super::{
 use crate::{
     board::command::Command,
     bus::{BoardHandle, Bus, Event},
+    clients::{Client, ClientKind},
     clock::sleep_until_some,
 };
 
@@ -39,6 +40,13 @@ pub async fn serve(link: Link, stop: CancellationToken) {
 }
 
 async fn run(mut link: Link, stop: CancellationToken) {
+    // Listed for as long as they are held.
+    let _presences = Side::BOTH.map(|side| {
+        let player = &link.players[side.index()];
+        let mut client = Client::new(player.client, player.label.clone(), ClientKind::Link);
+        client.board = Some(link.boards[side.index()].name.clone());
+        link.bus.clients().enter(client)
+    });
     let labels = link.players.clone().map(|player| player.label);
     let mut session = Session::new(now(), link.players, link.white);
     let senders = link.boards.clone().map(|board| board.commands);

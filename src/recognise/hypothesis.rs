@@ -207,13 +207,17 @@ impl Hypotheses {
 
 /// Where the moving piece goes from and to; of castling, the king.
 fn way(m: Move) -> Option<(Square, Square)> {
-    let to = match (m, m.castling_side()) {
-        (Move::Castle { king, .. }, Some(side)) => {
-            Square::from_coords(side.king_to_file(), king.rank())
-        }
-        _ => m.to(),
-    };
-    Some((m.from()?, to))
+    if let (Move::Castle { king, rook }, Some(side)) = (m, m.castling_side()) {
+        let square = |file| Square::from_coords(file, king.rank());
+        let to = square(side.king_to_file());
+        // In Chess960 the king may stay where it is.
+        return Some(if king == to {
+            (rook, square(side.rook_to_file()))
+        } else {
+            (king, to)
+        });
+    }
+    Some((m.from()?, m.to()))
 }
 
 /// Promotions change the same squares whichever piece the pawn becomes; the piece is settled elsewhere.

@@ -20,8 +20,9 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 use super::session::{Action, Session};
 use crate::{
-    board::{command::ClientId, snapshot::Snapshot},
-    bus::{BoardEvent, BoardHandle, Bus},
+    board::{command::ClientId, name::BoardName, snapshot::Snapshot},
+    bus::{BoardEvent, BoardHandle, Bus, Event},
+    clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     driver::lines::{Line, Lines, printable},
     transport::tcp::watch_over,
@@ -38,6 +39,8 @@ pub const MAX_OUTPUT: usize = 256 * 1024;
 pub const WRITE_WAIT: Duration = Duration::from_secs(30);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
+/// Times that a GUI's turning to a board is told to whoever watches; one that does nothing else is then only in the log.
+pub const MAX_TURNS: u8 = 10;
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
 /// Wait after a connection could not be accepted (file descriptors exhausted).
@@ -114,6 +117,13 @@ struct Connection {
     board: Option<BoardHandle>,
     output: Vec<u8>,
     closing: bool,
+    label: Arc<str>,
+    /// Its place among the daemon's clients.
+    presence: Presence,
+    /// It has chosen a board, or there is but one.
+    chosen: bool,
+    /// Times that its turning to a board was told.
+    turns: u8,
 }
 
 async fn client(
@@ -133,7 +143,10 @@ async fn client(
         .iter()
         .map(|board| board.name.clone())
         .collect();
-    let session = Session::new(id, peer.to_string().into(), names);
+    let label: Arc<str> = peer.to_string().into();
+    let session = Session::new(id, label.clone(), names);
+    let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
+    entry.peer = Some(label.clone());
     let mut connection = Connection {
         board: session
             .board()
@@ -141,13 +154,21 @@ async fn client(
             .cloned(),
         stream,
         session,
+        presence: bus.clients().enter(entry),
+        chosen: bus.boards().len() == 1,
         bus,
         output: Vec::new(),
         closing: false,
+        label,
+        turns: 0,
     };
+    connection.appear();
+    connection.tell("connected");
     let why = connection.run(stop).await;
     connection.session.closed();
+    let board = connection.turned_to().cloned();
     connection.act().await;
+    connection.tell_on(board.as_ref(), &format!("left: {why}"));
     info!("a GUI left: {why}");
 }
 
@@ -172,12 +193,13 @@ impl Connection {
                 write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
             };
             let debug_on = self.session.debug();
+            let session_deadline = self.session.deadline().map(Instant::from_std);
             let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     self.session.info("BoardBridge is being stopped");
-                    self.session.line("quit");
+                    self.session.line("quit", now());
                     self.act().await;
                     return self.finish("BoardBridge stops").await;
                 }
@@ -189,7 +211,7 @@ impl Connection {
                     }
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot),
+                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot, now()),
                 read = reader.read(&mut buffer) => match read {
                     Ok(0) => return "it closed the connection".to_owned(),
                     Ok(count) => {
@@ -205,11 +227,14 @@ impl Connection {
                     Err(error) => return format!("the connection broke: {error}"),
                 },
                 event = next_event(&mut events, debug_on) => {
-                    if self.session.board() == Some(&event.board) {
-                        let text = format!("debug {}: {}", event.board, event.event);
+                    if let Some(name) = self.session.board()
+                        && event.board.as_ref() == Some(name)
+                    {
+                        let text = format!("debug {name}: {}", event.event);
                         self.session.info(&text);
                     }
                 }
+                () = sleep_until_some(session_deadline) => self.session.timeout(now()),
                 () = sleep_until_some(write_deadline) => {
                     return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
                 }
@@ -222,7 +247,7 @@ impl Connection {
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
-                    self.session.line(text);
+                    self.session.line(text, now());
                 } else {
                     debug!(bytes = %printable(&bytes, 80), "<");
                     self.session.info("a line that is not text was ignored");
@@ -258,10 +283,46 @@ impl Connection {
                     if let Some(board) = &mut self.board {
                         board.snapshot.mark_changed();
                     }
+                    self.chosen = true;
+                    if self.turns < MAX_TURNS {
+                        self.turns += 1;
+                        self.tell("turned to this board");
+                    }
                 }
                 Action::Close => self.closing = true,
             }
         }
+        self.appear();
+    }
+
+    /// The board it has chosen, or begun a game on.
+    fn turned_to(&self) -> Option<&BoardName> {
+        let meant = self.chosen || self.session.plays();
+        self.session.board().filter(|_| meant)
+    }
+
+    /// Lets everybody see what it does.
+    fn appear(&self) {
+        let (board, awaiting) = (self.turned_to(), self.session.awaits());
+        self.presence.change(|client| {
+            if client.board.as_ref() != board {
+                client.board = board.cloned();
+            }
+            client.awaiting = awaiting;
+        });
+    }
+
+    /// Tells whoever watches what it has done.
+    fn tell(&self, text: &str) {
+        self.tell_on(self.turned_to(), text);
+    }
+
+    fn tell_on(&self, board: Option<&BoardName>, text: &str) {
+        let event = Event::Client {
+            client: self.label.clone(),
+            text: text.to_owned(),
+        };
+        self.bus.tell_all(board, event);
     }
 
     /// Sends what is left, for a bounded time.
@@ -274,6 +335,11 @@ impl Connection {
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }
+}
+
+/// The time as the session takes it.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }
 
 async fn changed(board: &mut Option<BoardHandle>) -> Option<Arc<Snapshot>> {

@@ -1,20 +1,24 @@
-//! One GUI's conversation, without I/O: lines and snapshots go in, lines and commands come out.
+//! One GUI's conversation, without I/O: lines, snapshots and time go in, lines and commands come out.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-use shakmaty::{Move, Position, Role, uci::UciMove};
+use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
-use super::command::{self, Go, Mode, UciCommand};
+use super::{
+    command::{self, Go, Mode, UciCommand},
+    info_json::{InfoJson, Stand},
+};
 use crate::{
     board::{
         advice::Advice,
         command::{ClientId, Command},
         name::BoardName,
-        occasion::Occasion,
+        occasion::{GameEnd, Judge, Occasion},
         snapshot::Snapshot,
     },
     driver::BoardResult,
     game::{Game, uci},
+    guidance::{self, in_short},
 };
 
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
@@ -37,7 +41,7 @@ pub enum Action {
 #[derive(Debug)]
 struct Search {
     mode: Mode,
-    only: Vec<UciMove>,
+    only: Vec<Move>,
     /// What the GUI has been shown of the hand's moves.
     shown: Vec<Move>,
 }
@@ -58,14 +62,19 @@ pub struct Session {
     restate: bool,
     search: Option<Search>,
     promotion: Role,
+    /// Castling is told as king takes rook (`UCI_Chess960`).
+    chess960: bool,
     debug: bool,
     /// The last things said, so as to say them once.
     advice: Advice,
     advice_due: bool,
+    guidance: Arc<[guidance::Action]>,
+    ending: Option<GameEnd>,
     told_to_wait: bool,
     /// The game of others on the board, as far as it was told while this one waits.
     others: Option<Arc<Game>>,
     result: Option<BoardResult>,
+    json: InfoJson,
     actions: VecDeque<Action>,
 }
 
@@ -74,6 +83,7 @@ impl Session {
     pub fn new(client: ClientId, label: Arc<str>, boards: Vec<BoardName>) -> Self {
         Self {
             client,
+            json: InfoJson::new(label.clone()),
             label,
             board: boards.first().cloned(),
             boards,
@@ -83,9 +93,12 @@ impl Session {
             restate: false,
             search: None,
             promotion: Role::Queen,
+            chess960: false,
             debug: false,
             advice: Advice::Nothing,
             advice_due: false,
+            guidance: Arc::new([]),
+            ending: None,
             told_to_wait: false,
             others: None,
             result: None,
@@ -108,6 +121,16 @@ impl Session {
         self.debug
     }
 
+    /// Whether it has begun a game on the board chosen.
+    pub fn plays(&self) -> bool {
+        self.stated
+    }
+
+    /// Whether the GUI awaits a move.
+    pub fn awaits(&self) -> bool {
+        self.search.is_some()
+    }
+
     /// Tells the GUI something in words.
     pub fn info(&mut self, text: &str) {
         self.say(format!("info string {text}"));
@@ -121,13 +144,33 @@ impl Session {
         self.actions.push_back(Action::Ask(command));
     }
 
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        self.json.deadline()
+    }
+
+    /// Time has passed.
+    pub fn timeout(&mut self, now: Instant) {
+        self.json.timeout(now);
+        self.say_json();
+    }
+
+    /// Says what is to be said as `info json`.
+    fn say_json(&mut self) {
+        while let Some(line) = self.json.poll_line() {
+            self.say(line);
+        }
+    }
+
     /// A line came from the GUI.
-    pub fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str, now: Instant) {
         match command::parse(line) {
             UciCommand::Uci => self.introduce(),
             UciCommand::IsReady => self.say("readyok"),
             UciCommand::Debug(on) => self.debug = on,
-            UciCommand::SetOption { name, value } => self.set_option(&name, value.as_deref()),
+            UciCommand::SetOption { name, value } => {
+                self.set_option(&name, value.as_deref(), now);
+            }
             UciCommand::NewGame => {
                 self.end_search();
                 self.ask(Command::NewGame {
@@ -136,13 +179,18 @@ impl Session {
             }
             UciCommand::Position(game) => {
                 self.end_search();
+                self.json.before_go(now);
                 self.position(game);
             }
             UciCommand::Go(go) => {
                 self.end_search();
+                self.json.thinking(now);
                 self.go(go);
             }
-            UciCommand::Stop => self.end_search(),
+            UciCommand::Stop => {
+                self.end_search();
+                self.json.before_go(now);
+            }
             UciCommand::PonderHit => {
                 if let Some(search) = &mut self.search {
                     search.mode = Mode::Move;
@@ -174,10 +222,12 @@ impl Session {
         self.say(
             "option name Promotion type combo default queen var queen var rook var bishop var knight",
         );
+        self.say("option name UCI_Chess960 type check default false");
+        self.say("option name UCI_InfoJSON type check default false");
         self.say("uciok");
     }
 
-    fn set_option(&mut self, name: &str, value: Option<&str>) {
+    fn set_option(&mut self, name: &str, value: Option<&str>, now: Instant) {
         match (name.to_ascii_lowercase().as_str(), value) {
             ("board", Some(value)) => self.choose(value),
             ("board ready", _) => self.ask(Command::Ready {
@@ -190,7 +240,17 @@ impl Session {
                 }
                 None => self.info("Promotion is one of queen, rook, bishop, knight"),
             },
-            ("board" | "promotion", None) => self.info(&format!("option {name} needs a value")),
+            ("uci_chess960", Some(value)) => self.chess960 = value.eq_ignore_ascii_case("true"),
+            ("uci_infojson", Some(value)) => match value.to_ascii_lowercase().parse() {
+                Ok(on) => {
+                    self.json.switch(on, now);
+                    self.say_json();
+                }
+                Err(_) => self.info("UCI_InfoJSON is true or false"),
+            },
+            ("board" | "promotion" | "uci_infojson", None) => {
+                self.info(&format!("option {name} needs a value"));
+            }
             // Options of other engines, such as Hash: the specification lets a GUI try them.
             _ => {}
         }
@@ -215,6 +275,9 @@ impl Session {
         });
         self.stated = false;
         self.advice = Advice::Nothing;
+        self.json.turn_away();
+        self.guidance = Arc::new([]);
+        self.ending = None;
         self.board.clone_from(&found);
         if let Some(name) = found {
             self.actions.push_back(Action::Choose(name));
@@ -290,9 +353,9 @@ impl Session {
             return;
         }
         let position = game.position();
-        let legal = |m: &UciMove| m.to_move(position).is_ok();
         let asked = go.search_moves.len();
-        let search_moves: Vec<_> = go.search_moves.into_iter().filter(legal).collect();
+        let legal = |m: UciMove| m.to_move(position).ok();
+        let search_moves: Vec<_> = go.search_moves.into_iter().filter_map(legal).collect();
         let over = position.legal_moves().is_empty();
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
@@ -349,7 +412,7 @@ impl Session {
     fn answer(&mut self, m: Move) {
         self.search = None;
         let answer = uci(m);
-        self.say(format!("bestmove {answer}"));
+        self.say(format!("bestmove {}", worded(m, self.chess960)));
         self.ask(Command::Answered {
             client: self.client,
             number: self.number,
@@ -360,10 +423,13 @@ impl Session {
     }
 
     /// The chosen board has a new snapshot.
-    pub fn snapshot(&mut self, snapshot: &Snapshot) {
+    pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>, now: Instant) {
         if self.board.as_ref() != Some(&snapshot.board) {
             return;
         }
+        // Before `bestmove`: some GUIs take nothing between two searches.
+        self.json.snapshot(snapshot, self.stand(snapshot), now);
+        self.say_json();
         if self.stated
             && let Some(place) = snapshot.place(self.client, self.number)
         {
@@ -392,17 +458,46 @@ impl Session {
         }
         let current = snapshot.place(self.client, self.number).is_some();
         let due = current && self.advice_due && snapshot.awaiting;
-        if snapshot.advice != self.advice || due {
+        if snapshot.ending != self.ending {
+            self.ending = snapshot.ending;
+            if let Some(end) = self.ending.filter(|_| self.stated)
+                && snapshot.judge == Some(Judge::Hand)
+            {
+                self.info(&format!(
+                    "{}: the kings stand in the centre, so the game is over: {end}. End it in the program too",
+                    snapshot.board
+                ));
+            }
+        }
+        let told = self.advice.clone();
+        let guidance = std::mem::replace(&mut self.guidance, snapshot.guidance.clone());
+        let progress = guidance != self.guidance && !self.guidance.is_empty();
+        if snapshot.advice != self.advice || due || progress {
             self.advice = snapshot.advice.clone();
             self.advice_due &= !due;
             // Between games and while the program thinks, only what cannot wait for the next `go`.
             let urgent = matches!(
                 self.advice,
-                Advice::PutBack(_) | Advice::Mistake { .. } | Advice::SetUpByHand(_)
+                Advice::PutBack(_)
+                    | Advice::Mistake { .. }
+                    | Advice::Misplaced(_)
+                    | Advice::SetUpByHand(_)
             );
             if (self.search.is_some() && current) || (self.stated && urgent) {
-                self.tell_advice();
+                self.tell_advice(told == self.advice && !due);
             }
+        }
+    }
+
+    /// How this client stands to the board.
+    fn stand(&self, snapshot: &Snapshot) -> Stand {
+        let mut places = snapshot.places.iter();
+        let has = places.any(|place| place.client == self.client && place.joined);
+        let place = snapshot.place(self.client, self.number);
+        Stand {
+            own: has || (place.is_none() && snapshot.holders.is_empty()),
+            noticed: place.is_some_and(|place| !place.joined)
+                || (place.is_some() && snapshot.awaiting),
         }
     }
 
@@ -422,28 +517,37 @@ impl Session {
         }
     }
 
-    fn tell_advice(&mut self) {
-        if self.advice != Advice::Nothing && !self.told_to_wait {
-            let name = self.board.as_ref().map_or("", BoardName::as_str);
-            let text = format!("{name}: {}", self.advice);
-            self.info(&text);
+    /// Tells the player what to know or do; `again` after something of it has been done.
+    fn tell_advice(&mut self, again: bool) {
+        if self.advice == Advice::Nothing || self.told_to_wait {
+            return;
         }
+        let name = self.board.as_ref().map_or("", BoardName::as_str);
+        let list = in_short(&self.guidance);
+        let text = match (again, list.is_empty()) {
+            (_, true) => format!("{name}: {}", self.advice),
+            (true, false) => format!("{name}: {list}"),
+            (false, false) => format!("{name}: {}: {list}", self.advice),
+        };
+        self.info(&text);
     }
 
     /// The hand has played `answer` in the GUI's position.
     fn played(&mut self, answer: &[Move]) {
+        let chess960 = self.chess960;
+        let told = |m| worded(m, chess960);
         let Some(search) = &mut self.search else {
             return;
         };
         let first = answer.first().copied();
         if let Some(m) = first
             && !search.only.is_empty()
-            && !search.only.contains(&uci(m))
+            && !search.only.contains(&m)
         {
-            let wanted: Vec<_> = search.only.iter().map(ToString::to_string).collect();
+            let wanted: Vec<_> = search.only.iter().map(|&m| told(m).to_string()).collect();
             let text = format!(
                 "{} is not among the moves the program asked for: please take it back and make one of {}",
-                uci(m),
+                told(m),
                 wanted.join(" ")
             );
             self.info(&text);
@@ -458,7 +562,7 @@ impl Session {
             (Mode::Move, None) => {}
             (Mode::Infinite | Mode::Ponder, _) => {
                 if search.shown.starts_with(answer) && search.shown.len() > answer.len() {
-                    let back = uci(search.shown[answer.len()]);
+                    let back = told(search.shown[answer.len()]);
                     search.shown = answer.to_vec();
                     self.info(&format!("{back} was taken back on the board"));
                 } else if search.shown != answer {
@@ -466,7 +570,7 @@ impl Session {
                     let moves: Vec<_> = answer
                         .iter()
                         .take(MAX_PV)
-                        .map(|&m| uci(m).to_string())
+                        .map(|&m| told(m).to_string())
                         .collect();
                     let line = format!("info depth {} pv {}", moves.len(), moves.join(" "));
                     self.say(line);
@@ -481,6 +585,15 @@ impl Session {
         self.ask(Command::Release {
             client: self.client,
         });
+    }
+}
+
+/// A move as a GUI words it.
+fn worded(m: Move, chess960: bool) -> UciMove {
+    if chess960 {
+        m.to_uci(CastlingMode::Chess960)
+    } else {
+        uci(m)
     }
 }
 

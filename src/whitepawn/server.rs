@@ -1,6 +1,6 @@
 //! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
 
-use std::{collections::VecDeque, future::pending, sync::Arc};
+use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
 
 use futures_util::future::select_all;
 use tokio::{sync::mpsc, time::Instant};
@@ -16,6 +16,7 @@ use super::{
 use crate::{
     board::command::{ClientId, Command},
     bus::{BoardHandle, Bus, Event},
+    clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     driver::{
         Outgoing,
@@ -86,7 +87,11 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             serial: app.board.name.to_string(),
         };
         let session = Session::new(app.client, label.clone(), identity);
+        let mut client = Client::new(app.client, label.clone(), ClientKind::App);
+        client.board = Some(app.board.name.clone());
+        let presence = app.bus.clients().enter(client);
         let mut server = Server {
+            presence,
             app,
             label,
             session,
@@ -102,6 +107,8 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
 }
 
 struct Server {
+    /// Its place among the daemon's clients.
+    presence: Presence,
     app: App,
     label: Arc<str>,
     session: Session,
@@ -124,6 +131,7 @@ impl Server {
         loop {
             self.act();
             self.send();
+            self.appear();
             let line_ends = self.links.iter().filter_map(|link| link.line_ends).min();
             let commands = self.app.board.commands.clone();
             tokio::select! {
@@ -272,6 +280,23 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Lets everybody see whether the app is there, and what it does.
+    fn appear(&self) {
+        let active = self.active.and_then(|index| self.links.get(index));
+        let peer = active
+            .filter(|_| self.session.is_present())
+            .map(|link| link.peer.clone());
+        let (awaiting, opponent) = (self.session.awaits(), self.session.opponent());
+        self.presence.change(|client| {
+            if client.peer != peer {
+                client.peer = peer;
+                client.since = SystemTime::now();
+            }
+            client.awaiting = awaiting;
+            client.opponent = opponent;
+        });
     }
 
     /// Gives the app's link the next message, if it has taken the one before.

@@ -60,6 +60,20 @@ struct Match {
 }
 
 impl Match {
+    fn opponent(&self) -> Opponent {
+        match self.kind {
+            GameKind::Offline => Opponent::Nobody,
+            GameKind::Engine => Opponent::Engine,
+            GameKind::WhitePawn => Opponent::WhitePawn,
+            GameKind::Lichess => Opponent::Lichess,
+        }
+    }
+
+    /// Whether a move of the hand's is wanted.
+    fn awaits(&self) -> bool {
+        self.hand_next() && !self.is_over()
+    }
+
     fn hand_next(&self) -> bool {
         self.hand.is_none_or(|hand| hand == self.game.turn())
     }
@@ -113,6 +127,21 @@ impl Session {
     /// The next thing to do.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
+    }
+
+    /// Whether the app is there: it has shaken hands on the connection there is.
+    pub fn is_present(&self) -> bool {
+        self.present
+    }
+
+    /// Who plays against the hand in the app's game, if one is on.
+    pub fn opponent(&self) -> Option<Opponent> {
+        self.on.as_ref().map(Match::opponent)
+    }
+
+    /// Whether the app's game waits for the hand.
+    pub fn awaits(&self) -> bool {
+        self.on.as_ref().is_some_and(Match::awaits)
     }
 
     /// The next message to send, if the one before was [sent](Self::sent).
@@ -271,19 +300,14 @@ impl Session {
         let Some(on) = &mut self.on else { return };
         self.number += 1;
         on.number = self.number;
-        let awaits = on.hand_next() && !on.is_over();
+        let awaits = on.awaits();
         let command = Command::Target {
             client: self.client,
             label: self.label.clone(),
             number: on.number,
             game: Box::new(on.game.clone()),
             occasion: Occasion {
-                opponent: match on.kind {
-                    GameKind::Offline => Opponent::Nobody,
-                    GameKind::Engine => Opponent::Engine,
-                    GameKind::WhitePawn => Opponent::WhitePawn,
-                    GameKind::Lichess => Opponent::Lichess,
-                },
+                opponent: on.opponent(),
                 hand_next: on.hand_next(),
             },
         };

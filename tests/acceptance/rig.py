@@ -20,6 +20,7 @@ TAIL = 15
 CITRINE = "novag-citrine"
 UCB = "novag-ucb"
 SWPP = "swpp"
+NEO = "miko-neo"
 
 # The documented pacing, in milliseconds: the defaults of the daemon.
 DOCUMENTED: dict[str, dict[str, int]] = {
@@ -33,6 +34,7 @@ DOCUMENTED: dict[str, dict[str, int]] = {
     },
     # That home-made boards take a moment between two shown moves is our own choice.
     SWPP: {"move_wait": 3_000, "correction_wait": 3_000},
+    NEO: {"correction_wait": 3_000},
     UCB: {"line_gap": 200, "move_wait": 15_000, "setup_wait": 60_000, "correction_wait": 3_000},
 }
 GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
@@ -135,16 +137,17 @@ class Log:
 class Daemon:
     """`boardbridge run` on a generated configuration."""
 
-    def __init__(self, folder: Path, boards: list[BoardSpec], clock: Clock) -> None:
+    def __init__(self, folder: Path, boards: list[BoardSpec], clock: Clock, bluetooth: str | None = None) -> None:
         config = folder / "boardbridge.toml"
         config.write_text(configuration(folder, boards, clock))
         self.log = Log()
+        air = {"DBUS_SYSTEM_BUS_ADDRESS": bluetooth} if bluetooth else {}
         self._process = subprocess.Popen(
             [BOARDBRIDGE, "run", "--config", str(config)],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "NO_COLOR": "1"},
+            env={**os.environ, "NO_COLOR": "1", **air},
         )
         assert self._process.stderr is not None
         self.log.follow(self._process.stderr)
@@ -175,6 +178,11 @@ class Daemon:
             return self._process.wait()
 
 
+def games_of(folder: Path) -> Path:
+    """Where the daemon keeps the games."""
+    return folder / "games"
+
+
 def port_of(folder: Path, board: str) -> Path:
     """Where a board's pseudo-terminal is to be found."""
     return folder / f"tty-{board}"
@@ -183,9 +191,13 @@ def port_of(folder: Path, board: str) -> Path:
 def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
     """The daemon's configuration."""
     lines = ['[uci]\nlisten = "127.0.0.1:0"\n\n[status]\nlisten = "127.0.0.1:0"\n']
+    lines.append(f'\n[games]\ndirectory = "{games_of(folder)}"\n')
     for board in boards:
         lines.append(f"\n[boards.{board.name}]\nkind = \"{board.kind}\"\n")
-        lines.append(f"serial = {{ port = \"{port_of(folder, board.name)}\" }}\n")
+        if board.kind == NEO:
+            lines.append('ble = { name = "Square Off Neo" }\n')
+        else:
+            lines.append(f"serial = {{ port = \"{port_of(folder, board.name)}\" }}\n")
         if board.position_format is not None:
             lines.append(f"position_format = {board.position_format}\n")
         for key, ms in clock.pacing(board.kind).items():
@@ -213,8 +225,9 @@ class Simulator:
         )
         assert self._process.stdout is not None
         self.log.follow(self._process.stdout)
-        if not self.report(20).startswith("plugged "):
-            raise Failed(f"{spec.name}: no pseudo-terminal")
+        word, _, self.place = self.report(20).partition(" ")
+        if word != "plugged":
+            raise Failed(f"{spec.name}: no pseudo-terminal, and no Bluetooth")
 
     def order(self, *orders: str) -> None:
         """Tells the hand what to do, in one go."""

@@ -6,9 +6,6 @@ use crate::{
     driver::Misplaced,
 };
 
-/// Missing pieces that are named one by one while a position is set up.
-const FEW: usize = 4;
-
 impl Machine {
     /// What the player is to know or do now.
     pub(super) fn advice(&self) -> Advice {
@@ -18,9 +15,12 @@ impl Machine {
             LinkState::Asking => return Advice::Nothing,
             LinkState::Up => {}
         }
-        // While a whole board is being set up, a list of everything helps nobody.
-        let few = |m: &&Misplaced| self.following.is_none() || m.lacking.len() <= FEW;
-        if let Some(misplaced) = self.misplaced.as_ref().filter(few) {
+        if self.is_over_by_hand() {
+            return Advice::Nothing;
+        }
+        // While a position is being set up, the guidance tells what is missing.
+        let set_up = |_: &&Misplaced| self.following.is_none();
+        if let Some(misplaced) = self.misplaced.as_ref().filter(set_up) {
             return Advice::Misplaced(misplaced.clone());
         }
         if let Some(made) = self.mistake {

@@ -5,7 +5,9 @@
 
 mod advise;
 mod commands;
+mod guide;
 mod reports;
+mod timing;
 
 use std::{
     collections::VecDeque,
@@ -13,21 +15,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Color, Move, Position};
+use shakmaty::{Board, Color, Move, Position};
 
+use self::timing::Times;
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
     held::{Certainty, Held, Listed},
     name::BoardName,
-    occasion::GameEnd,
+    occasion::{GameEnd, Judge},
     plan::{Circumstances, Plan, plan},
     snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
-    bus::Event,
+    bus::{By, Event},
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
+    guidance::{Action, Picture},
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before
@@ -54,10 +58,14 @@ pub struct Machine {
     held: Held,
     claims: Claims,
     result: Option<BoardResult>,
+    /// How the game on the board ended, and by whose word.
+    ended: Option<(GameEnd, Judge)>,
     /// The step the driver is carrying out.
     step: Option<Step>,
     /// A set-up or take-back that the hand is still following.
     following: Option<Advice>,
+    /// What stood on the board when that began, where it was known, and what is to stand there.
+    given_to_hand: Option<(Picture, Board)>,
     /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
     /// when the player put the pieces back and nobody waits.
     leading: bool,
@@ -84,13 +92,23 @@ pub struct Machine {
     /// Times the hand has put all pieces to the start.
     put_to_start: u64,
     mistake: Option<Reported>,
+    /// Where the pieces stand after moves that cannot be played, on a board that tells of moves only.
+    stray: Option<Board>,
     misplaced: Option<Misplaced>,
     battery: Option<u8>,
+    /// What stands and what should, when the hand was last told what to put right.
+    scene: Option<(Picture, Board)>,
+    guidance: Arc<[Action]>,
+    times: Times,
     events: VecDeque<Event>,
     last_advice: Advice,
     /// Who had the board, and who waited for it, when that was last told.
     players: [Vec<Arc<str>>; 2],
     changed: bool,
+    /// The game on the board has changed.
+    unjudged: bool,
+    /// Otherwise than by a move that was shown: whoever ended it may have known that one.
+    goes_on: bool,
 }
 
 impl Machine {
@@ -105,8 +123,10 @@ impl Machine {
             held: Held::default(),
             claims: Claims::default(),
             result: None,
+            ended: None,
             step: None,
             following: None,
+            given_to_hand: None,
             leading: false,
             lead_after: None,
             starts_until: None,
@@ -122,12 +142,18 @@ impl Machine {
             hand_took_back: false,
             put_to_start: 0,
             mistake: None,
+            stray: None,
             misplaced: None,
             battery: None,
+            scene: None,
+            guidance: Arc::new([]),
+            times: Times::default(),
             events: VecDeque::new(),
             last_advice: Advice::Nothing,
             players: [Vec::new(), Vec::new()],
             changed: true,
+            unjudged: false,
+            goes_on: false,
         }
     }
 
@@ -154,7 +180,9 @@ impl Machine {
         self.following = None;
         self.hand_took_back = false;
         self.mistake = None;
+        self.stray = None;
         self.misplaced = None;
+        self.times.interrupted();
         self.drive(now);
     }
 
@@ -210,7 +238,8 @@ impl Machine {
 
     /// How the board stands.
     pub fn snapshot(&self) -> Snapshot {
-        let sure = self.held.certainty() == Certainty::Sure && !self.held.is_astray();
+        let stands = !self.held.is_astray() || self.is_over_by_hand();
+        let sure = self.held.certainty() == Certainty::Sure && stands;
         Snapshot {
             board: self.name.clone(),
             link: self.link.clone(),
@@ -220,11 +249,12 @@ impl Machine {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
+            guidance: self.guidance.clone(),
+            took: self.times.of(self.held.game()),
+            ending: self.ended.map(|(end, _)| end),
+            judge: self.ended.map(|(_, judge)| judge),
             taken_back: self.hand_took_back,
             put_to_start: self.put_to_start,
-            guidance: Arc::new([]),
-            took: Arc::new([]),
-            ending: None,
             result: self.result,
             battery: self.battery,
             places: self
@@ -249,11 +279,33 @@ impl Machine {
 
     fn event(&mut self, event: Event) {
         self.changed = true;
+        match &event {
+            Event::Moved {
+                took: None, ply, ..
+            } => self.times.forget_from(ply - 1),
+            Event::TookBack { ply, .. } => self.times.forget_from(ply - 1),
+            Event::NewGame { .. } => self.times.forget_from(0),
+            _ => {}
+        }
+        let shown = matches!(event, Event::Moved { by: By::Target, .. });
+        let changes = matches!(
+            event,
+            Event::Moved { .. }
+                | Event::TookBack { .. }
+                | Event::NewGame { .. }
+                | Event::SetUp { .. }
+                | Event::Mended
+        );
+        self.unjudged |= changes;
+        self.goes_on |= changes && !shown;
         self.events.push_back(event);
     }
 
     fn may_lead(&self) -> bool {
-        self.leading && self.link == LinkState::Up && self.claims.target().is_some()
+        !self.is_over_by_hand()
+            && self.leading
+            && self.link == LinkState::Up
+            && self.claims.target().is_some()
     }
 
     /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
@@ -284,8 +336,13 @@ impl Machine {
                 break;
             }
         }
+        if std::mem::take(&mut self.unjudged) {
+            self.judge();
+        }
         self.tell_players();
+        self.mind_guidance();
         let advice = self.advice();
+        self.times.note(now, &advice, self.held.game());
         if advice != self.last_advice {
             // These have been told as events of their own.
             let told = matches!(
@@ -376,6 +433,18 @@ impl Machine {
                 self.finish(now)
             }
             Plan::Do(step) => {
+                let wanted = match &step {
+                    Step::NewGame(_) => Some(Board::new()),
+                    Step::SetUp(game) => Some(game.position().board().clone()),
+                    Step::TakeBack(_) => {
+                        let plies = self.held.game().len().saturating_sub(1);
+                        Some(self.held.game().position_at(plies).board().clone())
+                    }
+                    Step::Show(_) => None,
+                };
+                // A board that sees its squares tells itself what is wrong on them.
+                let picture = self.picture().filter(|_| !board.sees_squares);
+                self.given_to_hand = picture.zip(wanted);
                 self.following = match &step {
                     Step::Show(_) => None,
                     Step::TakeBack(_) if board.moves_itself => None,
@@ -389,6 +458,7 @@ impl Machine {
                     Step::Show(_) | Step::TakeBack(_) => self.hand,
                 };
                 self.mistake = None;
+                self.stray = None;
                 self.hand_took_back = false;
                 self.step = Some(step.clone());
                 self.driver.start(now, step);

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Board, Color};
+use shakmaty::{Board, Color, Position};
 
 use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to};
 use crate::{
     board::{
         advice::{Advice, Words},
-        held::{Certainty, Held, List, Listed, Meaning},
+        held::{Certainty, Held, List, Listed, Meaning, carried},
+        occasion::Judge,
         snapshot::LinkState,
     },
     bus::{By, Event},
@@ -107,16 +108,21 @@ impl Machine {
             DriverEvent::Ended(result) => {
                 self.result = Some(result);
                 self.event(Event::Result { result });
+                self.over(result.end(self.held.game().turn()), Judge::Board);
             }
             DriverEvent::Adrift => {
                 self.held.lose();
                 self.changed = true;
             }
             DriverEvent::Misplaced(misplaced) => {
+                let before = self.advice();
                 self.misplaced = Some(misplaced);
-                if self.following.is_none() {
-                    let text = self.advice().to_string();
-                    self.event(Event::Mistake { text });
+                if self.following.is_none() && !self.ends_by_kings(now) {
+                    let advice = self.advice();
+                    if advice != before {
+                        let text = advice.to_string();
+                        self.event(Event::Mistake { text });
+                    }
                 }
                 self.changed = true;
             }
@@ -250,13 +256,22 @@ impl Machine {
     /// A board that reports moves only made one that cannot be played: nothing follows from it.
     fn refused(&mut self, now: Instant, reported: Reported) {
         self.changed = true;
-        if self.mistake.is_some_and(|made| made.undoes(reported)) {
+        let position = self.held.game().position();
+        let stands = self.stray.take();
+        let stands = stands.unwrap_or_else(|| position.board().clone());
+        let stands = carried(stands, reported, position.turn());
+        self.stray = stands.filter(|stands| stands != position.board());
+        if self.mistake.is_some_and(|made| made.undoes(reported)) || self.stray.is_none() {
             self.mistake = None;
+            self.stray = None;
             self.event(Event::Mended);
             return;
         }
-        self.lead_after = Some(now + self.correction_wait);
+        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
         let repeated = self.mistake.replace(reported) == Some(reported);
+        if self.ends_by_kings(now) {
+            return;
+        }
         self.mistakes = self.mistakes.saturating_add(1);
         if repeated || self.mistakes > MAX_MISTAKES {
             return;
@@ -268,20 +283,22 @@ impl Machine {
     /// Acts on what a report turned out to be.
     fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
         self.changed = true;
-        self.lead_after = Some(now + self.correction_wait);
+        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
         let ply = self.held.game().len();
         match meaning {
             Meaning::Played(m) => {
                 self.mistake = None;
+                self.stray = None;
                 self.mistakes = 0;
                 self.by_hand = false;
                 self.result = None;
                 self.confirm(now);
+                let took = self.times.played(now, m, ply - 1);
                 self.event(Event::Moved {
                     uci: uci(m),
                     ply,
                     by: By::Hand,
-                    took: None,
+                    took,
                 });
                 // The hand may simply have put back what it took back.
                 self.front_ends_know();
@@ -323,8 +340,10 @@ impl Machine {
             }
             Meaning::Wrong | Meaning::Unexplained => {
                 self.mistake = reported;
-                let text = self.advice().to_string();
-                self.event(Event::Mistake { text });
+                if !self.ends_by_kings(now) {
+                    let text = self.advice().to_string();
+                    self.event(Event::Mistake { text });
+                }
                 if meaning == Meaning::Unexplained {
                     self.held.doubt();
                 }
@@ -359,6 +378,7 @@ impl Machine {
         self.failures = 0;
         self.result = None;
         self.mistake = None;
+        self.stray = None;
         self.misplaced = None;
         // The first step toward a new game is done; what is taken back from now on is its own.
         self.given.new_game = false;

@@ -533,6 +533,8 @@ impl Driver for Citrine {
             set_up_cost: Some(12),
             new_game_cost: 6,
             moves_itself: false,
+            sees_squares: false,
+            castles_anyhow: false,
             keeps_record: true,
             tells_moves_only: false,
             tells_game: true,

@@ -61,7 +61,8 @@ impl Neo {
         if (lacking | surplus).is_empty() || believed {
             self.close(&mut assembling);
         } else {
-            let misplaced = Misplaced::on(assembling.game.position().board(), lacking, surplus);
+            let board = assembling.game.position().board();
+            let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
             self.tell_misplaced(misplaced);
         }
         self.task = Some(Task::Assemble(assembling));
@@ -81,9 +82,13 @@ impl Neo {
     pub(super) fn ask_for_missing(&mut self) {
         if let Some(Task::Assemble(assembling)) = &self.task
             && !assembling.closing
-            && let Some(square) = assembling.wrong.0.first()
+            && let Some(first) = assembling.wrong.0.first()
             && self.outbox.is_empty()
         {
+            // The one that is the next to be put down, as the lights show it.
+            let next = self.guidance.iter().find_map(|action| action.to);
+            let square = next.filter(|next| assembling.wrong.0.contains(*next));
+            let square = square.unwrap_or(first);
             self.say(codec::missing(square));
         }
     }

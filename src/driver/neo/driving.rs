@@ -185,13 +185,23 @@ impl Neo {
     }
 
     pub(super) fn ask(&mut self, action: &Action) {
-        let mut misplaced = Misplaced::default();
+        let standing = self.recogniser.standing();
+        let mut misplaced = Misplaced {
+            stands: standing.clone().into(),
+            wanted: standing.clone(),
+            ..Misplaced::default()
+        };
         match *action {
             Action::Bring { square, piece } => {
-                self.say(codec::missing(square));
                 misplaced.lacking.push((square, piece));
+                misplaced.stands.board.discard_piece_at(square);
+                misplaced.wanted.set_piece_at(square, piece);
+                self.say(codec::missing(square));
             }
-            Action::Remove { square } => misplaced.surplus.add(square),
+            Action::Remove { square } => {
+                misplaced.surplus.add(square);
+                misplaced.wanted.discard_piece_at(square);
+            }
             Action::Carry(_) => return,
         }
         self.put = Bitboard::EMPTY;
@@ -243,7 +253,7 @@ impl Neo {
             let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
             if due <= now {
                 let board = self.game.position().board();
-                let misplaced = Misplaced::on(board, lacking, surplus);
+                let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
                 if let Some(square) = lacking.first() {
                     self.say(codec::missing(square));
                 }

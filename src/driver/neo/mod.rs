@@ -20,6 +20,7 @@ mod recognition;
 mod settings;
 mod showing;
 mod task;
+mod touched;
 
 use std::{
     collections::VecDeque,
@@ -35,6 +36,7 @@ use self::{
     motor::{Action, Parking},
     part::Part,
     task::{Driving, Interrupted, Motion, Task, Unfinished},
+    touched::Touched,
 };
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Step, StepFailure,
@@ -44,6 +46,7 @@ use super::{
 use crate::{
     board::occasion::{Beginning, GameEnd},
     game::Game,
+    guidance,
     recognise::Recogniser,
     sense::Sensed,
 };
@@ -103,6 +106,7 @@ pub struct Neo {
     phase: Phase,
     outbox: Outbox<Part>,
     recogniser: Recogniser,
+    touched: Touched,
     parking: Parking,
     /// Whether it is known which piece stands where.
     known: bool,
@@ -133,6 +137,8 @@ pub struct Neo {
     /// The end of this game was told.
     ended: bool,
     misplaced: Option<Misplaced>,
+    /// What the hand is to do about that.
+    guidance: Vec<guidance::Action>,
     lit: Bitboard,
     paths: u32,
     firmware: Option<String>,
@@ -146,6 +152,7 @@ impl Neo {
         Self {
             parking: Parking::new(&settings.parking),
             recogniser: Recogniser::new(settings.waits, Board::new()),
+            touched: Touched::nothing(),
             settings,
             phase: Phase::Down,
             outbox: Outbox::default(),
@@ -170,6 +177,7 @@ impl Neo {
             shown: false,
             ended: false,
             misplaced: None,
+            guidance: Vec::new(),
             lit: Bitboard::EMPTY,
             paths: 0,
             firmware: None,
@@ -218,6 +226,7 @@ impl Neo {
         match message {
             Message::Lifted(square) => {
                 self.put.discard(square);
+                self.touched.lift(square);
                 if let Some(picture) = &mut self.picture {
                     picture.discard(square);
                 }
@@ -226,6 +235,7 @@ impl Neo {
             }
             Message::Placed(square) => {
                 self.put.add(square);
+                self.touched.put(square);
                 self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
             }
@@ -274,6 +284,13 @@ impl Neo {
     /// Does everything that can be done now.
     fn work(&mut self, now: Instant) {
         self.recognised(now);
+        if self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none() {
+            // What was lifted and put down was understood.
+            let standing = self.recogniser.standing();
+            if self.touched.known() != standing {
+                self.touched = Touched::pieces(standing.clone());
+            }
+        }
         if self.phase != Phase::Ready {
             return;
         }
@@ -337,6 +354,8 @@ impl Driver for Neo {
             new_game_cost: 8,
             tells_game: true,
             moves_itself: self.settings.motor,
+            sees_squares: true,
+            castles_anyhow: true,
             keeps_record: false,
             tells_moves_only: false,
         }
@@ -369,6 +388,7 @@ impl Driver for Neo {
         self.quiet_until = None;
         self.hang_up = None;
         self.misplaced = None;
+        self.touched = Touched::nothing();
         match self.task.take() {
             Some(Task::Drive(driving)) => {
                 self.unfinished = Some((&driving).into());

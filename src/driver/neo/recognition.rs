@@ -92,7 +92,9 @@ impl Neo {
                     self.took_back(m);
                 }
                 Recognised::Puzzled { lacking, surplus } => {
-                    let misplaced = Misplaced::on(self.recogniser.standing(), lacking, surplus);
+                    let standing = self.recogniser.standing();
+                    let known = self.touched.known();
+                    let misplaced = Misplaced::on(standing, lacking, surplus, known);
                     self.tell_misplaced(misplaced);
                 }
                 Recognised::Mended => self.mended(),

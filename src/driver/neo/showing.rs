@@ -8,11 +8,32 @@ use super::{Neo, codec};
 use crate::{
     board::occasion::GameEnd,
     driver::{DriverEvent, Misplaced},
+    guidance::{Action, guide},
 };
+
+/// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board, or
+/// all the squares that pieces are to be taken off, or all that lack one.
+fn lit_for(actions: &[Action]) -> Bitboard {
+    let Some(first) = actions.first() else {
+        return Bitboard::EMPTY;
+    };
+    if let (Some(from), Some(to)) = (first.from, first.to) {
+        return [from, to].into_iter().collect();
+    }
+    let off = first.to.is_none();
+    let alike = |action: &&Action| {
+        let beside = if off { action.to } else { action.from };
+        beside.is_none()
+    };
+    let alike = actions.iter().take_while(alike);
+    let square = |action: &Action| action.from.or(action.to);
+    alike.filter_map(square).collect()
+}
 
 impl Neo {
     pub(super) fn tell_misplaced(&mut self, misplaced: Misplaced) {
         if self.misplaced.as_ref() != Some(&misplaced) {
+            self.guidance = guide(&misplaced.stands, &misplaced.wanted);
             self.misplaced = Some(misplaced.clone());
             self.events.push_back(DriverEvent::Misplaced(misplaced));
         }
@@ -27,11 +48,8 @@ impl Neo {
     /// Lights what the hand is to look at.
     pub(super) fn light(&mut self) {
         let mut squares = Bitboard::EMPTY;
-        if let Some(misplaced) = &self.misplaced {
-            squares |= misplaced.surplus;
-            for (square, _) in &misplaced.lacking {
-                squares.add(*square);
-            }
+        if self.misplaced.is_some() {
+            squares = lit_for(&self.guidance);
         } else if let Some(Task::Hand(_)) = &self.task {
             let (before, after) = (self.recogniser.standing(), self.game.position().board());
             squares = before.occupied() ^ after.occupied();

@@ -299,6 +299,8 @@ impl Driver for Swpp {
             new_game_cost: 3,
             tells_game: true,
             moves_itself: false,
+            sees_squares: false,
+            castles_anyhow: true,
             keeps_record: true,
             tells_moves_only: true,
         }

@@ -200,6 +200,8 @@ impl Driver for Ucb {
             new_game_cost: 3,
             tells_game: false,
             moves_itself: false,
+            sees_squares: false,
+            castles_anyhow: false,
             keeps_record: true,
             tells_moves_only: false,
         }

@@ -16,6 +16,8 @@ use crate::{
 
 /// More take-backs than this at once are a new game, or somebody who clears the board.
 const MAX_TAKE_BACKS: usize = 8;
+/// How long a piece is in the hand that carries it somewhere.
+const CARRY: std::time::Duration = std::time::Duration::from_millis(600);
 
 /// What a person can do to a Neo.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,8 +118,13 @@ impl Neo {
             Hand::Board(HandAction::Execute) => learn(self.executed(&plain)?),
             Hand::Execute(style) => learn(self.executed(&style)?),
             Hand::Board(HandAction::Wrong(m)) => {
-                let mut script = self.played(m, &plain)?;
-                script.retain(|(_, step)| matches!(step, Step::Touch(_)));
+                let script = match self.played(m, &plain) {
+                    Ok(mut script) => {
+                        script.retain(|(_, step)| matches!(step, Step::Touch(_)));
+                        script
+                    }
+                    Err(why) => carried(&here, m).ok_or(why)?,
+                };
                 Ok((script, Ending::Wrong))
             }
             Hand::Board(HandAction::TakeBack) => learn(self.taken_back(&plain)?),
@@ -127,7 +134,6 @@ impl Neo {
                 let script = gesture::restored(&here, &board_of(&game), &mut self.rng);
                 Ok((script, Ending::Game(Box::new(game))))
             }
-            Hand::Board(other) => Err(format!("{other:?} is nothing for a hand")),
             Hand::Lift(square) => learn(touches(&[Touch::Lift(square)])),
             Hand::Put(square, piece) => learn(touches(&[Touch::Put(square, piece)])),
             Hand::Adjust(square) => learn(gesture::reseated(&here, &[square], &mut self.rng)),
@@ -135,6 +141,7 @@ impl Neo {
                 let there = board_of(&self.game);
                 learn(gesture::restored(&here, &there, &mut self.rng))
             }
+            Hand::Board(other) => Err(format!("{other:?} is nothing for a hand")),
             Hand::SetUp(game) => {
                 let script = gesture::restored(&here, &board_of(&game), &mut self.rng);
                 Ok((script, Ending::Game(game)))
@@ -343,6 +350,19 @@ impl Neo {
             .find(|(_, other)| **other == piece)
             .map(|(spot, _)| *spot)
     }
+}
+
+/// A piece carried to an empty square, whatever the rules say of it.
+fn carried(here: &shakmaty::Board, m: UciMove) -> Option<Script> {
+    let UciMove::Normal { from, to, .. } = m else {
+        return None;
+    };
+    let piece = here.piece_at(from)?;
+    let put = (CARRY, Step::Touch(Touch::Put(to, piece)));
+    let lift = (std::time::Duration::ZERO, Step::Touch(Touch::Lift(from)));
+    here.piece_at(to)
+        .is_none()
+        .then(|| [lift, put].into_iter().collect())
 }
 
 fn touches(all: &[Touch]) -> Script {

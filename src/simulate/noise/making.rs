@@ -185,10 +185,14 @@ fn touch(pen: &mut Pen<'_>, position: &Chess, m: Move, piece: Piece) -> bool {
 
 fn castle(pen: &mut Pen<'_>, m: Move, deed: Deed, style: &Style) {
     let mut ways = legs(m);
+    // In Chess960 one of the two may stay, or each may go where the other stands.
+    ways.retain(|(from, to)| from != to);
     if style.castling == CastlingOrder::RookFirst {
         ways.reverse();
     }
-    let together = style.castling == CastlingOrder::Together;
+    let stood_on = |square| ways.iter().any(|(from, _)| *from == square);
+    let in_the_way = ways.iter().any(|(_, to)| stood_on(*to));
+    let together = in_the_way || style.castling == CastlingOrder::Together;
     let mut hand: Vec<(Square, Square, Piece)> = Vec::new();
     if together {
         for &(from, to) in &ways {

@@ -1,0 +1,180 @@
+//! Who is connected to the daemon, whether or not it has a board: chess programs, apps, other boards' links.
+//!
+//! A front-end enters each client and keeps its [`Presence`], through which it says what has changed. With the presence the
+//! client is gone. Whether a client has its board is not kept here: the board's snapshot knows.
+
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::board::{command::ClientId, name::BoardName, occasion::Opponent};
+
+/// Clients listed at once: every GUI that is let in, and more configured front-ends than anybody has. Those beyond are
+/// served, and not listed.
+pub const MAX_LISTED: usize = 512;
+
+/// What kind of client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientKind {
+    /// A chess program, by the UCI server.
+    Gui,
+    /// A phone's app.
+    App,
+    /// A link to another board.
+    Link,
+}
+
+/// One client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its number.
+    pub id: ClientId,
+    /// What it is called in messages.
+    pub label: Arc<str>,
+    /// What it is.
+    pub kind: ClientKind,
+    /// From where it is connected; none while its connection is gone and it may come back.
+    pub peer: Option<Arc<str>>,
+    /// When it connected, or when its connection was lost.
+    pub since: SystemTime,
+    /// The board it has chosen.
+    pub board: Option<BoardName>,
+    /// Whether it awaits the hand's move.
+    pub awaiting: bool,
+    /// Who plays against the hand in its game, where it says.
+    pub opponent: Option<Opponent>,
+}
+
+impl Client {
+    /// A client that has just connected, or whose place is kept for it.
+    pub fn new(id: ClientId, label: Arc<str>, kind: ClientKind) -> Self {
+        Self {
+            id,
+            label,
+            kind,
+            peer: None,
+            since: SystemTime::now(),
+            board: None,
+            awaiting: false,
+            opponent: None,
+        }
+    }
+}
+
+/// Every client there is now.
+#[derive(Clone, Debug, Default)]
+pub struct Clients {
+    listed: Arc<watch::Sender<BTreeMap<ClientId, Client>>>,
+}
+
+impl Clients {
+    /// Lists a client until its presence is dropped.
+    pub fn enter(&self, client: Client) -> Presence {
+        let id = client.id;
+        self.listed.send_if_modified(|listed| {
+            let room = listed.len() < MAX_LISTED;
+            if room {
+                listed.insert(id, client);
+            }
+            room
+        });
+        Presence {
+            clients: self.clone(),
+            id,
+        }
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn list(&self) -> Vec<Client> {
+        self.listed.borrow().values().cloned().collect()
+    }
+
+    /// The list, for whoever waits for it to change.
+    pub fn subscribe(&self) -> watch::Receiver<BTreeMap<ClientId, Client>> {
+        self.listed.subscribe()
+    }
+}
+
+/// A client's place in the list.
+#[derive(Debug)]
+pub struct Presence {
+    clients: Clients,
+    id: ClientId,
+}
+
+impl Presence {
+    /// Says what is different with it now.
+    pub fn change(&self, change: impl FnOnce(&mut Client)) {
+        self.clients.listed.send_if_modified(|listed| {
+            let Some(client) = listed.get_mut(&self.id) else {
+                return false;
+            };
+            let before = client.clone();
+            change(client);
+            *client != before
+        });
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.clients
+            .listed
+            .send_if_modified(|listed| listed.remove(&self.id).is_some());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(id: u64) -> Client {
+        Client::new(ClientId(id), "somebody".into(), ClientKind::Gui)
+    }
+
+    #[test]
+    fn a_client_is_listed_as_long_as_its_presence_lasts() {
+        let clients = Clients::default();
+        let first = clients.enter(client(1));
+        let second = clients.enter(client(2));
+        second.change(|client| client.awaiting = true);
+        let listed: Vec<_> = clients
+            .list()
+            .iter()
+            .map(|c| (c.id.0, c.awaiting))
+            .collect();
+        assert_eq!(listed, [(1, false), (2, true)]);
+        drop(first);
+        assert_eq!(clients.list().len(), 1);
+        drop(second);
+        assert_eq!(clients.list(), []);
+    }
+
+    #[test]
+    fn only_what_is_different_wakes_those_who_wait() {
+        let clients = Clients::default();
+        let presence = clients.enter(client(1));
+        let mut list = clients.subscribe();
+        presence.change(|client| client.awaiting = false);
+        assert!(!list.has_changed().unwrap());
+        presence.change(|client| client.awaiting = true);
+        assert!(list.has_changed().unwrap());
+        list.mark_unchanged();
+        drop(presence);
+        assert!(list.has_changed().unwrap());
+    }
+
+    #[test]
+    fn the_list_does_not_grow_beyond_its_bound() {
+        let clients = Clients::default();
+        let many: Vec<_> = (0..)
+            .take(MAX_LISTED + 3)
+            .map(|id| clients.enter(client(id)))
+            .collect();
+        assert_eq!(clients.list().len(), MAX_LISTED);
+        drop(many);
+        assert_eq!(clients.list(), []);
+    }
+}

@@ -1,0 +1,48 @@
+//! One thing for the hand to do.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+use shakmaty::{Piece, Square};
+
+use super::words::called;
+
+/// One thing for the hand to do: carry a piece.
+///
+/// A piece that is put aside and comes back later is two of them: one off its square, one from beside the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Action {
+    /// The piece; none where the board does not know what stands there.
+    pub piece: Option<Piece>,
+    /// Where it is; none for beside the board, or in the hand.
+    pub from: Option<Square>,
+    /// Where it belongs; none for beside the board.
+    pub to: Option<Square>,
+}
+
+impl Serialize for Action {
+    /// `{"piece": "N", "from": "g3", "to": "f3", "text": …}`: the piece as in a FEN, null for what is not known or beside
+    /// the board.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = |square: Option<Square>| square.map(|square| square.to_string());
+        let mut action = serializer.serialize_struct("Action", 4)?;
+        action.serialize_field("piece", &self.piece.map(Piece::char))?;
+        action.serialize_field("from", &text(self.from))?;
+        action.serialize_field("to", &text(self.to))?;
+        action.serialize_field("text", &self.to_string())?;
+        action.end()
+    }
+}
+
+impl fmt::Display for Action {
+    /// For the player: `move the white knight from g3 to f3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let piece = called(self.piece);
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => write!(f, "move the {piece} from {from} to {to}"),
+            (Some(from), None) => write!(f, "take the {piece} off {from}"),
+            (None, Some(to)) => write!(f, "put the {piece} on {to}"),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The lines of the event stream, as JSON. Their schema is `docs/events.schema.json`, in words `docs/events.md`.
+
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
+
+use crate::{
+    board::snapshot::{LinkState, Snapshot},
+    bus::{BoardEvent, BoardHandle, Bus, Event, rounded},
+    clients::Client,
+    game::{Game, uci},
+};
+
+/// How everything stands now: the daemon, every board, every client.
+pub fn present(bus: &Bus, watchers: usize) -> Vec<Value> {
+    let clients = bus.clients().list();
+    let mut lines = vec![daemon_line(bus, clients.len(), watchers)];
+    lines.extend(bus.boards().iter().map(snapshot_line));
+    lines.extend(clients.iter().map(|client| client_line(client, bus)));
+    lines
+}
+
+/// Events that this watcher has missed.
+pub fn lagged_line(missed: u64) -> Value {
+    json!({ "event": "lagged", "missed": missed })
+}
+
+fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
+    let boards: Vec<&str> = bus
+        .boards()
+        .iter()
+        .map(|board| board.name.as_str())
+        .collect();
+    json!({
+        "event": "daemon",
+        "at": timestamp(SystemTime::now()),
+        "version": env!("CARGO_PKG_VERSION"),
+        "boards": boards,
+        "clients": clients,
+        "watchers": watchers,
+    })
+}
+
+fn snapshot_line(board: &BoardHandle) -> Value {
+    let snapshot = board.snapshot.borrow().clone();
+    let (link, why) = match &snapshot.link {
+        LinkState::Down(why) => ("down", Some(why)),
+        LinkState::Asking => ("asking", None),
+        LinkState::Up => ("up", None),
+        LinkState::Silent => ("silent", None),
+    };
+    let game = &snapshot.game;
+    let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
+    let san = game.sans();
+    json!({
+        "event": "snapshot",
+        "at": timestamp(SystemTime::now()),
+        "board": snapshot.board,
+        "link": link,
+        "why": why,
+        "transport": &*board.way,
+        "id": snapshot.id,
+        "battery": snapshot.battery,
+        "game": game.to_string(),
+        "fen": game.fen().to_string(),
+        "san": san,
+        "ply": game.len(),
+        "turn": color(game.turn()),
+        "last": last(&snapshot, san.last()),
+        "took": took,
+        "sure": snapshot.sure,
+        "ending": snapshot.ending,
+        "ended_by": snapshot.judge,
+        "result": snapshot.result,
+        "target": snapshot.target.as_ref().map(ToString::to_string),
+        "awaiting": snapshot.awaiting,
+        "advice": snapshot.advice.to_string(),
+        "guidance": snapshot.guidance,
+        "holders": snapshot.holders,
+        "waiting": snapshot.waiting,
+    })
+}
+
+/// The last move of a board's game.
+fn last(snapshot: &Snapshot, san: Option<&String>) -> Value {
+    let (game, Some(san)) = (&snapshot.game, san) else {
+        return Value::Null;
+    };
+    let before = game.position_at(game.len() - 1);
+    // A time is known only where the hand was seen to make the move.
+    let took = snapshot.took.get(game.len() - 1).copied().flatten();
+    json!({
+        "uci": game.last().map(|m| uci(m).to_string()),
+        "san": san,
+        "number": before.fullmoves(),
+        "color": color(before.turn()),
+        "by": took.map(|_| "hand"),
+        "took": took.map(rounded),
+    })
+}
+
+fn client_line(client: &Client, bus: &Bus) -> Value {
+    let board = client
+        .board
+        .as_ref()
+        .and_then(|name| bus.board(name.as_str()));
+    let place = board.and_then(|board| {
+        let snapshot = board.snapshot.borrow();
+        let place = snapshot
+            .places
+            .iter()
+            .find(|place| place.client == client.id);
+        place.map(|place| place.joined)
+    });
+    json!({
+        "event": "client-snapshot",
+        "at": timestamp(SystemTime::now()),
+        "client": client.label,
+        "kind": client.kind,
+        "peer": client.peer,
+        "since": timestamp(client.since),
+        "board": client.board,
+        "state": match place {
+            Some(true) => "has",
+            Some(false) => "waits",
+            None => "idle",
+        },
+        "awaiting": client.awaiting,
+        "opponent": client.opponent,
+    })
+}
+
+/// An event. A move is named as people write it too, where the board's game still has it.
+pub fn event_line(event: &BoardEvent, game: Option<&Game>) -> Value {
+    let mut line = Map::new();
+    line.insert("at".to_owned(), timestamp(event.at).into());
+    line.insert("board".to_owned(), json!(event.board));
+    line.insert("text".to_owned(), event.event.to_string().into());
+    if let Ok(Value::Object(keys)) = serde_json::to_value(&event.event) {
+        line.extend(keys);
+    }
+    if let Some((before, m)) = game.and_then(|game| moved(&event.event, game)) {
+        line.insert("number".to_owned(), before.fullmoves().get().into());
+        line.insert("color".to_owned(), color(before.turn()).into());
+        let san = SanPlus::from_move(before, m).to_string();
+        line.insert("san".to_owned(), san.into());
+    }
+    line.into()
+}
+
+/// The move an event tells of, and the position it was made in.
+fn moved(event: &Event, game: &Game) -> Option<(Chess, Move)> {
+    let (made, before) = match event {
+        Event::Moved { uci, ply, .. } | Event::TookBack { uci, ply, .. } => {
+            (uci, ply.checked_sub(1)?)
+        }
+        Event::Executed { uci: made } => {
+            let is_it = |m: &Move| uci(*m) == *made;
+            (made, game.moves().iter().rposition(is_it)?)
+        }
+        _ => return None,
+    };
+    if before > game.len() {
+        return None;
+    }
+    let position = game.position_at(before);
+    let m = made.to_move(&position).ok()?;
+    Some((position, m))
+}
+
+fn color(color: Color) -> &'static str {
+    color.fold_wb("white", "black")
+}
+
+fn timestamp(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(at).to_string()
+}

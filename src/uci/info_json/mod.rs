@@ -1,0 +1,202 @@
+//! What a GUI is told of a board beside the search, where it set the option `UCI_InfoJSON`: the proposal `info json` of
+//! Banksia GUI. Snapshots and time go in, lines come out; `docs/info-json.md` has them all.
+//!
+//! [`picture`] is what is to be shown, [`line`] how it is written, [`text`] what becomes of words from elsewhere. Here is
+//! what the GUI shows already, so that only what has changed is sent, and not too often.
+
+pub mod line;
+pub mod picture;
+pub mod text;
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::board::snapshot::Snapshot;
+use line::{Info, MAX_ROWS, Rows, TableLine};
+use picture::{Picture, Table};
+
+/// Between two refreshes. A hand is slower; a piece that flickers on its sensor is told so often, and how it came to rest.
+pub const REFRESH: Duration = Duration::from_millis(200);
+/// How long a board may take to notice a `go`, and a `go` to come after its position, before the state from before it is
+/// shown: both happen at once, unless many clients wait for the board, or the GUI only states a position.
+pub const NOTICE: Duration = Duration::from_millis(200);
+/// Rows of a table that are changed one by one; with more the table is sent anew.
+pub const MAX_CHANGED: usize = 8;
+
+/// How a client stands to the board of a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stand {
+    /// It has the board, or nobody has.
+    pub own: bool,
+    /// The board knows of the client's last `go`.
+    pub noticed: bool,
+}
+
+/// Everything `info json` for one GUI, without I/O. See the module's introduction.
+#[derive(Debug)]
+pub struct InfoJson {
+    /// What the client is called among those who have a board.
+    client: Arc<str>,
+    on: bool,
+    /// What is to be shown; none without a board.
+    latest: Option<(Arc<Snapshot>, Stand)>,
+    /// What the GUI shows.
+    shown: Picture,
+    /// Everything is to be sent, whether it has changed or not.
+    anew: bool,
+    /// Something may have changed since the last refresh.
+    stale: bool,
+    /// No refresh before this time.
+    rests_until: Option<Instant>,
+    /// The board is to notice a position or a `go`, until this time at most.
+    awaits_notice: Option<Instant>,
+    lines: VecDeque<String>,
+}
+
+impl InfoJson {
+    /// Switched off, for a client of this name.
+    pub fn new(client: Arc<str>) -> Self {
+        Self {
+            client,
+            on: false,
+            latest: None,
+            shown: Picture::default(),
+            anew: false,
+            stale: false,
+            rests_until: None,
+            awaits_notice: None,
+            lines: VecDeque::new(),
+        }
+    }
+
+    /// The GUI wants to be told, or no longer.
+    pub fn switch(&mut self, on: bool, now: Instant) {
+        let before = std::mem::replace(&mut self.on, on);
+        if on && !before {
+            self.anew = true;
+            // What was asked for is sent at once, however long ago the last refresh was.
+            self.refresh(now);
+        }
+    }
+
+    /// The board stands so.
+    pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>, stand: Stand, now: Instant) {
+        self.latest = Some((snapshot.clone(), stand));
+        self.stale = true;
+        if stand.noticed {
+            self.awaits_notice = None;
+        }
+        self.timeout(now);
+    }
+
+    /// The GUI stopped a search or stated a position: it may have said `go` as well, and cleared everything, before it reads
+    /// the next line.
+    pub fn before_go(&mut self, now: Instant) {
+        self.awaits_notice = Some(now + NOTICE);
+    }
+
+    /// The GUI said `go`: it has cleared everything.
+    pub fn thinking(&mut self, now: Instant) {
+        self.shown = Picture::default();
+        self.anew = true;
+        self.stale = true;
+        self.awaits_notice = Some(now + NOTICE);
+    }
+
+    /// The GUI turned to another board, or to none.
+    pub fn turn_away(&mut self) {
+        self.latest = None;
+        self.stale = true;
+    }
+
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        let waits = self.rests_until.max(self.awaits_notice);
+        waits.filter(|_| self.on && self.stale)
+    }
+
+    /// Time has passed.
+    pub fn timeout(&mut self, now: Instant) {
+        let passed = |time: Option<Instant>| time.is_none_or(|time| time <= now);
+        if self.stale && passed(self.rests_until) && passed(self.awaits_notice) {
+            self.refresh(now);
+        }
+    }
+
+    /// The next line for the GUI.
+    pub fn poll_line(&mut self) -> Option<String> {
+        self.lines.pop_front()
+    }
+
+    /// Sends what the GUI does not show yet.
+    fn refresh(&mut self, now: Instant) {
+        if !self.on {
+            return;
+        }
+        let picture = match &self.latest {
+            Some((snapshot, Stand { own: true, .. })) => Picture::of(snapshot, &self.client),
+            Some((snapshot, _)) => Picture::from_afar(snapshot, &self.client),
+            None => Picture::default(),
+        };
+        let before = std::mem::replace(&mut self.shown, picture);
+        let anew = std::mem::take(&mut self.anew);
+        self.stale = false;
+        self.awaits_notice = None;
+        let told = self.lines.len();
+        let Picture {
+            tables,
+            arrows,
+            bubbles,
+        } = &self.shown;
+        for (was, is) in before.tables.iter().zip(tables) {
+            tell(was, is, anew, &mut self.lines);
+        }
+        let both_empty = before.arrows.is_empty() && arrows.is_empty();
+        if before.arrows != *arrows || (anew && !both_empty) {
+            self.lines.extend(Info::Arrow(arrows).line());
+        }
+        let both_empty = before.bubbles.is_empty() && bubbles.is_empty();
+        if before.bubbles != *bubbles || (anew && !both_empty) {
+            self.lines.extend(Info::Bubble(bubbles).line());
+        }
+        if self.lines.len() > told {
+            self.rests_until = Some(now + REFRESH);
+        }
+    }
+}
+
+/// Writes what makes `is` of `was` on the GUI.
+fn tell(was: &Table, is: &Table, anew: bool, lines: &mut VecDeque<String>) {
+    if was.rows == is.rows && (!anew || is.rows.is_empty()) {
+        return;
+    }
+    let key = is.header.first().copied();
+    let line = |header, updatedby, rows| {
+        Info::Table(TableLine {
+            name: is.name,
+            header,
+            updatedby,
+            rows,
+        })
+        .line()
+    };
+    let same_keys = was.rows.len() <= is.rows.len()
+        && (was.rows.iter().zip(&is.rows)).all(|(was, is)| was.first() == is.first());
+    let before = was.rows.iter().map(Some).chain(std::iter::repeat(None));
+    let changed =
+        (is.rows.iter().zip(before)).filter_map(|(is, was)| (Some(is) != was).then_some(is));
+    let few = changed.clone().count() <= MAX_CHANGED;
+    if !anew && !is.whole && !was.rows.is_empty() && same_keys && few {
+        lines.extend(changed.filter_map(|row| line(None, key, Rows::Row(row))));
+        return;
+    }
+    let (first, rest) = is.rows.split_at(is.rows.len().min(MAX_ROWS));
+    lines.extend(line(Some(is.header), None, Rows::Rows(first)));
+    lines.extend(
+        rest.chunks(MAX_ROWS)
+            .filter_map(|rows| line(None, key, Rows::Rows(rows))),
+    );
+}

@@ -1,0 +1,318 @@
+//! The event stream for a person: a JSON object goes in, text comes out.
+//!
+//! What a daemon of another version says is shown as far as it is known; what is missing is left out.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Moves of a game that are shown; the last are enough to see where it is.
+const SHOWN: usize = 3;
+
+/// Turns the stream's lines into text. It remembers how wide the names of the boards are, and what it wrote last.
+#[derive(Debug, Default)]
+pub struct Text {
+    width: usize,
+    begun: bool,
+    /// Which block the last thing written belongs to.
+    last: Option<Block>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Daemon,
+    Board,
+    Clients,
+}
+
+impl Text {
+    /// A line of the stream as text, without the last line's end; nothing for what a person need not see.
+    pub fn line(&mut self, line: &Value) -> Option<String> {
+        let line = &printable(line);
+        let (text, block) = match word(line, "event") {
+            "daemon" => (self.daemon(line), Some(Block::Daemon)),
+            "snapshot" => (board(line), Some(Block::Board)),
+            "client-snapshot" => (client(line), Some(Block::Clients)),
+            "lagged" => (lagged(line), None),
+            _ => (self.event(line)?, None),
+        };
+        // Blocks are parted by an empty line, and the clients are one.
+        let parted = match (self.last, block) {
+            (None, None) => false,
+            (Some(Block::Clients), Some(Block::Clients)) => false,
+            (None, Some(_)) => self.begun,
+            _ => true,
+        };
+        self.begun = true;
+        self.last = block;
+        Some(if parted { format!("\n{text}") } else { text })
+    }
+
+    fn daemon(&mut self, line: &Value) -> String {
+        let boards: Vec<&str> = words(line, "boards").collect();
+        self.width = boards
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0);
+        let at = word(line, "at");
+        let (day, time) = (at.get(..10).unwrap_or_default(), time(at));
+        let mut text = format!(
+            "BoardBridge {}, {day} {time} UTC, as are all times here: ",
+            word(line, "version")
+        );
+        let _ = write!(
+            text,
+            "{}, {}",
+            counted(boards.len() as u64, "board"),
+            counted(line["clients"].as_u64().unwrap_or(0), "client")
+        );
+        if let Some(watchers @ 2..) = line["watchers"].as_u64() {
+            let _ = write!(text, ", {watchers} watchers");
+        }
+        text
+    }
+
+    fn event(&self, line: &Value) -> Option<String> {
+        let text = word(line, "text");
+        let words = match word(line, "event") {
+            "moved" => match word(line, "by") {
+                "hand" => format!("{} by hand{}", made(line), taken(&line["took"], ", ")),
+                "hand-unseen" => format!("{} by hand, while the board was away", made(line)),
+                _ => format!("{} shown on the board", made(line)),
+            },
+            "took-back" => match word(line, "by") {
+                "target" => format!("{} taken back for the program", made(line)),
+                _ => format!("{} taken back by hand", made(line)),
+            },
+            "executed" => format!("{} executed", made(line)),
+            "client" => format!("{}: {text}", word(line, "client")),
+            "unreadable" => format!("unreadable: {text}"),
+            "guidance" if !text.is_empty() => format!("put right: {text}"),
+            _ => text.to_owned(),
+        };
+        let name = line["board"].as_str().unwrap_or("-");
+        let (width, time) = (self.width, time(word(line, "at")));
+        (!words.is_empty()).then(|| format!("{time}  {name:width$}  {words}"))
+    }
+}
+
+/// A board's block: what is known of it, one thing a line.
+fn board(line: &Value) -> String {
+    let mut text = format!("{}  {}", word(line, "board"), link(line));
+    let mut say = |label: &str, words: &str| {
+        if !words.is_empty() {
+            let _ = write!(text, "\n  {label:<9}  {words}");
+        }
+    };
+    say("game", &game(line));
+    say("over", &ending(line));
+    if !line["target"].is_null() && line["target"] != line["game"] {
+        say("led to", &shortened(word(line, "target")));
+    }
+    say("with", &players(line));
+    let advice = word(line, "advice");
+    // These the first line has said.
+    if !matches!(word(line, "link"), "down" | "silent") {
+        say("do", advice);
+    }
+    let actions = line["guidance"].as_array().map_or(&[][..], Vec::as_slice);
+    for (number, action) in actions.iter().enumerate() {
+        let label = if number == 0 { "put right" } else { "" };
+        say(label, &format!("{}. {}", number + 1, word(action, "text")));
+    }
+    text
+}
+
+fn link(line: &Value) -> String {
+    let mut text = match word(line, "link") {
+        "down" => "no link",
+        "asking" => "asked, no answer yet",
+        "silent" => "silent: is it switched on?",
+        link => link,
+    }
+    .to_owned();
+    if let Some(id) = line["id"].as_str() {
+        let _ = write!(text, " ({id})");
+    }
+    if let Some(way) = line["transport"].as_str() {
+        let _ = write!(text, ", {way}");
+    }
+    if let Some(percent) = line["battery"].as_u64() {
+        let _ = write!(text, ", battery {percent} %");
+    }
+    if let Some(why) = line["why"].as_str() {
+        let _ = write!(text, ": {why}");
+    }
+    text
+}
+
+fn game(line: &Value) -> String {
+    let last = &line["last"];
+    let mut text = if last.is_object() {
+        let by = if last["by"] == "hand" {
+            ", by hand"
+        } else {
+            ""
+        };
+        format!("last move {}{by}{}", made(last), taken(&last["took"], ", "))
+    } else if word(line, "game").starts_with("fen") {
+        "a position, no move yet".to_owned()
+    } else {
+        "at the start".to_owned()
+    };
+    match word(line, "turn") {
+        _ if !line["ending"].is_null() => {}
+        "white" => text.push_str("; White to move"),
+        "black" => text.push_str("; Black to move"),
+        _ => {}
+    }
+    if line["sure"] == false {
+        text.push_str("; not known for certain");
+    }
+    text
+}
+
+fn ending(line: &Value) -> String {
+    let told = line["ending"].as_str().or(line["result"].as_str());
+    told.unwrap_or_default().replace('-', " ")
+}
+
+fn players(line: &Value) -> String {
+    let holders: Vec<&str> = words(line, "holders").collect();
+    let waiting: Vec<&str> = words(line, "waiting").collect();
+    let mut text = if holders.is_empty() {
+        "nobody".to_owned()
+    } else {
+        holders.join(" and ")
+    };
+    if line["awaiting"] == true {
+        text.push_str(", a move is awaited");
+    }
+    if !waiting.is_empty() {
+        let _ = write!(text, "; waiting: {}", waiting.join(", "));
+    }
+    text
+}
+
+/// A client's line.
+fn client(line: &Value) -> String {
+    let (name, since) = (word(line, "client"), time(word(line, "since")));
+    let kind = match word(line, "kind") {
+        "gui" => " (a GUI)",
+        "link" => " (a link)",
+        _ => "",
+    };
+    let mut text = format!("{name}{kind}: ");
+    let _ = match line["peer"].as_str() {
+        Some(peer) if peer != name => write!(text, "here since {since}, from {peer}"),
+        Some(_) => write!(text, "here since {since}"),
+        None => write!(text, "away since {since}"),
+    };
+    let board = line["board"].as_str();
+    let _ = match (word(line, "state"), board) {
+        ("has", Some(board)) => write!(text, "; has {board}"),
+        ("waits", Some(board)) => write!(text, "; waits for {board}"),
+        (_, Some(board)) => write!(text, "; turned to {board}"),
+        (_, None) => write!(text, "; no board chosen"),
+    };
+    let opponent = match word(line, "opponent") {
+        "nobody" => ", both sides played here",
+        "engine" => ", against an engine",
+        "whitepawn" => ", over WhitePawn",
+        "lichess" => ", on Lichess",
+        _ => "",
+    };
+    text.push_str(opponent);
+    if line["awaiting"] == true {
+        text.push_str(", awaits a move");
+    }
+    text
+}
+
+fn lagged(line: &Value) -> String {
+    let missed = line["missed"].as_u64().unwrap_or(0);
+    format!("{} missed; how things stand now:", counted(missed, "event"))
+}
+
+/// A move as people write it, and as the wire has it: `14... Nf6 (g8f6)`.
+fn made(line: &Value) -> String {
+    let uci = word(line, "uci");
+    let (Some(san), Some(number)) = (line["san"].as_str(), line["number"].as_u64()) else {
+        return match line["ply"].as_u64() {
+            Some(ply) => format!("ply {ply}: {uci}"),
+            None => uci.to_owned(),
+        };
+    };
+    let dots = if line["color"] == "black" { "..." } else { "." };
+    format!("{number}{dots} {san} ({uci})")
+}
+
+/// A time in seconds, for a person, behind what parts it from what is before it; nothing where it is not known.
+fn taken(took: &Value, before: &str) -> String {
+    let Some(seconds) = took
+        .as_f64()
+        .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+    else {
+        return String::new();
+    };
+    if seconds < 10.0 {
+        return format!("{before}{seconds:.1} s");
+    }
+    if seconds < 60.0 {
+        return format!("{before}{seconds:.0} s");
+    }
+    let whole = std::time::Duration::try_from_secs_f64(seconds)
+        .unwrap_or_default()
+        .as_secs();
+    format!("{before}{} min {} s", whole / 60, whole % 60)
+}
+
+/// `1 board`, `2 boards`.
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// The last moves of a game.
+fn shortened(game: &str) -> String {
+    let Some((start, moves)) = game.split_once(" moves ") else {
+        return game.to_owned();
+    };
+    let moves: Vec<&str> = moves.split(' ').collect();
+    match moves.len().checked_sub(SHOWN) {
+        None | Some(0) => game.to_owned(),
+        Some(before) => format!("{start}, {before} plies, {}", moves[before..].join(" ")),
+    }
+}
+
+/// The time of day in an RFC 3339 time.
+fn time(at: &str) -> &str {
+    at.get(11..19).unwrap_or_default()
+}
+
+fn word<'a>(line: &'a Value, key: &str) -> &'a str {
+    line[key].as_str().unwrap_or_default()
+}
+
+fn words<'a>(line: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
+    line[key]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+/// The same without control characters: neither a terminal nor a line is made by what a board or a phone calls itself.
+fn printable(value: &Value) -> Value {
+    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    match value {
+        Value::String(text) => text.chars().map(plain).collect::<String>().into(),
+        Value::Array(values) => values.iter().map(printable).collect(),
+        Value::Object(keys) => keys
+            .iter()
+            .map(|(key, value)| (key.clone(), printable(value)))
+            .collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,483 @@
+//! The event stream is what `docs/events.md` and `docs/events.schema.json` say it is, and reads well.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "support/schema.rs"]
+mod schema;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use boardbridge::{
+    board::{
+        command::ClientId,
+        name::BoardName,
+        occasion::{GameEnd, Judge, Opponent},
+        snapshot::{LinkState, Place, Snapshot},
+    },
+    bus::{BoardEvent, BoardHandle, Bus, By, Event},
+    clients::{Client, ClientKind},
+    driver::BoardResult,
+    game::Game,
+    guidance::Action,
+    status::{
+        self,
+        lines::{event_line, lagged_line, present},
+    },
+    watch::text::Text,
+};
+use serde_json::Value;
+use shakmaty::{Color, Role, Square};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::{TcpListener, TcpStream},
+    sync::{broadcast, mpsc, watch},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Nothing awaited here takes so long unless it never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn docs() -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/events.md");
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// The examples in the document, in their order.
+fn examples() -> Vec<Value> {
+    let text = docs();
+    let lines = text.lines().filter(|line| line.starts_with('{'));
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn name() -> BoardName {
+    "citrine".parse().unwrap()
+}
+
+fn game() -> Game {
+    let mut game = Game::standard();
+    game.play_uci(["e2e4", "g8f6"]).unwrap();
+    game
+}
+
+fn actions() -> Arc<[Action]> {
+    let piece = Some(Color::White.knight());
+    let (from, to) = (Some(Square::G3), Some(Square::F3));
+    Arc::new([
+        Action { piece, from, to },
+        Action {
+            piece: None,
+            from,
+            to: None,
+        },
+    ])
+}
+
+fn busy() -> Snapshot {
+    let mut target = game();
+    target.play_uci(["g1f3"]).unwrap();
+    Snapshot {
+        link: LinkState::Up,
+        id: Some("UCBII V1.09".to_owned()),
+        game: Arc::new(game()),
+        target: Some(Arc::new(target)),
+        guidance: actions(),
+        took: Arc::new([None, Some(Duration::from_micros(12_040_600))]),
+        ending: Some(GameEnd::Draw),
+        judge: Some(Judge::Board),
+        result: Some(BoardResult::FiftyMoves),
+        battery: Some(73),
+        places: vec![Place {
+            client: ClientId(1),
+            number: 1,
+            joined: true,
+            answer: Vec::new(),
+        }],
+        holders: vec!["127.0.0.1:50112".into()],
+        ..Snapshot::new(name())
+    }
+}
+
+/// A bus with this board.
+fn bus(snapshot: Snapshot) -> Bus {
+    let (_, snapshot) = watch::channel(Arc::new(snapshot));
+    let handle = BoardHandle {
+        name: name(),
+        way: "/dev/ttyUSB0 at 57600 baud".into(),
+        commands: mpsc::channel(1).0,
+        snapshot,
+    };
+    Bus::new(broadcast::channel(1).0, vec![handle])
+}
+
+/// One event of every kind.
+fn every_event() -> Vec<Event> {
+    let uci = game().uci_moves().last().unwrap();
+    let text = || "words".to_owned();
+    let (by, took) = (By::Hand, Some(Duration::from_secs(12)));
+    vec![
+        Event::Connected,
+        Event::Disconnected { why: text() },
+        Event::Answers { id: None },
+        Event::Silent,
+        Event::Restarted,
+        Event::Moved {
+            uci,
+            ply: 2,
+            by,
+            took,
+        },
+        Event::Moved {
+            uci,
+            ply: 1,
+            by: By::Target,
+            took: None,
+        },
+        Event::Guidance { actions: actions() },
+        Event::TookBack {
+            uci,
+            ply: 2,
+            by: By::HandUnseen,
+        },
+        Event::NewGame { by },
+        Event::SetUp { fen: text() },
+        Event::Executed { uci },
+        Event::Mistake { text: text() },
+        Event::Mended,
+        Event::Result {
+            result: BoardResult::BoardResigns,
+        },
+        Event::Ended {
+            end: GameEnd::Aborted,
+            by: Judge::Program,
+        },
+        Event::Players {
+            have: vec!["a".into()],
+            wait: vec!["b".into()],
+        },
+        Event::Client {
+            client: "a".into(),
+            text: text(),
+        },
+        Event::Target { game: None },
+        Event::Battery { percent: 100 },
+        Event::Unreadable { text: text() },
+        Event::Advice {
+            text: String::new(),
+        },
+    ]
+}
+
+/// Fails to compile when there is another kind of event: add it to [`every_event`], the documents and the schema.
+fn is_among_them(event: &Event) {
+    match event {
+        Event::Connected
+        | Event::Disconnected { .. }
+        | Event::Answers { .. }
+        | Event::Silent
+        | Event::Restarted
+        | Event::Moved { .. }
+        | Event::Guidance { .. }
+        | Event::TookBack { .. }
+        | Event::NewGame { .. }
+        | Event::SetUp { .. }
+        | Event::Executed { .. }
+        | Event::Mistake { .. }
+        | Event::Mended
+        | Event::Result { .. }
+        | Event::Ended { .. }
+        | Event::Players { .. }
+        | Event::Client { .. }
+        | Event::Target { .. }
+        | Event::Battery { .. }
+        | Event::Unreadable { .. }
+        | Event::Advice { .. } => {}
+    }
+}
+
+/// Every line there can be.
+fn every_line() -> Vec<Value> {
+    let mut lines = vec![lagged_line(3)];
+    for snapshot in [busy(), Snapshot::new(name())] {
+        let bus = bus(snapshot);
+        let app = Client {
+            board: Some(name()),
+            opponent: Some(Opponent::WhitePawn),
+            ..Client::new(ClientId(1), "the app".into(), ClientKind::App)
+        };
+        let _app = bus.clients().enter(app);
+        let gui = Client {
+            peer: Some("127.0.0.1:50112".into()),
+            ..Client::new(ClientId(2), "127.0.0.1:50112".into(), ClientKind::Gui)
+        };
+        let _gui = bus.clients().enter(gui);
+        let told = present(&bus, 1);
+        assert_eq!(told.len(), 4, "the daemon, a board, two clients");
+        lines.extend(told);
+    }
+    for event in every_event() {
+        is_among_them(&event);
+        let at = SystemTime::now();
+        let board = Some(name());
+        let event = BoardEvent { board, at, event };
+        lines.push(event_line(&event, Some(&game())));
+        let event = BoardEvent {
+            board: event.board,
+            ..event
+        };
+        lines.push(event_line(&event, None));
+    }
+    lines
+}
+
+/// The keys of every kind of line.
+fn keys(lines: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in lines {
+        let kind = line["event"].as_str().unwrap().to_owned();
+        let line = line.as_object().unwrap();
+        keys.entry(kind).or_default().extend(line.keys().cloned());
+    }
+    keys
+}
+
+/// Every key in a value, however deep.
+fn all_keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                found.insert(key.clone());
+                all_keys(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| all_keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_line_fits_the_schema_and_the_schema_has_nothing_more() {
+    let schema = schema::events();
+    let lines = every_line();
+    for line in &lines {
+        assert_eq!(schema.check(line), Ok(()));
+    }
+    assert_eq!(keys(&lines), schema.events().into_iter().collect());
+}
+
+#[test]
+fn the_checker_of_the_schema_finds_what_is_wrong() {
+    let schema = schema::events();
+    let fine = examples().swap_remove(1);
+    assert_eq!(schema.check(&fine), Ok(()));
+    let wrongs: [fn(&mut Value); 7] = [
+        |line| line["event"] = "snapshots".into(),
+        |line| line["link"] = "upright".into(),
+        |line| line["ply"] = "2".into(),
+        |line| line["battery"] = 101.into(),
+        |line| line["guidance"][0]["piece"] = 3.into(),
+        |line| line["news"] = true.into(),
+        |line| drop(line.as_object_mut().unwrap().remove("fen")),
+    ];
+    for wrong in wrongs {
+        let mut line = fine.clone();
+        wrong(&mut line);
+        assert!(schema.check(&line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn the_document_names_every_event_and_every_key() {
+    let docs = docs();
+    let lines = every_line();
+    let mut names: BTreeSet<String> = keys(&lines).into_keys().collect();
+    lines.iter().for_each(|line| all_keys(line, &mut names));
+    for name in names {
+        assert!(
+            docs.contains(&format!("`{name}`")),
+            "`{name}` is not in the document"
+        );
+    }
+}
+
+#[test]
+fn the_document_has_an_example_of_every_line_and_each_is_right() {
+    let schema = schema::events();
+    let examples = examples();
+    for example in &examples {
+        assert_eq!(schema.check(example), Ok(()));
+    }
+    let shown: Vec<_> = keys(&examples).into_keys().collect();
+    let all: Vec<_> = keys(&every_line()).into_keys().collect();
+    assert_eq!(shown, all);
+}
+
+#[test]
+fn a_move_that_the_game_has_left_has_no_other_name() {
+    let uci = game().uci_moves().last().unwrap();
+    let at = SystemTime::now();
+    let event = |event| BoardEvent {
+        board: Some(name()),
+        at,
+        event,
+    };
+    let moved = event(Event::Moved {
+        uci,
+        ply: 2,
+        by: By::Hand,
+        took: None,
+    });
+    assert_eq!(event_line(&moved, Some(&game()))["san"], "Nf6");
+    assert_eq!(
+        event_line(&moved, Some(&Game::standard()))["san"],
+        Value::Null
+    );
+    let taken_back = event(Event::TookBack {
+        uci,
+        ply: 2,
+        by: By::Hand,
+    });
+    let line = event_line(&taken_back, Some(&game().truncated(1)));
+    assert_eq!((&line["san"], &line["number"]), (&"Nf6".into(), &1.into()));
+}
+
+#[tokio::test]
+async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
+    let bus = bus(busy());
+    let entry = Client::new(ClientId(1), "the app".into(), ClientKind::App);
+    let _app = bus.clients().enter(entry);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(status::serve(listener, bus.clone(), stop.clone()));
+    let mut lines = BufReader::new(TcpStream::connect(address).await.unwrap()).lines();
+    let mut kinds = async |count: usize| {
+        let mut kinds = Vec::new();
+        for _ in 0..count {
+            let line = timeout(PATIENCE, lines.next_line()).await.unwrap();
+            let line: Value = serde_json::from_str(&line.unwrap().unwrap()).unwrap();
+            kinds.push(line["event"].as_str().unwrap().to_owned());
+        }
+        kinds
+    };
+    let stands = ["daemon", "snapshot", "client-snapshot"];
+    assert_eq!(kinds(3).await, stands);
+    // The bus holds one event, and nobody else has a turn meanwhile.
+    for _ in 0..3 {
+        bus.tell(&name(), Event::Mended);
+    }
+    assert_eq!(kinds(1).await, ["lagged"]);
+    assert_eq!(kinds(3).await, stands);
+    assert_eq!(kinds(1).await, ["mended"]);
+    stop.cancel();
+    serving.await.unwrap();
+}
+
+/// The examples of the document as a person sees them.
+const AS_TEXT: &str = "\
+BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC, as are all times here: 2 boards, 2 clients
+
+citrine  up (UCBII V1.09), /dev/ttyUSB0 at 57600 baud
+  game       last move 1... Nf6 (g8f6), by hand, 12 s; White to move
+  led to     startpos moves e2e4 g8f6 g1f3
+  with       127.0.0.1:50112, a move is awaited; waiting: the WhitePawn app (tcp 127.0.0.1:9690)
+  do         make the move g1f3 on the board
+  put right  1. move the white knight from g3 to f3
+
+ucb  no link, /dev/ttyUSB1 at 9600 baud: there is no /dev/ttyUSB1: is the cable plugged in?
+  game       at the start; White to move; not known for certain
+  with       nobody
+
+127.0.0.1:50112 (a GUI): here since 08:40:01; has citrine, awaits a move
+the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, on Lichess, awaits a move
+
+12 events missed; how things stand now:
+08:53:00  citrine  the port is open
+08:53:00  ucb      no link: there is no /dev/ttyUSB1: is the cable plugged in?
+08:53:00  citrine  the board answers: UCBII V1.09
+08:53:00  citrine  the board does not answer: is it switched on?
+08:53:00  citrine  the board was switched on
+08:53:00  neo      battery: 73 %
+08:53:00  citrine  unreadable: M   1   e9-e4
+08:53:01  citrine  2. Nf3 (g1f3) shown on the board
+08:53:02  citrine  2. Nf3 (g1f3) executed
+08:53:09  citrine  2... d5 (d7d5) by hand, 7.0 s
+08:53:11  citrine  2... d5 (d7d5) taken back by hand
+08:53:12  citrine  new game
+08:53:13  citrine  position given to the board: 8/8/8/4k3/8/8/4P3/4K3 w - - 0 1
+08:53:14  citrine  target: startpos, 2 plies, g1f3 b8c6 f1b5
+08:53:15  citrine  the game is over: White resigned
+08:53:16  citrine  the board says: draw by the 50-move rule
+08:53:17  citrine  Black to move on the board
+08:53:18  neo      put right: put the white queen on d1, then take the piece off e5
+08:53:19  citrine  e7e4 cannot be played here: please put it back
+08:53:20  citrine  the pieces stand right again
+08:53:21  -        127.0.0.1:50114: connected
+08:53:22  ucb      127.0.0.1:50114: turned to this board
+08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)";
+
+#[test]
+fn a_person_reads_every_line_of_it() {
+    let mut text = Text::default();
+    let seen: Vec<_> = examples()
+        .iter()
+        .filter_map(|line| text.line(line))
+        .collect();
+    assert_eq!(seen.join("\n"), AS_TEXT);
+}
+
+#[test]
+fn what_says_nothing_is_not_shown() {
+    let mut text = Text::default();
+    for line in [
+        r#"{"event":"advice","at":"","board":"ucb","text":""}"#,
+        r#"{"event":"guidance","at":"","board":"ucb","actions":[],"text":""}"#,
+    ] {
+        assert_eq!(text.line(&serde_json::from_str(line).unwrap()), None);
+    }
+}
+
+#[test]
+fn nothing_that_is_sent_steers_the_terminal_or_makes_a_line_of_its_own() {
+    let line = r#"{"event":"answers","at":"2026-11-21T08:53:00.300Z","board":"ucb","id":"","text":"a\u001b[2Jb\nc"}"#;
+    let seen = Text::default().line(&serde_json::from_str(line).unwrap());
+    assert_eq!(seen.unwrap(), "08:53:00  ucb  a\u{fffd}[2Jb\u{fffd}c");
+}
+
+#[test]
+fn lines_of_another_version_are_shown_as_far_as_they_are_known() {
+    let mut text = Text::default();
+    for line in [
+        r#"{}"#,
+        r#"[1]"#,
+        r#""event""#,
+        r#"{"event":"moved","at":"é","took":-1}"#,
+    ] {
+        let line: Value = serde_json::from_str(line).unwrap();
+        // Whatever it makes of it.
+        let _ = text.line(&line);
+    }
+    let mut long = every_line();
+    for line in &mut long {
+        line["at"] = 7.into();
+        let _ = text.line(line);
+    }
+    let role = Role::Queen.char();
+    let line = format!(
+        r#"{{"event":"promoted","at":"2026-11-21T08:53:00.3Z","board":"b","text":"to {role}"}}"#
+    );
+    let seen = text.line(&serde_json::from_str(&line).unwrap()).unwrap();
+    assert!(seen.ends_with("b        to q"), "{seen:?}");
+}

@@ -1,0 +1,138 @@
+//! A JSON Schema checker for as much as `docs/events.schema.json` uses: a whole one would more than double what the tests
+//! have to compile. A keyword it does not know is a failure, so that nothing in the schema goes unchecked.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+/// The event stream's schema.
+pub fn events() -> Schema {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/events.schema.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    Schema(serde_json::from_str(&text).unwrap())
+}
+
+/// A schema.
+pub struct Schema(pub Value);
+
+impl Schema {
+    /// What is wrong with a value by the schema, if anything. The schema lets unknown keys be, as readers are to do; what we
+    /// write ourselves has none.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        self.fits(&self.0, value, "line")
+    }
+
+    /// Every event the schema has, with the keys it may have.
+    pub fn events(&self) -> Vec<(String, BTreeSet<String>)> {
+        let kinds = self.0["oneOf"].as_array().unwrap().iter();
+        let kind = |of: &Value| {
+            let keys = self.object(of).unwrap();
+            let name = keys["event"]["const"].as_str().unwrap().to_owned();
+            (name, keys.keys().cloned().collect())
+        };
+        kinds.map(kind).collect()
+    }
+
+    fn object<'a>(&'a self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
+        self.followed(schema)["properties"].as_object()
+    }
+
+    fn followed<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        match schema["$ref"].as_str() {
+            Some(to) => self.0.pointer(to.strip_prefix('#').unwrap()).unwrap(),
+            None => schema,
+        }
+    }
+
+    fn fits(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let schema = self.followed(schema);
+        let wrong = |what: &str| Err(format!("{at}: {value} {what}"));
+        for (keyword, rule) in schema.as_object().unwrap() {
+            match keyword.as_str() {
+                "$schema" | "$id" | "$defs" | "title" | "description" => {}
+                "type" => {
+                    let types: Vec<&str> = match rule {
+                        Value::Array(types) => types.iter().map(|t| t.as_str().unwrap()).collect(),
+                        one => vec![one.as_str().unwrap()],
+                    };
+                    if !types.iter().any(|name| is_a(value, name)) {
+                        return wrong(&format!("is none of {types:?}"));
+                    }
+                }
+                "const" if value != rule => return wrong(&format!("is not {rule}")),
+                "const" => {}
+                "enum" if !rule.as_array().unwrap().contains(value) => {
+                    return wrong(&format!("is none of {rule}"));
+                }
+                "enum" => {}
+                "minimum" | "maximum" => {
+                    let limit = rule.as_f64().unwrap();
+                    let out = value.as_f64().is_some_and(|number| {
+                        (keyword == "minimum" && number < limit)
+                            || (keyword == "maximum" && number > limit)
+                    });
+                    if out {
+                        return wrong(&format!("is beyond the {keyword}"));
+                    }
+                }
+                "required" => {
+                    let names = rule.as_array().unwrap().iter().map(|n| n.as_str().unwrap());
+                    let lacks =
+                        |name: &&str| value.as_object().is_some_and(|o| !o.contains_key(*name));
+                    if let Some(name) = names.into_iter().find(lacks) {
+                        return wrong(&format!("lacks {name}"));
+                    }
+                }
+                "properties" => {
+                    for (key, value) in value.as_object().into_iter().flatten() {
+                        let Some(of) = rule.get(key) else {
+                            return wrong(&format!("has the unknown key {key}"));
+                        };
+                        self.fits(of, value, &format!("{at}.{key}"))?;
+                    }
+                }
+                "items" => {
+                    for (index, value) in value.as_array().into_iter().flatten().enumerate() {
+                        self.fits(rule, value, &format!("{at}[{index}]"))?;
+                    }
+                }
+                "oneOf" => {
+                    let all = rule.as_array().unwrap();
+                    let fits: Vec<_> = all.iter().map(|one| self.fits(one, value, at)).collect();
+                    match fits.iter().filter(|fits| fits.is_ok()).count() {
+                        1 => {}
+                        0 => {
+                            // The one that is of the same event says what is wrong.
+                            let same = |one: &&Value| {
+                                let keys = self.object(one);
+                                keys.is_some_and(|keys| keys["event"]["const"] == value["event"])
+                            };
+                            return match all.iter().find(same) {
+                                Some(one) => self.fits(one, value, at),
+                                None => wrong("fits none"),
+                            };
+                        }
+                        _ => return wrong("fits more than one"),
+                    }
+                }
+                other => panic!("the checker does not know the keyword {other}"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_a(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("no type {other}"),
+    }
+}

@@ -1,0 +1,285 @@
+//! `boardbridge watch` as a person and a program use it.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "support/program.rs"]
+mod program;
+#[path = "support/schema.rs"]
+mod schema;
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    process::{Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+};
+
+use program::{PATIENCE, Program, boardbridge};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A daemon with a Citrine, a UCB that is not plugged in, and the app's place at the Citrine.
+struct House {
+    daemon: Program,
+    board: Program,
+    uci: String,
+    app: String,
+    status: String,
+    _folder: TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = folder.path().join("citrine");
+        let mut board = Program::start(
+            boardbridge()
+                .args(["simulate", "novag-citrine", "--hand-delay", "1ms", "--link"])
+                .arg(&port),
+            false,
+        );
+        board.prints("plugged");
+        let file = folder.path().join("bb.toml");
+        let text = format!(
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n\
+             [boards.citrine]\nkind = \"novag-citrine\"\nserial = {{ port = {port:?} }}\n\
+             [boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = {:?} }}\n\
+             [[whitepawn]]\nboard = \"citrine\"\ntcp = {{ listen = \"127.0.0.1:0\" }}\n",
+            folder.path().join("nothing")
+        );
+        fs::write(&file, text).unwrap();
+        let mut daemon = Program::start(boardbridge().args(["run", "--config"]).arg(&file), true);
+        let mut address = |what: &str| {
+            let line = daemon.prints(&format!("{what} listens at"));
+            line.split_whitespace().last().unwrap().to_owned()
+        };
+        let (uci, app, status) = (
+            address("uci"),
+            address("whitepawn for citrine"),
+            address("status"),
+        );
+        Self {
+            daemon,
+            board,
+            uci,
+            app,
+            status,
+            _folder: folder,
+        }
+    }
+
+    /// `boardbridge watch`, with these arguments.
+    fn watch(&self, more: &[&str]) -> Command {
+        let mut command = boardbridge();
+        command
+            .args(["watch", "--connect", &self.status])
+            .args(more);
+        command
+    }
+
+    /// A GUI that waits for the hand's second move on the Citrine.
+    fn gui(&mut self) -> Program {
+        let mut gui = Program::start(
+            boardbridge().args(["uci", "--connect", &self.uci, "--board", "citrine"]),
+            false,
+        );
+        gui.says("position startpos moves d2d4 d7d5\ngo");
+        self.board.prints("executed d7d5");
+        gui
+    }
+
+    /// The app, in a game that waits for the GUI's to end.
+    fn app(&mut self) -> Program {
+        let app = Program::start(
+            boardbridge()
+                .args(["simulate", "whitepawn-app", "--connect", &self.app])
+                .args(["--game-type", "3", "--seed", "1", "--plays", "black"]),
+            false,
+        );
+        self.daemon.prints("the board is in another game, with");
+        app
+    }
+}
+
+#[test]
+fn a_person_sees_boards_and_clients_and_then_what_happens() {
+    let mut house = House::new();
+    let mut gui = house.gui();
+    let _app = house.app();
+    let mut idle = Program::start(boardbridge().args(["uci", "--connect", &house.uci]), false);
+    idle.says("uci");
+    idle.prints("uciok");
+    let mut watch = Program::start(&mut house.watch(&[]), false);
+    watch.prints("2 boards, 3 clients");
+    watch.prints("citrine  up (UCBII V1.09), ");
+    watch.prints("  game       last move 1... d5 (d7d5); White to move");
+    let with = watch.prints("  with       127.0.0.1:");
+    assert!(
+        with.contains(", a move is awaited; waiting: the WhitePawn app (tcp "),
+        "{with}"
+    );
+    watch.prints("  do         ");
+    watch.prints("spare  no link, ");
+    let app = watch.prints("the WhitePawn app (tcp ");
+    assert!(
+        app.contains("waits for citrine, on Lichess, awaits a move"),
+        "{app}"
+    );
+    watch.prints("; has citrine, awaits a move");
+    watch.prints("; no board chosen");
+    house.board.says("e2e4");
+    watch.prints("  citrine  2. e4 (e2e4) by hand");
+    idle.says("setoption name Board value spare\nisready");
+    watch.prints("  spare    127.0.0.1:");
+    gui.says("quit");
+    watch.prints(": left: it quit");
+    watch.prints("  citrine  the board is with the WhitePawn app (tcp ");
+}
+
+#[test]
+fn every_line_for_programs_is_of_the_schema() {
+    let mut house = House::new();
+    let mut watch = Program::start(&mut house.watch(&["--json"]), false);
+    watch.prints("\"snapshot\"");
+    let mut gui = house.gui();
+    let app = house.app();
+    house.board.says("e2e4");
+    gui.prints("bestmove e2e4");
+    gui.says("position startpos moves d2d4 d7d5 e2e4 c7c5\ngo");
+    house.board.prints("executed c7c5");
+    gui.says("quit");
+    watch.prints("the board is with the WhitePawn app");
+    let mut late = Program::start(&mut house.watch(&["--json"]), false);
+    late.prints("\"client-snapshot\"");
+    drop(app);
+    watch.prints("left: ");
+    late.prints("left: ");
+    let schema = schema::events();
+    for line in watch.log.iter().chain(&late.log) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(schema.check(&line), Ok(()));
+    }
+    let told = |log: &[String], words: &str| log.iter().any(|line| line.contains(words));
+    assert!(told(&watch.log, "\"san\":\"e4\""), "{:?}", watch.log);
+    assert!(told(&late.log, "\"state\":\"has\""), "{:?}", late.log);
+}
+
+#[test]
+fn one_board_is_watched_alone() {
+    let house = House::new();
+    let mut watch = Program::start(&mut house.watch(&["--json", "--board", "spare"]), false);
+    watch.prints("\"snapshot\"");
+    let mut gui = Program::start(
+        boardbridge().args(["uci", "--connect", &house.uci, "--board", "citrine"]),
+        false,
+    );
+    gui.says("position startpos\ngo");
+    gui.prints("White to move");
+    gui.says("setoption name Board value spare\nposition startpos\nisready");
+    gui.prints("readyok");
+    watch.prints("the board is with 127.0.0.1");
+    let others = watch
+        .log
+        .iter()
+        .filter(|line| line.contains("\"board\":\"citrine\""));
+    assert_eq!(others.count(), 0, "{:?}", watch.log);
+}
+
+#[test]
+fn a_board_that_is_not_there_is_said_with_those_that_are() {
+    let house = House::new();
+    let output = house.watch(&["--board", "silver"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "boardbridge: there is no board named silver; there is: citrine, spare\n"
+    );
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_it_at_once() {
+    let house = House::new();
+    for more in [&["--json"][..], &[]] {
+        let mut watch = house.watch(more).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(watch.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        // Nothing happens on any board after this.
+        drop(output);
+        let (sender, ended) = mpsc::channel();
+        thread::spawn(move || sender.send(watch.wait().unwrap()));
+        let status = ended.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(status.code(), Some(0));
+    }
+}
+
+#[test]
+fn the_end_of_the_daemon_is_said() {
+    let mut house = House::new();
+    let mut command = house.watch(&[]);
+    let mut watch = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(watch.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("spare  ") {
+        line.clear();
+        assert_ne!(output.read_line(&mut line).unwrap(), 0);
+    }
+    house.daemon.child.kill().unwrap();
+    let Output { status, stderr, .. } = watch.wait_with_output().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let said = String::from_utf8(stderr).unwrap();
+    assert!(
+        said.contains("has ended; watch again when it runs"),
+        "{said}"
+    );
+}
+
+#[test]
+fn whoever_watches_before_there_is_a_daemon_is_told_how_to_start_it() {
+    let Output { status, stderr, .. } = boardbridge()
+        .args(["watch", "--connect", "127.0.0.1:1"])
+        .output()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    let said = String::from_utf8(stderr).unwrap();
+    for words in [
+        "nothing answers at 127.0.0.1:1 (",
+        "`boardbridge run`",
+        "--connect HOST:PORT",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_event_stream_is_told_from_one() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        let (mut stream, _) = other.accept().unwrap();
+        std::io::Write::write_all(&mut stream, b"220 a mail server\r\n").unwrap();
+    });
+    let Output { status, stderr, .. } = boardbridge()
+        .args(["watch", "--connect", &address])
+        .output()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    let said = String::from_utf8(stderr).unwrap();
+    assert!(
+        said.contains("it is not the daemon's event stream"),
+        "{said}"
+    );
+}
