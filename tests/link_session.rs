@@ -1,0 +1,148 @@
+//! What a link makes of what its boards say, where no simulated board says it.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use boardbridge::{
+    board::{
+        command::{ClientId, Command},
+        name::BoardName,
+        occasion::GameEnd,
+        snapshot::{LinkState, Place, Snapshot},
+    },
+    game::Game,
+    link::{
+        Player, Side,
+        session::{NEXT_WAIT, Session},
+    },
+};
+
+struct Rig {
+    session: Session,
+    now: Instant,
+    numbers: [u64; 2],
+}
+
+impl Rig {
+    fn new(tells_all: bool) -> Self {
+        let now = Instant::now();
+        let player = |number| Player {
+            client: ClientId(number),
+            label: "the link".into(),
+            name: "the other".into(),
+            tells_all,
+            correction_wait: Duration::from_secs(3),
+        };
+        let mut rig = Self {
+            session: Session::new(now, [player(1), player(2)], Side::First),
+            now,
+            numbers: [0; 2],
+        };
+        rig.asked(Side::First);
+        rig.asked(Side::Second);
+        rig
+    }
+
+    /// What a board has been asked since.
+    fn asked(&mut self, side: Side) -> Vec<Command> {
+        let asked: Vec<_> = std::iter::from_fn(|| self.session.poll_command(side)).collect();
+        for command in &asked {
+            if let Command::Target { number, .. } = command {
+                self.numbers[side.index()] = *number;
+            }
+        }
+        asked
+    }
+
+    /// A board has heard everything, and it ended so.
+    fn says(&mut self, side: Side, moves: &str, ending: Option<GameEnd>) {
+        let mut game = Game::standard();
+        game.play_uci(moves.split_whitespace()).unwrap();
+        let ours = self.session.game().len();
+        let mut snapshot = Snapshot::new(BoardName::default());
+        snapshot.link = LinkState::Up;
+        snapshot.sure = true;
+        snapshot.ending = ending;
+        snapshot.places.push(Place {
+            client: ClientId(side.index() as u64 + 1),
+            number: self.numbers[side.index()],
+            joined: true,
+            answer: game.moves()[ours.min(game.len())..].to_vec(),
+        });
+        snapshot.game = Arc::new(game);
+        self.session.snapshot(self.now, side, &snapshot);
+    }
+}
+
+#[test]
+fn a_hand_that_resigns_on_one_board_has_resigned_on_the_other() {
+    let mut rig = Rig::new(true);
+    rig.says(Side::First, "e2e4", None);
+    rig.asked(Side::First);
+    rig.asked(Side::Second);
+    rig.says(Side::Second, "e2e4", None);
+    rig.says(Side::Second, "e2e4", Some(GameEnd::BlackResigned));
+    assert_eq!(rig.session.over(), Some(GameEnd::BlackResigned));
+    for side in Side::BOTH {
+        let told = |c: &Command| {
+            matches!(
+                c,
+                Command::Ended {
+                    end: GameEnd::BlackResigned,
+                    ..
+                }
+            )
+        };
+        assert!(rig.asked(side).iter().any(told), "{side:?}");
+    }
+}
+
+#[test]
+fn the_end_of_the_game_before_does_not_end_the_next() {
+    let mut rig = Rig::new(true);
+    rig.says(Side::Second, "", Some(GameEnd::BlackResigned));
+    assert_eq!(rig.session.over(), None);
+}
+
+#[test]
+fn boards_that_cannot_want_a_new_game_get_one() {
+    let mut rig = Rig::new(false);
+    rig.says(Side::First, "e2e4", None);
+    rig.asked(Side::First);
+    rig.says(Side::First, "e2e4", None);
+    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    assert!(rig.session.over().is_some());
+    rig.now += NEXT_WAIT;
+    assert!(rig.session.deadline().is_some_and(|at| at <= rig.now));
+    rig.session.timeout(rig.now);
+    assert_eq!(rig.session.over(), None);
+    assert!(rig.session.game().is_empty());
+}
+
+#[test]
+fn a_board_that_takes_no_commands_has_only_a_few_waiting() {
+    let mut rig = Rig::new(true);
+    for m in ["e2e4", "e2e4 e7e5", "e2e4 e7e5 g1f3"] {
+        let side = if m.split(' ').count() % 2 == 1 {
+            Side::First
+        } else {
+            Side::Second
+        };
+        // The second board has heard of nothing, but what it says is believed to be about the newest.
+        rig.says(side, m, None);
+        rig.asked(Side::First);
+        rig.numbers[1] = rig.numbers[0];
+    }
+    assert_eq!(rig.session.game().len(), 3);
+    assert!(rig.asked(Side::Second).len() <= 6);
+}
