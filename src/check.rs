@@ -21,6 +21,14 @@ pub fn describe(config: &Config, file: &str) -> String {
         "  status   event stream       {}",
         at(&config.status.listen)
     );
+    let _ = match config.games.folder() {
+        Some(folder) => writeln!(
+            text,
+            "  games    every board        in {}",
+            folder.display()
+        ),
+        None => writeln!(text, "  games    every board        off"),
+    };
     for (name, board) in &config.boards {
         let _ = match registry::transport(board, &Radio::default()) {
             Ok(transport) => writeln!(text, "  board    {name:<18} {} on {transport}", board.kind),

@@ -15,6 +15,7 @@ use crate::{
     bus::{Bus, CAPACITY},
     config::{BoardConfig, Config, Listen, WhitePawnConfig},
     driver::registry::{self, SWPP_BAUD},
+    games::{self, folder::Folder, folder::Writer},
     status,
     transcript::Recorder,
     transport::{ble::Radio, serial::SerialPort},
@@ -96,8 +97,31 @@ impl Daemon {
             ports: Vec::new(),
         };
         daemon.listen(config).await?;
+        daemon.keep_games(config);
         guard.disarm();
         Ok(daemon)
+    }
+
+    /// Keeps what is played. A board is played on without that.
+    fn keep_games(&self, config: &Config) {
+        let Some(path) = config.games.folder() else {
+            info!("no games are kept");
+            return;
+        };
+        let writer = match Writer::start() {
+            Ok(writer) => writer,
+            Err(error) => {
+                warn!("no games are kept: {error}");
+                return;
+            }
+        };
+        info!("games are kept in {}", path.display());
+        for board in self.bus.boards() {
+            let folder = Folder::new(path, board.name.clone());
+            let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
+            let keeping = games::task::keep(board.clone(), config, folder, writer, stop);
+            self.tasks.spawn(keeping);
+        }
     }
 
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {

@@ -9,8 +9,8 @@
 //! 4. [`bus`] tells everybody what happened, and [`clients`] who is there.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs.
 //!
-//! Around it: [`game`] is a game of chess, [`sense`] what a board of sensors notices, [`guidance`] what the hand is to do,
-//! [`config`] the configuration, [`daemon`] puts everything together, [`status`]
+//! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
+//! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
 //! are boards without hardware.
 //!
@@ -31,6 +31,7 @@ pub mod daemon;
 pub mod demo;
 pub mod driver;
 pub mod game;
+pub mod games;
 pub mod guidance;
 pub mod log;
 pub mod recognise;

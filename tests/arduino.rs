@@ -383,7 +383,7 @@ fn the_daemon_plays_on_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bb.toml");
     let config = format!(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n\
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n\
          [boards.diy]\nkind = \"swpp\"\nserial = {{ port = {:?} }}\nmove_wait = \"100ms\"\n",
         board.port
     );

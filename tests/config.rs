@@ -173,6 +173,64 @@ fn impossible_values_are_refused() {
 }
 
 #[test]
+fn games_are_kept_where_the_configuration_says_and_say_what_it_says() {
+    let text = "[games]\ndirectory = \"/srv/chess\"\nsite = \"Kitchen\"\nplayer = \"Anna\"\n";
+    let output = check_with(text, &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("games    every board        in /srv/chess"),
+        "{text}"
+    );
+    let output = check_with("[games]\ndirectory = \"off\"\n", &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("games    every board        off"), "{text}");
+    let output = check_with("", &[("STATE_DIRECTORY", "/var/lib/boardbridge")]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("in /var/lib/boardbridge/games"), "{text}");
+    let output = check_with("", &[("BOARDBRIDGE_GAMES__DIRECTORY", "off")]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("games    every board        off"), "{text}");
+}
+
+#[test]
+fn impossible_words_about_games_are_refused() {
+    refused(
+        "[games]\nfolder = \"/srv\"",
+        &["bb.toml:2:", "games.folder", "directory, site, player"],
+    );
+    for path in ["games", "~/games", "", "Off", "./games"] {
+        refused(
+            &format!("[games]\ndirectory = {path:?}"),
+            &[
+                "bb.toml:2:",
+                "games.directory",
+                "/var/lib/boardbridge/games",
+                "off",
+            ],
+        );
+    }
+    refused(
+        "[games]\ndirectory = true",
+        &["bb.toml:2:", "games.directory", "string"],
+    );
+    let long = "x".repeat(61);
+    for name in ["Jürgen", "", " Anna", "An\\nna", long.as_str()] {
+        for key in ["player", "site"] {
+            refused(
+                &format!("[games]\n\n{key} = \"{name}\""),
+                &["bb.toml:3:", &format!("games.{key}"), "1 to 60", "accents"],
+            );
+        }
+    }
+}
+
+#[test]
+fn a_configuration_that_is_no_file_keeps_no_games_unless_it_says_where() {
+    let config = Config::from_text("", "the demonstration").unwrap();
+    assert_eq!(config.games.folder(), None);
+}
+
+#[test]
 fn two_listeners_do_not_share_a_port() {
     refused(
         &format!("{CITRINE}uci_listen = \"127.0.0.1:9670\"\n"),
@@ -318,6 +376,9 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "notify",
         "rfcomm",
         "channel",
+        "directory",
+        "site",
+        "player",
     ] {
         assert!(text.contains(key), "{key} is not in the default file");
     }
@@ -329,6 +390,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("README.md", 2),
         ("docs/whitepawn.md", 5),
         ("docs/swpp-board.md", 2),
+        ("docs/games.md", 1),
     ] {
         let text = fs::read_to_string(root().join(file)).unwrap();
         let mut count = 0;

@@ -121,8 +121,14 @@ async fn a_game_is_played_over_the_air() {
         gui.hears(&format!("bestmove {}", moves[ply])).await;
     }
     gui.asks(&moves.join(" ")).await;
+    gui.hears_of("White to move").await;
     stands(&board, &moves.join(" ")).await;
     assert_eq!(faults(&board), Vec::<String>::new());
+    let kept = house.process.kept().await;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[0].moves(), moves.join(" "));
+    assert_eq!(kept[0].tag("White"), "Hand on neo");
+    assert_eq!(kept[0].tag("Black"), "Chess program");
 }
 
 #[tokio::test]

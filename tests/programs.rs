@@ -36,7 +36,7 @@ fn house(folder: &Path, more: &str) -> (Program, Program, String) {
     board.prints("plugged");
     let file = folder.join("bb.toml");
     let text = format!(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[boards.citrine]\n\
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n[boards.citrine]\n\
          kind = \"novag-citrine\"\nserial = {{ port = {port:?} }}\n{more}"
     );
     fs::write(&file, text).unwrap();

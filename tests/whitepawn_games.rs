@@ -17,7 +17,11 @@ use boardbridge::{
     simulate::{hand::Plays, run::Kind, swpp::Place},
 };
 use shakmaty::Color;
-use support::{FAST_CITRINE, FAST_UCB, Hand, House, phone::Phone};
+use support::{
+    FAST_CITRINE, FAST_UCB, Hand, House,
+    kept::{games_in, kept_in},
+    phone::Phone,
+};
 
 const GAMES: &str = include_str!("games/lichess.uci");
 const TCP: &str = "[[whitepawn]]\nboard = \"board\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
@@ -75,8 +79,25 @@ impl Waits for House {
 async fn on(keys: &str, kind: Kind, more: &str) -> (House, Hand) {
     let folder = House::folder();
     let hand = Hand::new(kind, folder.path().join("board"), true);
-    let house = House::with(folder, &[("board", keys)], more).await;
+    let more = format!("{more}{}", kept_in(&folder.path().join("games")));
+    let house = House::with(folder, &[("board", keys)], &more).await;
     (house, hand)
+}
+
+/// Stops the daemon, which has kept exactly these games to their ends.
+async fn kept(house: House, numbers: &[usize]) {
+    let House { daemon, folder } = house;
+    daemon.stop().await;
+    let games = games_in(&folder.path().join("games"));
+    let wanted: Vec<Game> = numbers.iter().copied().map(game).collect();
+    let found: Vec<Game> = games.iter().map(|read| read.game.clone()).collect();
+    assert_eq!(found, wanted);
+    for read in games {
+        assert_ne!(read.tag("Result"), "*", "{:?}", read.tags);
+        let mut players = [read.tag("White"), read.tag("Black")];
+        players.sort_unstable();
+        assert_eq!(players, ["Hand on board", "WhitePawn app"]);
+    }
 }
 
 fn tcp(house: &House) -> Place {
@@ -98,6 +119,7 @@ async fn games_are_played_over_tcp_on_a_citrine() {
         whole_game(&house, &mut hand, &mut phone, number, plays).await;
         house.awaits("board", 0).await;
     }
+    kept(house, &[1, 2, 9, 25, 38]).await;
 }
 
 #[tokio::test]
@@ -108,6 +130,7 @@ async fn games_are_played_over_tcp_on_a_ucb() {
         whole_game(&house, &mut hand, &mut phone, number, plays).await;
         house.awaits("board", 0).await;
     }
+    kept(house, &[25, 26]).await;
 }
 
 #[tokio::test]
@@ -198,4 +221,5 @@ async fn a_phone_and_a_board_that_come_and_go_play_one_game() {
     }
     phone.does("end 1").await;
     house.awaits("board", 0).await;
+    kept(house, &[33]).await;
 }

@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod error;
+pub mod games;
 pub mod value;
 pub mod whitepawn;
 
@@ -17,6 +18,7 @@ use serde::Deserialize;
 pub use self::{
     board::{BoardConfig, BoardKind},
     error::ConfigError,
+    games::GamesConfig,
     value::Listen,
     whitepawn::WhitePawnConfig,
 };
@@ -43,6 +45,9 @@ pub struct Config {
     /// The event stream for `boardbridge watch`.
     #[serde(default)]
     pub status: StatusConfig,
+    /// Where games are kept.
+    #[serde(default)]
+    pub games: GamesConfig,
     /// Every board, by name.
     #[serde(default)]
     pub boards: BTreeMap<BoardName, BoardConfig>,
@@ -93,7 +98,9 @@ impl Config {
             file: file.to_owned(),
             source,
         })?;
-        Self::from_text(&text, &file.display().to_string())
+        let mut config = Self::from_text(&text, &file.display().to_string())?;
+        config.games.settle(|variable| std::env::var_os(variable));
+        Ok(config)
     }
 
     /// Reads a text, named `origin` in messages, and the environment.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Acceptance: a chess GUI (python-chess) plays whole games on four simulated boards through the relay.
 
-One daemon, a Citrine, two UCBs and a home-made board, each a simulator on a pseudo-terminal. Every move must be exact, and no
-command may be lost in pacing. The binary is $BOARDBRIDGE, or target/release/boardbridge of this repository.
+One daemon, a Citrine, two UCBs and a home-made board, each a simulator on a pseudo-terminal. Every move must be exact, no
+command may be lost in pacing, and the PGN files the daemon keeps must have every game as it was played. The binary is $BOARDBRIDGE, or target/release/boardbridge of this repository.
 Needs Python 3.11 and python-chess (requirements.txt). The last line is `N passed, M failed`.
 """
 
@@ -21,8 +21,10 @@ from pathlib import Path
 import chess
 import chess.engine
 
+from kept import Played, check_kept
 from match import LIMITS, Match, Table
 from rig import CITRINE, REPOSITORY, SWPP, TAIL, UCB, BoardSpec, Clock, Daemon, Failed, Simulator
+from rig import games_of
 from scenarios import planned_for
 
 GAMES = REPOSITORY / "tests/games/lichess.uci"
@@ -47,6 +49,8 @@ class Tally:
         self._lock = threading.Lock()
         self.passed = 0
         self.failed = 0
+        # Every board's games that did not fail, first to last.
+        self.played: dict[str, list[Played]] = {}
 
     def ok(self, text: str) -> None:
         """Something passed."""
@@ -77,6 +81,7 @@ def play_one(table: Table, match: Match, title: str, tally: Tally) -> None:
     try:
         match.play()
         tally.ok(title)
+        tally.played.setdefault(table.spec.name, []).append(Played(title, match.position(match.ply)))
     except Exception as error:  # a game that fails must not keep the others from being played
         why = str(error) if isinstance(error, Failed) else traceback.format_exc()
         tally.fail(f"{title} after {match.ply} plies", why, (table.simulator, table.daemon))
@@ -143,6 +148,13 @@ def run(arguments: argparse.Namespace, folder: Path, tally: Tally) -> None:
     for simulator in simulators:
         check_quiet(simulator, daemon, tally)
     status = daemon.stop()
+    for simulator in simulators:
+        name = simulator.spec.name
+        try:
+            count = check_kept(games_of(folder), name, tally.played.get(name, []))
+            tally.ok(f"{name} kept {count} games as they were played")
+        except Failed as failure:
+            tally.fail(f"{name} games kept", str(failure), (simulator, daemon))
     if status != 0 or any("panicked" in line for line in daemon.log.lines()):
         tally.fail("daemon", f"exit status {status}", (simulators[0], daemon))
     for simulator in simulators:

@@ -178,6 +178,11 @@ class Daemon:
             return self._process.wait()
 
 
+def games_of(folder: Path) -> Path:
+    """Where the daemon keeps the games."""
+    return folder / "games"
+
+
 def port_of(folder: Path, board: str) -> Path:
     """Where a board's pseudo-terminal is to be found."""
     return folder / f"tty-{board}"
@@ -186,6 +191,7 @@ def port_of(folder: Path, board: str) -> Path:
 def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
     """The daemon's configuration."""
     lines = ['[uci]\nlisten = "127.0.0.1:0"\n\n[status]\nlisten = "127.0.0.1:0"\n']
+    lines.append(f'\n[games]\ndirectory = "{games_of(folder)}"\n')
     for board in boards:
         lines.append(f"\n[boards.{board.name}]\nkind = \"{board.kind}\"\n")
         if board.kind == NEO:

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod kept;
 pub mod phone;
 pub mod process;
 

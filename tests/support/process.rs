@@ -14,7 +14,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{sync::mpsc, time::timeout};
 
-use super::Gui;
+use super::{
+    Gui,
+    kept::{Read, games_in, kept_in},
+};
 
 /// Nothing awaited here takes so long unless it never comes: a board that is not in reach is told after 20 s.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,7 +38,7 @@ pub struct Process {
     lines: mpsc::UnboundedReceiver<String>,
     /// The log so far.
     pub log: Vec<String>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Process {
@@ -43,8 +46,10 @@ impl Process {
     pub fn start(bluez: &Bluez, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bb.toml");
-        let text =
-            format!("[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{more}");
+        let games = kept_in(&folder.path().join("games"));
+        let text = format!(
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
+        );
         fs::write(&file, text).unwrap();
         let mut child = boardbridge(bluez)
             .args(["run", "--config"])
@@ -66,7 +71,7 @@ impl Process {
             child,
             lines,
             log: Vec::new(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -94,6 +99,18 @@ impl Process {
             None => self.logs(&words).await,
         };
         line.split_whitespace().last().unwrap().parse().unwrap()
+    }
+
+    /// Ends it by SIGTERM; the games it has kept.
+    pub async fn kept(&mut self) -> Vec<Read> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        // Its log ends with it.
+        while let Some(line) = timeout(PATIENCE, self.lines.recv()).await.unwrap() {
+            self.log.push(line);
+        }
+        assert!(self.child.wait().unwrap().success());
+        games_in(&self.folder.path().join("games"))
     }
 
     /// A GUI at it.

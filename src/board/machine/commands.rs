@@ -197,7 +197,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        board::{command::ClientId, name::BoardName, occasion::Occasion},
+        board::{
+            command::ClientId,
+            name::BoardName,
+            occasion::{GameEnd, Occasion},
+        },
         driver::{
             Channel, Driver, Outcome,
             swpp::{MOVE_WAIT, Swpp, Way},
@@ -336,6 +340,28 @@ mod tests {
         rig.done();
         assert_eq!(rig.machine.snapshot().game.len(), 1);
         assert_eq!(rig.answer(), None);
+    }
+
+    #[test]
+    fn an_end_that_is_told_before_the_last_move_is_shown_stays_the_games_end() {
+        let mut rig = Rig::new();
+        rig.states("");
+        rig.waits(1);
+        rig.hears("MB e2e4\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        let ended = Command::Ended {
+            client: CLIENT,
+            end: GameEnd::WhiteResigned,
+        };
+        rig.machine.command(rig.now, ended);
+        rig.waits(10);
+        let snapshot = rig.machine.snapshot();
+        assert_eq!(snapshot.game.len(), 2);
+        assert_eq!(snapshot.ending, Some(GameEnd::WhiteResigned));
+        rig.states("");
+        rig.waits(10);
+        assert_eq!(rig.machine.snapshot().ending, None);
     }
 
     #[test]

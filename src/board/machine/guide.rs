@@ -165,7 +165,11 @@ impl Machine {
     pub(super) fn judge(&mut self) {
         match GameEnd::by_rules(self.held.game()) {
             Some(end) => self.over(end, Judge::Rules),
-            None => self.ended = None,
+            None if self.goes_on => self.ended = None,
+            None => {
+                self.ended.take_if(|(_, by)| *by != Judge::Program);
+            }
         }
+        self.goes_on = false;
     }
 }

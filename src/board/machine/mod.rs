@@ -28,7 +28,7 @@ use super::{
     snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
-    bus::Event,
+    bus::{By, Event},
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
     guidance::{Action, Picture},
@@ -107,6 +107,8 @@ pub struct Machine {
     changed: bool,
     /// The game on the board has changed.
     unjudged: bool,
+    /// Otherwise than by a move that was shown: whoever ended it may have known that one.
+    goes_on: bool,
 }
 
 impl Machine {
@@ -151,6 +153,7 @@ impl Machine {
             players: [Vec::new(), Vec::new()],
             changed: true,
             unjudged: false,
+            goes_on: false,
         }
     }
 
@@ -284,7 +287,8 @@ impl Machine {
             Event::NewGame { .. } => self.times.forget_from(0),
             _ => {}
         }
-        self.unjudged |= matches!(
+        let shown = matches!(event, Event::Moved { by: By::Target, .. });
+        let changes = matches!(
             event,
             Event::Moved { .. }
                 | Event::TookBack { .. }
@@ -292,6 +296,8 @@ impl Machine {
                 | Event::SetUp { .. }
                 | Event::Mended
         );
+        self.unjudged |= changes;
+        self.goes_on |= changes && !shown;
         self.events.push_back(event);
     }
 

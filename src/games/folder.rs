@@ -1,0 +1,226 @@
+//! The files of one board's games.
+//!
+//! A game is written to a temporary file in the same folder, down to the disk, and takes its place whole: whoever reads it,
+//! also after a power cut, finds the old text or the new one.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::mpsc::{SyncSender, sync_channel},
+    thread,
+};
+
+use tempfile::{Builder, NamedTempFile};
+use tokio::sync::oneshot;
+
+use super::{keeper::Writing, reading::MAX_FILE};
+use crate::{board::name::BoardName, config::MAX_BOARDS};
+
+/// Games of one board that may begin in one second.
+const MAX_SAME_NAME: usize = 100;
+/// What a date and time in a name has: `2026-11-21_153012`.
+const STAMP: usize = 17;
+/// What a file's name ends with.
+const ENDING: &str = ".pgn";
+/// What a temporary file's name ends with.
+const TEMPORARY: &str = ".tmp";
+
+/// A file and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its name.
+    pub file: String,
+    /// What is in it, up to a little more than is read back.
+    pub text: Vec<u8>,
+}
+
+/// The files of one board's games.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    board: BoardName,
+}
+
+impl Folder {
+    /// A board's files in this folder, which is made if it is not there.
+    pub fn new(path: &Path, board: BoardName) -> Self {
+        Self {
+            path: path.to_owned(),
+            board,
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The last game's file. Temporary files that a power cut left are removed.
+    ///
+    /// # Errors
+    /// The folder cannot be made or read.
+    pub fn open(&self) -> io::Result<Option<Found>> {
+        fs::create_dir_all(&self.path)?;
+        let mut last = None;
+        for entry in fs::read_dir(&self.path)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if name.starts_with(&self.temporary()) && name.ends_with(TEMPORARY) {
+                // It is in nobody's way if it stays.
+                let _ = fs::remove_file(self.path.join(name));
+            } else if let Some(key) = self.key(name) {
+                last = last.max(Some((key, name.to_owned())));
+            }
+        }
+        let Some((_, file)) = last else {
+            return Ok(None);
+        };
+        let mut text = Vec::new();
+        // One that cannot be read is not ours to go on with.
+        let read = File::open(self.path.join(&file))
+            .and_then(|opened| opened.take(MAX_FILE as u64 + 1).read_to_end(&mut text));
+        Ok(read.is_ok().then_some(Found { file, text }))
+    }
+
+    /// When a game of this board began by its file's name, and which of that second it is.
+    fn key(&self, name: &str) -> Option<(String, usize)> {
+        let stamp = name.get(..STAMP)?;
+        let form = |(at, byte): (usize, u8)| match at {
+            4 | 7 => byte == b'-',
+            10 => byte == b'_',
+            _ => byte.is_ascii_digit(),
+        };
+        let rest = name.get(STAMP..)?.strip_prefix('_')?;
+        let rest = rest.strip_prefix(self.board.as_str())?.strip_prefix('_')?;
+        let number = rest.strip_suffix(ENDING)?.parse().ok()?;
+        let dated = stamp.bytes().enumerate().all(form);
+        dated.then(|| (stamp.to_owned(), number))
+    }
+
+    /// What a temporary file's name begins with: no other board's does.
+    fn temporary(&self) -> String {
+        format!(".{}~", self.board)
+    }
+
+    /// Writes a game whole; the name of its file.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written; what was there before still is.
+    pub fn write(&self, writing: &Writing) -> io::Result<String> {
+        fs::create_dir_all(&self.path)?;
+        let prefix = self.temporary();
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(TEMPORARY);
+        // Like any other file: what others may read of it the service's umask says.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(&self.path)?;
+        file.write_all(writing.text.as_bytes())?;
+        file.as_file().sync_all()?;
+        let name = match &writing.over {
+            Some(name) => {
+                file.persist(self.path.join(name))?;
+                name.clone()
+            }
+            None => self.place(file, &writing.stem)?,
+        };
+        // The name too is to be there after a power cut. Not every system opens a folder.
+        #[cfg(unix)]
+        File::open(&self.path)?.sync_all()?;
+        Ok(name)
+    }
+
+    /// Gives a new file a name that no other has.
+    fn place(&self, mut file: NamedTempFile, stem: &str) -> io::Result<String> {
+        for number in 1..=MAX_SAME_NAME {
+            let name = format!("{stem}_{number}{ENDING}");
+            match file.persist_noclobber(self.path.join(&name)) {
+                Ok(_) => return Ok(name),
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                    file = error.file;
+                }
+                Err(error) => return Err(error.error),
+            }
+        }
+        Err(io::Error::other(format!(
+            "{MAX_SAME_NAME} files are called {stem}"
+        )))
+    }
+}
+
+/// A thread that does what may take long: a slow disk never holds up a board.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    jobs: SyncSender<Job>,
+}
+
+enum Job {
+    Open(Folder, oneshot::Sender<io::Result<Option<Found>>>),
+    Write(Folder, Writing, oneshot::Sender<io::Result<String>>),
+}
+
+impl Writer {
+    /// Starts the thread; it ends with its last user.
+    ///
+    /// # Errors
+    /// There can be no thread.
+    pub fn start() -> io::Result<Self> {
+        // Every board has one job at most.
+        let (jobs, incoming) = sync_channel(MAX_BOARDS);
+        thread::Builder::new()
+            .name("games".to_owned())
+            .spawn(move || {
+                while let Ok(job) = incoming.recv() {
+                    // Whoever does not wait for the answer any more has been told to stop.
+                    match job {
+                        Job::Open(folder, answer) => drop(answer.send(folder.open())),
+                        Job::Write(folder, writing, answer) => {
+                            drop(answer.send(folder.write(&writing)));
+                        }
+                    }
+                }
+            })?;
+        Ok(Self { jobs })
+    }
+
+    /// [`Folder::open`], on the thread.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn open(&self, folder: &Folder) -> io::Result<Option<Found>> {
+        let (answer, answered) = oneshot::channel();
+        self.give(Job::Open(folder.clone(), answer))?;
+        answered.await.map_err(io::Error::other)?
+    }
+
+    /// [`Folder::write`], on the thread.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn write(&self, folder: &Folder, writing: Writing) -> io::Result<String> {
+        let (answer, answered) = oneshot::channel();
+        self.give(Job::Write(folder.clone(), writing, answer))?;
+        answered.await.map_err(io::Error::other)?
+    }
+
+    fn give(&self, job: Job) -> io::Result<()> {
+        let busy = |_| io::Error::other("the disk is too slow");
+        self.jobs.try_send(job).map_err(busy)
+    }
+}
+
+/// What the player can do about an error.
+pub fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "the service may write below /var/lib/boardbridge; name another folder by `directory` in [games], or let \
+             this user write there"
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file has that name: name another folder by `directory` in [games]"
+        }
+        _ => "look after the disk, or name another folder by `directory` in [games]",
+    }
+}

@@ -1,0 +1,420 @@
+//! Which game is played on a board, and what is to be written of it when. Without I/O.
+//!
+//! Snapshots and time go in; texts for files come out, one at a time. What the keeper goes by:
+//!
+//! - Only a game known for certain counts, and only one with a move.
+//! - A game goes on while the board's game has its moves, also told from another position of it. Up to
+//!   [`MAX_TAKEN_BACK`] moves that were taken back or replaced are forgotten. Where more are, the game is kept as it was, and
+//!   with the next other move another one begins: what was played is not lost by a mistake.
+//! - A board back at a start begins another game with its next move, unless it is led back into the old one or only
+//!   [`MAX_UNMADE`] moves had been made.
+//! - A game found in its file, or one the board was put back from, goes on if the board's game has all of its moves, or
+//!   all but a few of many, and it was not over.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use super::{
+    folder::Found,
+    reading,
+    record::{Heading, Record, Standing},
+    writing::{date_and_time, pgn, program},
+};
+use crate::{
+    board::{
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::Snapshot,
+    },
+    bus::By,
+    config::{GamesConfig, games::TagText},
+    game::Game,
+};
+
+/// Moves that may be taken back before another move begins another game. Players take back one or two moves of
+/// each side.
+pub const MAX_TAKEN_BACK: usize = 8;
+/// A board that is put back to the start after so few moves goes on with the same game.
+pub const MAX_UNMADE: usize = 2;
+/// Moves that were made one after the other between two looks; of more at once nobody saw who made them.
+const MAX_AT_ONCE: usize = 2;
+/// Between two writings of one game: a memory card is not to be worn by moves shown to and fro, and a power cut may
+/// cost what a hand plays meanwhile.
+pub const WRITE_GAP: Duration = Duration::from_secs(2);
+/// After a writing that failed another is tried, if no move comes before.
+pub const RETRY_WAIT: Duration = Duration::from_mins(1);
+/// Games that may wait to be written: some days' games on a disk that is full.
+pub const MAX_UNWRITTEN: usize = 32;
+
+/// A text to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// Over this file of ours; a new one if none.
+    pub over: Option<String>,
+    /// What a new file's name begins with.
+    pub stem: String,
+    /// Everything that is to be in it.
+    pub text: String,
+}
+
+/// What the player is to be told after a writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Nothing new.
+    Nothing,
+    /// It failed, and the last one had not.
+    Trouble,
+    /// It was done, after others had failed.
+    Mended,
+}
+
+/// A game and its file.
+#[derive(Debug)]
+struct Kept {
+    /// Counts the games.
+    id: u64,
+    record: Record,
+    file: Option<String>,
+    /// Counts the changes.
+    revision: u64,
+    /// What the file has.
+    written: u64,
+    /// The board was at a start since, or nobody saw it: it may be another game that is played now.
+    left: bool,
+    /// It was read from its file, and has not gone on yet.
+    found: bool,
+}
+
+impl Kept {
+    fn is_dirty(&self) -> bool {
+        self.revision != self.written
+    }
+
+    /// Whether it is this game that is on the board now; they have so many moves in common.
+    fn goes_on_as(&self, game: &Game, common: usize) -> bool {
+        let before = self.record.game.len();
+        let lost = before - common;
+        if self.record.game == *game {
+            return true;
+        }
+        if !self.left {
+            return lost <= MAX_TAKEN_BACK;
+        }
+        let unmade = before <= MAX_UNMADE && !self.found;
+        let known = lost == 0 || (lost <= MAX_TAKEN_BACK && common > MAX_TAKEN_BACK);
+        !self.record.is_over() && (unmade || known)
+    }
+
+    /// The game has come to this.
+    fn go_on(&mut self, game: &Game, target: Option<&Game>) {
+        self.left = false;
+        self.found = false;
+        let common = self.record.game.common_plies(game).unwrap_or(0);
+        if !self.record.follow(game) {
+            return;
+        }
+        self.revision += 1;
+        // Who made many moves at once was not seen.
+        let few = game.len() - common <= MAX_AT_ONCE;
+        for ply in common..game.len() {
+            let shown = target
+                .is_some_and(|target| target.common_plies(game).is_some_and(|shared| shared > ply));
+            // What is shown before the last move of the target was played some time, by whomever.
+            let last = target.is_some_and(|target| target.len() == ply + 1);
+            self.record.by[ply] = match (shown, last) {
+                (false, _) if few => Some(By::Hand),
+                (true, true) => Some(By::Target),
+                _ => None,
+            };
+        }
+    }
+}
+
+/// See the module's introduction.
+#[derive(Debug)]
+pub struct Keeper {
+    board: BoardName,
+    heading: Heading,
+    /// The last one is, or was last, on the board; the one before may come back to it.
+    games: VecDeque<Kept>,
+    /// The game and the target last looked at.
+    seen: Option<(Arc<Game>, Option<Arc<Game>>)>,
+    /// How a program's game ended that the board has not yet been led to the end of.
+    announced: Option<(Arc<Game>, GameEnd)>,
+    /// The game that is being written, and its revision.
+    writing: Option<(u64, u64)>,
+    ids: u64,
+    /// Not before this time, so as not to write too often.
+    write_after: Option<Instant>,
+    /// Not before this time, after a writing that failed, unless there is more to write.
+    retry_after: Option<Instant>,
+    failing: bool,
+}
+
+impl Keeper {
+    /// A board whose games are kept; `last` is its last file.
+    pub fn new(board: BoardName, config: &GamesConfig, last: Option<Found>) -> Self {
+        let given = |text: &Option<TagText>, default: &str| match text {
+            Some(text) => Arc::from(text.0.as_str()),
+            None => Arc::from(default),
+        };
+        let heading = Heading {
+            site: given(&config.site, "?"),
+            player: given(&config.player, &format!("Hand on {board}")),
+            annotator: format!("BoardBridge {} on {board}", env!("CARGO_PKG_VERSION")).into(),
+        };
+        let found = last.and_then(|Found { file, text }| {
+            Some(Kept {
+                id: 0,
+                record: reading::own(&text, &heading)?,
+                file: Some(file),
+                revision: 0,
+                written: 0,
+                left: true,
+                found: true,
+            })
+        });
+        Self {
+            board,
+            heading,
+            games: found.into_iter().collect(),
+            seen: None,
+            announced: None,
+            writing: None,
+            ids: 0,
+            write_after: None,
+            retry_after: None,
+            failing: false,
+        }
+    }
+
+    /// Takes in how the board stands.
+    pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
+        let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));
+        let before = state(&self.games);
+        if snapshot.sure {
+            self.follow(at, snapshot);
+        }
+        self.note(snapshot);
+        if state(&self.games) != before {
+            self.retry_after = None;
+        }
+    }
+
+    /// Finds out which game it is.
+    fn follow(&mut self, at: SystemTime, snapshot: &Snapshot) {
+        let looked_at = (snapshot.game.clone(), snapshot.target.clone());
+        if self.seen.as_ref() == Some(&looked_at) {
+            return;
+        }
+        self.seen = Some(looked_at);
+        let target = snapshot.target.as_deref();
+        let Some(kept) = self.games.back_mut() else {
+            self.begin(at, &snapshot.game, target);
+            return;
+        };
+        if snapshot.game.is_empty() {
+            kept.left = true;
+            return;
+        }
+        let game = (*snapshot.game).clone().rebased(&kept.record.game);
+        if game.start() != kept.record.game.start() {
+            // It may be told from further back than it was known.
+            let whole = kept.record.game.clone().rebased(&game);
+            if whole.start() == game.start() && !whole.is_empty() {
+                kept.record.begin_earlier(whole);
+                kept.revision += 1;
+            }
+        }
+        let Some(common) = kept.record.game.common_plies(&game) else {
+            self.begin(at, &game, target);
+            return;
+        };
+        kept.left |= common == 0;
+        if common == game.len() && common < kept.record.game.len() {
+            let shared = target.and_then(|target| target.common_plies(&kept.record.game));
+            let led_back = shared.is_some_and(|shared| shared > common);
+            let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
+            // It comes back to where it was, or another move will tell.
+            if led_back || (far_back && !kept.left) {
+                return;
+            }
+        }
+        let known = common == kept.record.game.len();
+        let goes_on = kept.goes_on_as(&game, common);
+        let returns = self.returning(&game).is_some() && !known;
+        if goes_on
+            && !returns
+            && let Some(kept) = self.games.back_mut()
+        {
+            kept.go_on(&game, target);
+        } else {
+            self.begin(at, &game, target);
+        }
+    }
+
+    /// The game before the last, if it is that which is on the board again.
+    fn returning(&self, game: &Game) -> Option<usize> {
+        let before = self.games.len().checked_sub(2)?;
+        let record = &self.games[before].record;
+        let long = record.game.len() > MAX_UNMADE;
+        (long && !record.is_over() && game.continues(&record.game)).then_some(before)
+    }
+
+    /// Another game than the last is on the board: the one before that, or a new one.
+    fn begin(&mut self, at: SystemTime, game: &Game, target: Option<&Game>) {
+        if game.is_empty() {
+            return;
+        }
+        if let Some(before) = self.returning(game) {
+            self.games.swap(before, before + 1);
+        } else {
+            self.ids += 1;
+            self.games.push_back(Kept {
+                id: self.ids,
+                record: Record::new(at, Game::from_start(game.start().clone())),
+                file: None,
+                revision: 0,
+                written: 0,
+                left: false,
+                found: false,
+            });
+        }
+        if let Some(kept) = self.games.back_mut() {
+            kept.go_on(game, target);
+        }
+        while self.games.len() > 2 && !self.games[0].is_dirty() {
+            self.games.pop_front();
+        }
+        if self.games.len() > MAX_UNWRITTEN {
+            self.games.pop_front();
+        }
+    }
+
+    /// How the game on the board ended. A program's word is for the last move of its own game, which may yet have to be
+    /// shown.
+    fn ending(&mut self, snapshot: &Snapshot) -> Option<GameEnd> {
+        let ahead = |target: &&Arc<Game>| {
+            target.len() > snapshot.game.len() && target.continues(&snapshot.game)
+        };
+        let target = snapshot.target.as_ref().filter(ahead);
+        if let (Some(target), Some(end), Some(Judge::Program)) =
+            (target, snapshot.ending, snapshot.judge)
+        {
+            self.announced = Some((target.clone(), end));
+            return None;
+        }
+        if snapshot.game.is_empty() {
+            self.announced = None;
+        }
+        let announced = self.announced.as_ref();
+        let announced = announced.filter(|(target, _)| *target == snapshot.game);
+        announced.map(|(_, end)| *end).or(snapshot.ending)
+    }
+
+    /// Notes what else the snapshot tells of the game.
+    fn note(&mut self, snapshot: &Snapshot) {
+        let ending = self.ending(snapshot);
+        let Some(kept) = self.games.back_mut().filter(|kept| !kept.left) else {
+            return;
+        };
+        let record = &mut kept.record;
+        // The board may tell the game from a later position.
+        let Some(before) = record.game.len().checked_sub(snapshot.game.len()) else {
+            return;
+        };
+        let same = record.game.moves()[before..] == *snapshot.game.moves()
+            && record.game.position() == snapshot.game.position();
+        if !same {
+            return;
+        }
+        if let Some(end) = ending
+            && record.standing != Standing::Ended(end)
+        {
+            record.standing = Standing::Ended(end);
+            kept.revision += 1;
+        }
+        for (known, took) in record.took[before..].iter_mut().zip(&*snapshot.took) {
+            if took.is_some() && known != took {
+                *known = *took;
+                kept.revision += 1;
+            }
+        }
+        if let Some(label) = snapshot.holders.first()
+            && record.by.last() == Some(&Some(By::Target))
+        {
+            let name = program(label);
+            if record.program.as_ref() != Some(&name) {
+                record.program = Some(name);
+                kept.revision += 1;
+            }
+        }
+    }
+
+    /// The next text to be written, now. [`Self::written`] is to be called before another is given.
+    pub fn poll_write(&mut self, now: Instant) -> Option<Writing> {
+        let waits = [self.write_after, self.retry_after];
+        if waits.into_iter().flatten().any(|after| after > now) {
+            return None;
+        }
+        self.flush(now)
+    }
+
+    /// The next text to be written before the end, whether or not its time has come.
+    pub fn flush(&mut self, now: Instant) -> Option<Writing> {
+        if self.writing.is_some() {
+            return None;
+        }
+        let kept = self.games.iter().find(|kept| kept.is_dirty())?;
+        let (date, time) = date_and_time(kept.record.began);
+        self.writing = Some((kept.id, kept.revision));
+        // A game that is over needs no gap behind it, but then the next one has only begun.
+        self.write_after = Some(now + WRITE_GAP);
+        Some(Writing {
+            over: kept.file.clone(),
+            stem: format!("{date}_{}_{}", time.replace(':', ""), self.board),
+            text: pgn(&kept.record, &self.heading),
+        })
+    }
+
+    /// The text was written to the file of this name, or could not be written.
+    pub fn written<E>(&mut self, now: Instant, result: Result<String, E>) -> Notice {
+        let Some((id, revision)) = self.writing.take() else {
+            return Notice::Nothing;
+        };
+        let was_failing = std::mem::replace(&mut self.failing, result.is_err());
+        let Ok(file) = result else {
+            self.retry_after = Some(now + RETRY_WAIT);
+            return if was_failing {
+                Notice::Nothing
+            } else {
+                Notice::Trouble
+            };
+        };
+        self.retry_after = None;
+        if let Some(kept) = self.games.iter_mut().find(|kept| kept.id == id) {
+            kept.file = Some(file);
+            kept.written = revision;
+        }
+        if was_failing {
+            Notice::Mended
+        } else {
+            Notice::Nothing
+        }
+    }
+
+    /// Whether what was given to be written has not been answered.
+    pub fn is_writing(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// When [`Self::poll_write`] will have something.
+    pub fn deadline(&self) -> Option<Instant> {
+        let waits = self.writing.is_none() && self.games.iter().any(Kept::is_dirty);
+        let after = self.write_after.max(self.retry_after);
+        after.filter(|_| waits)
+    }
+}

@@ -1,0 +1,190 @@
+//! Our own PGN read back, so that a game goes on in its file after a restart.
+//!
+//! What somebody else wrote, or wrote into, is no game of ours: such a file is left alone.
+
+use std::{io::Cursor, ops::ControlFlow, time::Duration};
+
+use pgn_reader::{Nag, RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
+use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
+
+use super::record::{Heading, Record, Standing};
+use crate::{
+    board::occasion::GameEnd,
+    bus::By,
+    game::{Game, MAX_PLIES},
+};
+
+/// The longest file read back, bytes: a game of [`MAX_PLIES`] with a time at every move has half of it.
+pub const MAX_FILE: usize = 128 * 1024;
+
+/// The one game in a file of ours; none if it is not ours, or not whole.
+pub fn own(text: &[u8], heading: &Heading) -> Option<Record> {
+    if text.len() > MAX_FILE {
+        return None;
+    }
+    let mut reader = Reader::new(Cursor::new(text));
+    let mut reading = Reading { heading };
+    let record = reader.read_game(&mut reading).ok()??;
+    // A second game in it is somebody else's doing.
+    let more = reader.read_game(&mut reading).ok()?;
+    record.filter(|_| more.is_none())
+}
+
+/// The version aside.
+fn board_of(annotator: &str) -> Option<&str> {
+    let (program, board) = annotator.rsplit_once(" on ")?;
+    program.starts_with("BoardBridge ").then_some(board)
+}
+
+struct Reading<'a> {
+    heading: &'a Heading,
+}
+
+#[derive(Default)]
+struct Tags {
+    start: Option<Fen>,
+    chess960: bool,
+    players: [Option<String>; 2],
+    date: String,
+    time: String,
+    abandoned: bool,
+    ours: bool,
+}
+
+struct Moves {
+    record: Record,
+    outcome: Option<Outcome>,
+    abandoned: bool,
+    players: [Option<By>; 2],
+}
+
+impl Visitor for Reading<'_> {
+    type Tags = Tags;
+    type Movetext = Moves;
+    type Output = Option<Record>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let text = value.decode_utf8_lossy();
+        match name {
+            b"White" => tags.players[0] = Some(text.into_owned()),
+            b"Black" => tags.players[1] = Some(text.into_owned()),
+            b"UTCDate" => tags.date = text.replace('.', "-"),
+            b"UTCTime" => tags.time = text.into_owned(),
+            b"Variant" => tags.chess960 = text == "Chess960",
+            b"Termination" => tags.abandoned = text == "abandoned",
+            b"Annotator" => tags.ours = board_of(&text) == board_of(&self.heading.annotator),
+            b"FEN" => match text.parse() {
+                Ok(fen) => tags.start = Some(fen),
+                Err(_) => return ControlFlow::Break(None),
+            },
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Moves> {
+        let mode = if tags.chess960 {
+            CastlingMode::Chess960
+        } else {
+            CastlingMode::Standard
+        };
+        let start = match tags.start {
+            Some(fen) => fen.into_position::<Chess>(mode).ok(),
+            None => Some(Chess::new()),
+        };
+        let began = humantime::parse_rfc3339(&format!("{}T{}Z", tags.date, tags.time));
+        let (true, Some(start), Ok(began)) = (tags.ours, start, began) else {
+            return ControlFlow::Break(None);
+        };
+        let mut record = Record::new(began, Game::from_start(start));
+        let players = tags.players.map(|name| match name.as_deref() {
+            None | Some("?") => None,
+            Some(name) if *name == *self.heading.player => Some(By::Hand),
+            Some(name) => {
+                record.program = Some(name.into());
+                Some(By::Target)
+            }
+        });
+        ControlFlow::Continue(Moves {
+            record,
+            outcome: None,
+            abandoned: tags.abandoned,
+            players,
+        })
+    }
+
+    fn san(&mut self, moves: &mut Moves, san: SanPlus) -> ControlFlow<Self::Output> {
+        let record = &mut moves.record;
+        let Ok(m) = san.san.to_move(record.game.position()) else {
+            return ControlFlow::Break(None);
+        };
+        let by = moves.players[usize::from(record.game.turn() == Color::Black)];
+        if record.game.len() == MAX_PLIES || !record.game.push(m) {
+            return ControlFlow::Break(None);
+        }
+        record.by.push(by);
+        record.took.push(None);
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, moves: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
+        match (elapsed(comment.as_bytes()), moves.record.took.last_mut()) {
+            (Some(took), Some(last)) => {
+                *last = Some(took);
+                ControlFlow::Continue(())
+            }
+            // Somebody has written into it.
+            _ => ControlFlow::Break(None),
+        }
+    }
+
+    fn nag(&mut self, _moves: &mut Moves, _nag: Nag) -> ControlFlow<Self::Output> {
+        ControlFlow::Break(None)
+    }
+
+    fn begin_variation(&mut self, _moves: &mut Moves) -> ControlFlow<Self::Output, Skip> {
+        ControlFlow::Break(None)
+    }
+
+    fn outcome(&mut self, moves: &mut Moves, outcome: Outcome) -> ControlFlow<Self::Output> {
+        moves.outcome = Some(outcome);
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, moves: Moves) -> Self::Output {
+        let Moves {
+            mut record,
+            outcome,
+            abandoned,
+            ..
+        } = moves;
+        record.standing = match (outcome?, GameEnd::by_rules(&record.game)) {
+            (_, Some(end)) => Standing::Ended(end),
+            (Outcome::Known(outcome), None) => Standing::Known(outcome),
+            (Outcome::Unknown, None) if abandoned => Standing::Ended(GameEnd::Aborted),
+            (Outcome::Unknown, None) => Standing::Open,
+        };
+        (!record.game.is_empty()).then_some(record)
+    }
+}
+
+/// The time in `[%emt 0:00:12]`.
+fn elapsed(comment: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(comment).ok()?.trim();
+    let text = text.strip_prefix("[%emt ")?.strip_suffix(']')?;
+    let mut seconds: u64 = 0;
+    for part in text.split(':') {
+        let part: u64 = part.parse().ok()?;
+        seconds = seconds.checked_mul(60)?.checked_add(part)?;
+    }
+    Some(Duration::from_secs(seconds))
+}

@@ -1,0 +1,116 @@
+//! One game with what is known of it.
+
+use std::{sync::Arc, time::Duration, time::SystemTime};
+
+use shakmaty::{Color, KnownOutcome, Outcome, Position};
+
+use crate::{board::occasion::GameEnd, bus::By, game::Game};
+
+/// What stands in a game's tags besides what was played: the same for all games of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// The tag `Site`.
+    pub site: Arc<str>,
+    /// Whose hand moves the pieces.
+    pub player: Arc<str>,
+    /// What wrote the file: `BoardBridge 0.1.0 on citrine`.
+    pub annotator: Arc<str>,
+}
+
+/// How a game stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// It is played, or was left.
+    #[default]
+    Open,
+    /// It ended so.
+    Ended(GameEnd),
+    /// It has this result, as its file says.
+    Known(KnownOutcome),
+}
+
+/// One game with what is known of it.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// When it began.
+    pub began: SystemTime,
+    /// The moves.
+    pub game: Game,
+    /// Who made each move, where that was seen; as many as moves.
+    pub by: Vec<Option<By>>,
+    /// How long the hand took for each move, where that was seen; as many as moves.
+    pub took: Vec<Option<Duration>>,
+    /// What the hand played against.
+    pub program: Option<Arc<str>>,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+impl Record {
+    /// A game that begins now.
+    pub fn new(began: SystemTime, game: Game) -> Self {
+        let plies = game.len();
+        Self {
+            began,
+            game,
+            by: vec![None; plies],
+            took: vec![None; plies],
+            program: None,
+            standing: Standing::Open,
+        }
+    }
+
+    /// The result.
+    pub fn outcome(&self) -> Outcome {
+        match self.standing {
+            Standing::Open => Outcome::Unknown,
+            Standing::Ended(end) => end.outcome(self.game.position()),
+            Standing::Known(outcome) => Outcome::Known(outcome),
+        }
+    }
+
+    /// Whether it is not played on.
+    pub fn is_over(&self) -> bool {
+        self.standing != Standing::Open
+    }
+
+    /// Who played this colour: the hand or the target, by the most moves seen.
+    pub fn player(&self, color: Color) -> Option<By> {
+        let first = self.game.start().turn();
+        let skipped = usize::from(first != color);
+        let mine = || self.by.iter().skip(skipped).step_by(2).flatten();
+        let by_target = mine().filter(|by| **by == By::Target).count();
+        let by_hand = mine().count() - by_target;
+        match (by_hand, by_target) {
+            (0, 0) => None,
+            _ if by_hand >= by_target => Some(By::Hand),
+            _ => Some(By::Target),
+        }
+    }
+
+    /// The game is now this one; what was known of the moves they have in common stays. `true` if that changes it.
+    pub fn follow(&mut self, game: &Game) -> bool {
+        if self.game == *game {
+            return false;
+        }
+        let common = self.game.common_plies(game).unwrap_or(0);
+        self.by.truncate(common);
+        self.took.truncate(common);
+        self.by.resize(game.len(), None);
+        self.took.resize(game.len(), None);
+        self.game = game.clone();
+        self.standing = match GameEnd::by_rules(game) {
+            Some(end) => Standing::Ended(end),
+            None => Standing::Open,
+        };
+        true
+    }
+
+    /// The same game, told from further back.
+    pub fn begin_earlier(&mut self, game: Game) {
+        let before = game.len().saturating_sub(self.game.len());
+        self.by.splice(0..0, std::iter::repeat_n(None, before));
+        self.took.splice(0..0, std::iter::repeat_n(None, before));
+        self.game = game;
+    }
+}

@@ -1,0 +1,149 @@
+//! Gives a keeper its snapshots, its clock and its folder.
+
+use std::{
+    io,
+    time::{Duration, SystemTime},
+};
+
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::{
+    folder::{Folder, Writer, remedy},
+    keeper::{Keeper, Notice},
+};
+use crate::{bus::BoardHandle, clock::sleep_until_some, config::GamesConfig};
+
+/// What a daemon that stops waits for the last moves to be written.
+pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
+
+/// Keeps a board's games until `stop` is cancelled.
+pub async fn keep(
+    board: BoardHandle,
+    config: GamesConfig,
+    folder: Folder,
+    writer: Writer,
+    stop: CancellationToken,
+) {
+    let opened = tokio::select! {
+        () = stop.cancelled() => return,
+        opened = writer.open(&folder) => opened,
+    };
+    let last = opened.unwrap_or_else(|error| {
+        tell_trouble(&board, &folder, &error);
+        None
+    });
+    let mut task = Task {
+        keeper: Keeper::new(board.name.clone(), &config, last),
+        board,
+        folder,
+    };
+    let late = task.run(&writer, &stop).await;
+    if timeout_at(late, task.flush(&writer)).await.is_err() {
+        warn!(
+            board = %task.board.name,
+            "the last moves of the game could not be written in time: {} is too slow",
+            task.folder.path().display()
+        );
+    }
+}
+
+struct Task {
+    keeper: Keeper,
+    board: BoardHandle,
+    folder: Folder,
+}
+
+impl Task {
+    /// Until the end; until when what is left may be written.
+    async fn run(&mut self, writer: &Writer, stop: &CancellationToken) -> Instant {
+        let mut snapshots = self.board.snapshot.clone();
+        snapshots.mark_changed();
+        let mut writing = None;
+        loop {
+            if writing.is_none()
+                && let Some(next) = self.keeper.poll_write(Instant::now().into_std())
+            {
+                writing = Some(Box::pin(writer.write(&self.folder, next)));
+            }
+            let deadline = self.keeper.deadline().map(Instant::from_std);
+            let written = async {
+                match &mut writing {
+                    Some(writing) => writing.await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => break,
+                changed = snapshots.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                    let snapshot = snapshots.borrow_and_update().clone();
+                    self.keeper.see(SystemTime::now(), &snapshot);
+                }
+                result = written => {
+                    writing = None;
+                    written_so(&mut self.keeper, &self.board, &self.folder, result);
+                }
+                () = sleep_until_some(deadline) => {}
+            }
+        }
+        let snapshot = snapshots.borrow().clone();
+        self.keeper.see(SystemTime::now(), &snapshot);
+        let late = Instant::now() + FLUSH_WAIT;
+        if let Some(writing) = writing
+            && let Ok(result) = timeout_at(late, writing).await
+        {
+            written_so(&mut self.keeper, &self.board, &self.folder, result);
+        }
+        late
+    }
+
+    /// Writes what is not written yet.
+    async fn flush(&mut self, writer: &Writer) {
+        if self.keeper.is_writing() {
+            // The disk has not answered in all the time there was.
+            return std::future::pending().await;
+        }
+        while let Some(next) = self.keeper.flush(Instant::now().into_std()) {
+            let result = writer.write(&self.folder, next).await;
+            let failed = result.is_err();
+            written_so(&mut self.keeper, &self.board, &self.folder, result);
+            if failed {
+                return;
+            }
+        }
+    }
+}
+
+fn written_so(
+    keeper: &mut Keeper,
+    board: &BoardHandle,
+    folder: &Folder,
+    result: io::Result<String>,
+) {
+    let notice = match &result {
+        Ok(file) => keeper.written(Instant::now().into_std(), Ok::<_, ()>(file.clone())),
+        Err(_) => keeper.written(Instant::now().into_std(), Err(())),
+    };
+    match (notice, result) {
+        (Notice::Trouble, Err(error)) => tell_trouble(board, folder, &error),
+        (Notice::Mended, Ok(file)) => info!(
+            board = %board.name,
+            "the game is kept again: {}",
+            folder.path().join(file).display()
+        ),
+        _ => {}
+    }
+}
+
+fn tell_trouble(board: &BoardHandle, folder: &Folder, error: &io::Error) {
+    warn!(
+        board = %board.name,
+        "the game cannot be kept in {}: {error}; {}. It is tried again",
+        folder.path().display(),
+        remedy(error)
+    );
+}

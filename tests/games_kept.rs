@@ -1,0 +1,846 @@
+//! Games kept: what is played on a board stands in a PGN file, whatever happens to the board, the daemon and the disk.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::{
+    fs,
+    io::{self, BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use boardbridge::{
+    board::{
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::Snapshot,
+    },
+    config::{GamesConfig, games::TagText},
+    game::Game,
+    games::{
+        folder::{Folder, Found, remedy},
+        keeper::{Keeper, Notice, RETRY_WAIT, WRITE_GAP},
+    },
+    simulate::run::Kind,
+};
+use proptest::prelude::*;
+use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
+use support::{
+    FAST_CITRINE, Gui, Hand, House, PATIENCE,
+    kept::{Read, games_in, kept_in, read},
+};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+fn from(fen: &str, moves: &str) -> Game {
+    let mut game = Game::from_fen(fen).unwrap();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+/// A keeper with a clock and a folder of its own.
+struct Rig {
+    keeper: Keeper,
+    folder: Folder,
+    config: GamesConfig,
+    snapshot: Snapshot,
+    now: Instant,
+    at: SystemTime,
+    writings: usize,
+    _temporary: Option<TempDir>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let path = temporary.path().join("games");
+        Self::at(&path, Some(temporary))
+    }
+
+    fn at(path: &Path, temporary: Option<TempDir>) -> Self {
+        let board: BoardName = "citrine".parse().unwrap();
+        let config = GamesConfig::default();
+        let folder = Folder::new(path, board.clone());
+        Self {
+            keeper: Keeper::new(board.clone(), &config, None),
+            folder,
+            config,
+            snapshot: Snapshot {
+                sure: true,
+                ..Snapshot::new(board)
+            },
+            now: Instant::now(),
+            at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_275_012),
+            writings: 0,
+            _temporary: temporary,
+        }
+    }
+
+    /// The daemon ends, without a word, and is started again.
+    fn restart(&mut self) {
+        let last = self.folder.open().unwrap();
+        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, last);
+    }
+
+    /// The board stands so, and nobody leads it.
+    fn stands(&mut self, game: Game) {
+        self.led(game, None);
+    }
+
+    /// The board stands so, and is led to that.
+    fn led(&mut self, game: Game, target: Option<Game>) {
+        self.snapshot.game = Arc::new(game);
+        self.snapshot.target = target.map(Arc::new);
+        self.look();
+    }
+
+    fn look(&mut self) {
+        self.at += Duration::from_secs(1);
+        self.now += Duration::from_millis(100);
+        self.keeper.see(self.at, &self.snapshot);
+        self.write();
+    }
+
+    /// Writes what is to be written now.
+    fn write(&mut self) {
+        while let Some(writing) = self.keeper.poll_write(self.now) {
+            self.writings += 1;
+            let result = self.folder.write(&writing);
+            self.keeper.written(self.now, result);
+        }
+    }
+
+    /// The moves of a game, one after the other.
+    fn played(&mut self, moves: &str) {
+        let whole = game(moves);
+        for ply in 1..=whole.len() {
+            self.stands(whole.truncated(ply));
+        }
+    }
+
+    /// Time goes on until all is written.
+    fn settle(&mut self) -> Vec<Read> {
+        while let Some(deadline) = self.keeper.deadline() {
+            self.now = self.now.max(deadline);
+            self.write();
+        }
+        games_in(self.folder.path())
+    }
+
+    fn lines(&mut self) -> Vec<String> {
+        self.settle().iter().map(Read::moves).collect()
+    }
+}
+
+const LONG: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6";
+
+#[test]
+fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
+    let mut rig = Rig::new();
+    rig.config.site = Some(TagText("Kitchen \"North\" \\ table".to_owned()));
+    rig.config.player = Some(TagText("Anna".to_owned()));
+    rig.restart_without_file();
+    rig.snapshot.holders = vec!["192.168.1.7:4711".into()];
+    rig.snapshot.took = Arc::new([Some(Duration::from_millis(12_400))]);
+    rig.led(game("e2e4"), Some(game("")));
+    rig.led(game("e2e4"), Some(game("e2e4 e7e5")));
+    rig.snapshot.took = Arc::new([Some(Duration::from_millis(12_400)), None]);
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    let games = rig.settle();
+    assert_eq!(games.len(), 1);
+    let read = &games[0];
+    assert_eq!(read.moves(), "e2e4 e7e5");
+    assert_eq!(read.comments, ["[%emt 0:00:12]"]);
+    for (name, value) in [
+        ("Event", "?"),
+        ("Site", "Kitchen \"North\" \\ table"),
+        ("Date", "2026.11.21"),
+        ("Round", "-"),
+        ("White", "Anna"),
+        ("Black", "Chess program at 192.168.1.7"),
+        ("Result", "*"),
+        ("UTCDate", "2026.11.21"),
+        ("UTCTime", "15:30:13"),
+        ("TimeControl", "?"),
+        ("Termination", ""),
+        ("SetUp", ""),
+    ] {
+        assert_eq!(read.tag(name), value, "{name}");
+    }
+    let annotator = read.tag("Annotator");
+    assert!(annotator.starts_with("BoardBridge "), "{annotator}");
+    assert!(annotator.ends_with(" on citrine"), "{annotator}");
+    let name = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
+    assert_eq!(name.unwrap().file_name(), "2026-11-21_153013_citrine_1.pgn");
+}
+
+#[test]
+fn no_move_is_no_game() {
+    let mut rig = Rig::new();
+    rig.stands(game(""));
+    rig.stands(from("4k3/8/8/8/8/8/4P3/4K3 b - - 3 40", ""));
+    assert_eq!(rig.keeper.deadline(), None);
+    assert!(!rig.folder.path().exists());
+}
+
+#[test]
+fn what_is_not_certain_is_not_written() {
+    let mut rig = Rig::new();
+    rig.stands(game("e2e4"));
+    rig.snapshot.sure = false;
+    rig.stands(game("e2e4 e7e5"));
+    assert_eq!(rig.lines(), ["e2e4"]);
+}
+
+#[test]
+fn moves_taken_back_are_no_longer_in_the_game() {
+    for (whole, back, then) in [
+        ("e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1", 6, "d2d3"),
+        ("e2e4 d7d5 e4d5 d8d5", 2, "b1c3"),
+        ("e2e4 d7d5 e4d5 c7c6 d5c6 d8b6 c6b7 e8d8 b7a8q", 8, "b7a8n"),
+    ] {
+        let mut rig = Rig::new();
+        rig.played(whole);
+        let plies = game(whole).len();
+        for ply in (back..plies).rev() {
+            rig.stands(game(whole).truncated(ply));
+        }
+        let mut wanted = game(whole).truncated(back);
+        assert_eq!(rig.settle()[0].game, wanted);
+        wanted.play_uci([then]).unwrap();
+        rig.stands(wanted.clone());
+        let games = rig.settle();
+        assert_eq!(games.len(), 1);
+        assert_eq!(games[0].game, wanted);
+    }
+}
+
+#[test]
+fn a_board_that_forgot_its_game_and_is_led_back_goes_on_with_it() {
+    let mut rig = Rig::new();
+    rig.played(LONG);
+    rig.led(game(""), Some(game(LONG)));
+    for ply in 1..=game(LONG).len() {
+        rig.led(game(LONG).truncated(ply), Some(game(LONG)));
+        assert_eq!(rig.lines(), [LONG]);
+    }
+    let on = format!("{LONG} c2c3");
+    rig.led(game(&on), Some(game(LONG)));
+    assert_eq!(rig.lines(), [on]);
+}
+
+#[test]
+fn another_game_has_another_file_also_with_the_same_opening() {
+    let mut rig = Rig::new();
+    rig.played("e2e4 e7e5 g1f3 b8c6");
+    rig.stands(game(""));
+    rig.played("e2e4 e7e5 g1f3 g8f6");
+    rig.stands(game(""));
+    rig.played("d2d4");
+    assert_eq!(
+        rig.lines(),
+        ["e2e4 e7e5 g1f3 b8c6", "e2e4 e7e5 g1f3 g8f6", "d2d4"]
+    );
+}
+
+#[test]
+fn games_begun_in_one_second_have_two_files() {
+    let mut rig = Rig::new();
+    let at = rig.at;
+    for moves in ["e2e4 e7e5 g1f3", "d2d4 d7d5 c2c4"] {
+        rig.at = at;
+        rig.stands(game(moves));
+        rig.stands(game(""));
+    }
+    assert_eq!(rig.lines(), ["e2e4 e7e5 g1f3", "d2d4 d7d5 c2c4"]);
+}
+
+#[test]
+fn a_first_move_put_back_is_not_a_game_of_its_own() {
+    let mut rig = Rig::new();
+    rig.played("e2e4 e7e5");
+    rig.stands(game(""));
+    rig.played("d2d4 d7d5 c2c4");
+    assert_eq!(rig.lines(), ["d2d4 d7d5 c2c4"]);
+}
+
+#[test]
+fn a_game_looked_through_and_played_on_otherwise_is_not_lost() {
+    let mut rig = Rig::new();
+    rig.played(LONG);
+    rig.led(game(LONG).truncated(4), Some(game(LONG).truncated(4)));
+    assert_eq!(rig.lines(), [LONG], "only looked at");
+    rig.stands(game("e2e4 e7e5 g1f3 b8c6 f1c4"));
+    assert_eq!(rig.lines(), [LONG, "e2e4 e7e5 g1f3 b8c6 f1c4"]);
+    // Back in the first.
+    rig.stands(game(&format!("{LONG} c2c3")));
+    assert_eq!(
+        rig.lines(),
+        [&format!("{LONG} c2c3"), "e2e4 e7e5 g1f3 b8c6 f1c4"]
+    );
+}
+
+#[test]
+fn a_game_told_from_another_of_its_positions_is_the_same_game() {
+    let mut rig = Rig::new();
+    rig.played(LONG);
+    let middle = game(LONG).truncated(10).fen().to_string();
+    let rest = LONG.split(' ').skip(10).collect::<Vec<_>>().join(" ");
+    rig.stands(from(&middle, &format!("{rest} c2c3")));
+    assert_eq!(rig.lines(), [format!("{LONG} c2c3")]);
+    // And one whose beginning becomes known later.
+    let mut rig = Rig::new();
+    rig.stands(from(&middle, &rest));
+    assert_eq!(rig.settle()[0].tag("SetUp"), "1");
+    rig.stands(game(LONG));
+    assert_eq!(rig.lines(), [LONG]);
+}
+
+#[test]
+fn a_game_from_a_position_with_black_to_move_is_numbered_so() {
+    let mut rig = Rig::new();
+    let fen = "4k3/4p3/8/8/8/8/4P3/4K3 b - - 3 40";
+    rig.stands(from(fen, "e7e5 e2e4 e8e7"));
+    let read = &rig.settle()[0];
+    assert_eq!(read.tag("FEN"), fen);
+    assert_eq!(read.moves(), "e7e5 e2e4 e8e7");
+    let file = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
+    let text = fs::read_to_string(file.unwrap().path()).unwrap();
+    assert!(text.contains("\n\n40... e5 41. e4 Ke7 *\n"), "{text}");
+}
+
+#[test]
+fn the_result_is_what_the_rules_or_the_players_say() {
+    let mut rig = Rig::new();
+    rig.played("f2f3 e7e5 g2g4 d8h4");
+    let read = &rig.settle()[0];
+    assert_eq!(read.tag("Result"), "0-1");
+    assert_eq!(read.tag("Termination"), "normal");
+    // Taken back it is open again.
+    rig.stands(game("f2f3 e7e5 g2g4"));
+    assert_eq!(rig.settle()[0].tag("Result"), "*");
+    for (end, result, termination) in [
+        (GameEnd::WhiteResigned, "0-1", "normal"),
+        (GameEnd::BlackResigned, "1-0", "normal"),
+        (GameEnd::Draw, "1/2-1/2", "normal"),
+        (GameEnd::Aborted, "*", "abandoned"),
+    ] {
+        let mut rig = Rig::new();
+        rig.played("e2e4 e7e5");
+        rig.snapshot.ending = Some(end);
+        rig.look();
+        rig.snapshot.ending = None;
+        rig.look();
+        let read = &rig.settle()[0];
+        assert_eq!(read.tag("Result"), result);
+        assert_eq!(read.tag("Termination"), termination);
+        rig.stands(game(""));
+        rig.played("e2e4 e7e5 g1f3");
+        assert_eq!(rig.lines(), ["e2e4 e7e5", "e2e4 e7e5 g1f3"], "{end}");
+    }
+}
+
+#[test]
+fn the_programs_word_is_for_the_last_move_of_its_game_also_if_that_is_yet_to_be_shown() {
+    let mut rig = Rig::new();
+    rig.led(game("e2e4"), Some(game("e2e4 e7e5")));
+    rig.snapshot.ending = Some(GameEnd::WhiteResigned);
+    rig.snapshot.judge = Some(Judge::Program);
+    rig.look();
+    assert_eq!(rig.settle()[0].tag("Result"), "*");
+    // The machine judges the new position by the rules.
+    rig.snapshot.ending = None;
+    rig.snapshot.judge = None;
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    rig.led(game("e2e4 e7e5"), None);
+    assert_eq!(rig.settle()[0].tag("Result"), "0-1");
+    rig.stands(game(""));
+    rig.played("e2e4 e7e5");
+    let results: Vec<String> = rig
+        .settle()
+        .iter()
+        .map(|r| r.tag("Result").to_owned())
+        .collect();
+    assert_eq!(results, ["0-1", "*"]);
+}
+
+#[test]
+fn a_game_goes_on_in_its_file_after_the_daemon_was_restarted() {
+    let mut rig = Rig::new();
+    rig.snapshot.holders = vec!["127.0.0.1:4711".into()];
+    let plies = game(LONG).len();
+    for ply in 1..=plies {
+        let target = if ply % 2 == 0 { ply } else { ply - 1 };
+        rig.led(
+            game(LONG).truncated(ply),
+            Some(game(LONG).truncated(target)),
+        );
+    }
+    let before = rig.settle();
+    rig.restart();
+    rig.stands(game(LONG));
+    assert_eq!(rig.settle(), before, "nothing has changed");
+    rig.restart();
+    rig.snapshot.sure = false;
+    rig.stands(game(""));
+    rig.snapshot.sure = true;
+    rig.stands(game(&format!("{LONG} c2c3 e8g8")));
+    let games = rig.settle();
+    assert_eq!(games.len(), 1);
+    assert_eq!(games[0].moves(), format!("{LONG} c2c3 e8g8"));
+    assert_eq!(games[0].tag("White"), "Hand on citrine");
+    assert_eq!(games[0].tag("Black"), "Chess program");
+    assert_eq!(games[0].tag("UTCTime"), before[0].tag("UTCTime"));
+    // One that takes back the last move at the same time.
+    rig.restart();
+    rig.stands(game(&format!("{LONG} c2c3 c8b7")));
+    assert_eq!(rig.lines(), [format!("{LONG} c2c3 c8b7")]);
+}
+
+#[test]
+fn another_game_after_a_restart_has_another_file() {
+    for (before, after) in [
+        (LONG, "e2e4 e7e5"),
+        (LONG, "d2d4"),
+        ("f2f3 e7e5 g2g4 d8h4", "f2f3 e7e5"),
+        ("e2e4", "d2d4"),
+    ] {
+        let mut rig = Rig::new();
+        rig.played(before);
+        rig.settle();
+        rig.restart();
+        rig.played(after);
+        assert_eq!(rig.lines(), [before, after]);
+    }
+}
+
+#[test]
+fn foreign_and_broken_files_are_left_alone() {
+    let mut rig = Rig::new();
+    rig.played("e2e4 e7e5");
+    rig.settle();
+    let entry = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
+    let file = entry.unwrap().path();
+    let ours = fs::read_to_string(&file).unwrap();
+    let foreign: Vec<Vec<u8>> = [
+        ours.replace(" on citrine", " on ucb"),
+        ours.replace("BoardBridge", "Scid"),
+        ours.replace("e5", "e5 {a novelty}"),
+        ours.replace("e5", "e5 $1"),
+        ours.replace("e5", "e5 (1... c5)"),
+        ours.replace("e5", "Ke7 2. Ke2 Ke8 3. Ke8"),
+        ours.replace(" *\n", "\n"),
+        format!("{ours}{ours}"),
+        ours[..ours.len() / 2].to_owned(),
+        String::new(),
+        "x".repeat(200_000),
+    ]
+    .into_iter()
+    .map(String::into_bytes)
+    .chain([vec![0xff, 0xfe, 0]])
+    .collect();
+    for text in foreign {
+        fs::write(&file, &text).unwrap();
+        rig.restart();
+        rig.stands(game("e2e4 e7e5 g1f3"));
+        while let Some(deadline) = rig.keeper.deadline() {
+            rig.now = deadline;
+            rig.write();
+        }
+        assert_eq!(fs::read(&file).unwrap(), text);
+        let mut count = 0;
+        for entry in fs::read_dir(rig.folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path != file {
+                assert_eq!(read(&fs::read_to_string(&path).unwrap()).game.len(), 3);
+                fs::remove_file(path).unwrap();
+                count += 1;
+            }
+        }
+        assert_eq!(count, 1, "{}", String::from_utf8_lossy(&text));
+    }
+}
+
+#[test]
+fn other_files_in_the_folder_are_never_touched() {
+    let mut rig = Rig::new();
+    fs::create_dir_all(rig.folder.path()).unwrap();
+    let others = [
+        "2026-11-21_153013_citrine_1.pgn.bak",
+        "2026-11-21_153013_citrine_2_1.pgn",
+        "9999-11-21_153013_citrine_x.pgn",
+        "é-11-21_153013_citrine_1.pgn",
+        ".citrine-2~abc.tmp",
+        "my best games.pgn",
+    ];
+    for name in others {
+        fs::write(rig.folder.path().join(name), name).unwrap();
+    }
+    let left = rig.folder.path().join(".citrine~abc.tmp");
+    fs::write(&left, "half").unwrap();
+    rig.restart();
+    assert!(!left.exists(), "what a power cut left is cleaned up");
+    rig.played("e2e4");
+    for name in others {
+        let text = fs::read_to_string(rig.folder.path().join(name)).unwrap();
+        assert_eq!(text, name);
+    }
+    assert!(
+        rig.folder
+            .path()
+            .join("2026-11-21_153013_citrine_1.pgn")
+            .exists()
+    );
+}
+
+#[test]
+fn moves_shown_to_and_fro_do_not_wear_the_memory_card() {
+    let mut rig = Rig::new();
+    rig.played("e2e4 e7e5");
+    let (began, writings) = (rig.now, rig.writings);
+    for _ in 0..500 {
+        rig.stands(game("e2e4 e7e5 g1f3"));
+        rig.stands(game("e2e4 e7e5"));
+    }
+    rig.stands(game("e2e4 e7e5 f2f4"));
+    let gaps = (rig.now - began).as_secs() / WRITE_GAP.as_secs();
+    assert!(rig.writings - writings <= gaps as usize + 1);
+    assert_eq!(
+        rig.lines(),
+        ["e2e4 e7e5 f2f4"],
+        "the last is always written"
+    );
+}
+
+#[test]
+fn the_first_move_after_a_while_is_written_at_once() {
+    let mut rig = Rig::new();
+    for ply in 1..=6 {
+        rig.now += WRITE_GAP;
+        rig.stands(game(LONG).truncated(ply));
+        assert_eq!(games_in(rig.folder.path())[0].game.len(), ply);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_once_and_tried_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("games");
+    fs::write(&path, "in the way").unwrap();
+    let mut rig = Rig::at(&path, Some(temporary));
+    let mut told = Vec::new();
+    let mut tries = 0;
+    for ply in 1..=8 {
+        rig.now += WRITE_GAP;
+        rig.snapshot.game = Arc::new(game(LONG).truncated(ply));
+        rig.keeper.see(rig.at, &rig.snapshot);
+        let writing = rig.keeper.poll_write(rig.now).unwrap();
+        let result = rig.folder.write(&writing);
+        assert!(remedy(result.as_ref().unwrap_err()).contains("directory"));
+        told.push(rig.keeper.written(rig.now, result));
+        tries += 1;
+    }
+    assert_eq!(tries, 8, "every move tries again");
+    assert_eq!(told[0], Notice::Trouble);
+    assert!(told[1..].iter().all(|notice| *notice == Notice::Nothing));
+    fs::remove_file(&path).unwrap();
+    rig.now += RETRY_WAIT;
+    let writing = rig.keeper.poll_write(rig.now).unwrap();
+    let result = rig.folder.write(&writing);
+    assert_eq!(rig.keeper.written(rig.now, result), Notice::Mended);
+    assert_eq!(games_in(&path)[0].game.len(), 8);
+}
+
+#[test]
+fn games_wait_for_room_on_a_full_disk() {
+    let mut rig = Rig::new();
+    let full = || Err::<String, _>(io::Error::from(io::ErrorKind::StorageFull));
+    assert!(remedy(&full().unwrap_err()).contains("room"));
+    let openings = ["e2e4 e7e5 g1f3", "d2d4 d7d5 c2c4", "c2c4 e7e5 b1c3"];
+    for moves in openings {
+        rig.at += Duration::from_secs(60);
+        rig.now += WRITE_GAP;
+        for moves in [moves, ""] {
+            rig.snapshot.game = Arc::new(game(moves));
+            rig.keeper.see(rig.at, &rig.snapshot);
+        }
+        assert!(rig.keeper.poll_write(rig.now).is_some());
+        rig.keeper.written(rig.now, full());
+    }
+    assert_eq!(rig.lines(), openings);
+}
+
+impl Rig {
+    /// Other words in the configuration.
+    fn restart_without_file(&mut self) {
+        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, None);
+    }
+}
+
+/// Random moves from a position.
+fn wander(game: &mut Game, plies: usize, random: &mut fastrand::Rng) {
+    for _ in 0..plies {
+        let legal = game.position().legal_moves();
+        let Some(&m) = random.choice(legal.iter()) else {
+            return;
+        };
+        game.push(m);
+    }
+}
+
+fn start(which: usize, random: &mut fastrand::Rng) -> Game {
+    match which {
+        0 => Game::standard(),
+        1 => Game::from_fen("8/P1P5/7k/8/8/7K/p1p5/8 b - - 0 1").unwrap(),
+        2 => {
+            let fen: Fen = "bnrbkrqn/pppppppp/8/8/8/8/PPPPPPPP/BNRBKRQN w KQkq - 0 1"
+                .parse()
+                .unwrap();
+            Game::from_start(fen.into_position(CastlingMode::Chess960).unwrap())
+        }
+        _ => {
+            let mut game = Game::standard();
+            let plies = random.usize(0..120);
+            wander(&mut game, plies, random);
+            Game::from_start(game.position().clone())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_game_from_any_start_is_read_back_as_it_was_played(
+        seed in any::<u64>(), which in 0..6usize, plies in 1..300usize
+    ) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut whole = start(which, &mut random);
+        wander(&mut whole, plies, &mut random);
+        prop_assume!(!whole.is_empty());
+        let mut rig = Rig::new();
+        rig.snapshot.took = (0..whole.len())
+            .map(|_| random.bool().then(|| Duration::from_secs(random.u64(0..100_000))))
+            .collect();
+        rig.stands(whole.clone());
+        let games = rig.settle();
+        prop_assert_eq!(games.len(), 1);
+        prop_assert_eq!(&games[0].game, &whole);
+        let end = GameEnd::by_rules(&whole);
+        let outcome = end.map_or(Outcome::Unknown, |end| end.outcome(whole.position()));
+        prop_assert_eq!(games[0].outcome, Some(outcome));
+        let times = rig.snapshot.took.iter().flatten().count();
+        prop_assert_eq!(games[0].comments.len(), times);
+        // And so do we, after a restart.
+        rig.restart();
+        rig.stands(whole);
+        prop_assert_eq!(rig.settle(), games);
+    }
+
+    #[test]
+    fn any_file_is_read_or_left_alone_without_fault(
+        text in "(\\[(Annotator|FEN|UTCDate|UTCTime|Variant) \"(BoardBridge 0 on citrine|[ -~]{0,9})\"\\]\n){0,4}\n?\\PC{0,80}",
+        bytes in prop::collection::vec(any::<u8>(), 0..40)
+    ) {
+        let mut rig = Rig::new();
+        let text = [text.into_bytes(), bytes].concat();
+        let last = Found { file: "x.pgn".to_owned(), text };
+        rig.keeper = Keeper::new(rig.snapshot.board.clone(), &rig.config, Some(last));
+        rig.stands(game("e2e4"));
+        prop_assert_eq!(rig.lines(), ["e2e4"]);
+    }
+
+    #[test]
+    fn whatever_the_board_shows_in_the_end_is_the_last_line_of_a_file(
+        seed in any::<u64>(), steps in 1..60usize
+    ) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut rig = Rig::new();
+        let mut shown = Game::standard();
+        for _ in 0..steps {
+            match random.u8(0..10) {
+                0 => shown = Game::standard(),
+                1 => shown = start(5, &mut random),
+                2..=3 => shown = shown.truncated(shown.len().saturating_sub(random.usize(0..4))),
+                4 => rig.restart_after_writing(),
+                5 => rig.snapshot.sure = random.bool(),
+                _ => wander(&mut shown, random.usize(1..4), &mut random),
+            }
+            rig.stands(shown.clone());
+        }
+        rig.snapshot.sure = true;
+        wander(&mut shown, 1, &mut random);
+        rig.stands(shown.clone());
+        prop_assume!(!shown.is_empty());
+        let games = rig.settle();
+        let there = games.iter().any(|read| {
+            read.game.position() == shown.position() && read.game.clone().moves().ends_with(shown.moves())
+        });
+        prop_assert!(there, "{shown}\n{games:#?}");
+    }
+}
+
+impl Rig {
+    fn restart_after_writing(&mut self) {
+        if self.folder.path().exists() {
+            self.settle();
+        }
+        self.restart();
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_has_written_every_move() {
+    let folder = House::folder();
+    let games = folder.path().join("games");
+    let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let boards = [("citrine", FAST_CITRINE)];
+    let house = House::with(folder, &boards, &kept_in(&games)).await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    house.asks_for_a_move("citrine").await;
+    let mut moves = String::new();
+    for pair in ["e2e4 e7e5", "g1f3 b8c6", "f1c4 f8c5", "e1g1 g8f6"] {
+        let (mine, reply) = pair.split_once(' ').unwrap();
+        hand.does(mine).await;
+        gui.hears(&format!("bestmove {mine}")).await;
+        moves = format!("{moves} {pair}");
+        gui.asks(moves.trim()).await;
+        hand.sees(&format!("executed {reply}")).await;
+        house.asks_for_a_move("citrine").await;
+    }
+    let House { daemon, folder } = house;
+    daemon.stop().await;
+    let kept = games_in(&games);
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].moves(), moves.trim());
+    assert_eq!(kept[0].tag("White"), "Hand on citrine");
+    assert_eq!(kept[0].tag("Black"), "Chess program");
+    drop(folder);
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_holds_up_no_board() {
+    let folder = House::folder();
+    let games = folder.path().join("file/games");
+    fs::write(folder.path().join("file"), "in the way").unwrap();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let boards = [("citrine", FAST_CITRINE)];
+    let house = House::with(folder, &boards, &kept_in(&games)).await;
+    let mut gui = house.gui().await;
+    gui.asks("").await;
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    let House { daemon, folder } = house;
+    daemon.stop().await;
+    drop(folder);
+}
+
+/// The daemon in a process that is killed with this.
+struct Mortal(Child);
+
+impl Mortal {
+    fn start(config: &Path) -> (Self, std::net::SocketAddr) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+            .args(["run", "--config"])
+            .arg(config)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+        let line = log.find_map(|line| line.ok().filter(|line| line.contains("uci listens at")));
+        let address = line.unwrap().rsplit_once(' ').unwrap().1.parse().unwrap();
+        // The log is read on, so that nobody waits for it to be.
+        std::thread::spawn(move || log.for_each(drop));
+        (Self(child), address)
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        // SIGKILL: the daemon hears nothing of it.
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_killed_at_any_moment_leaves_whole_files_and_goes_on_with_the_game() {
+    let folder = House::folder();
+    let games = folder.path().join("games");
+    let port = folder.path().join("citrine");
+    let mut hand = Hand::new(Kind::NovagCitrine, port.clone(), true);
+    let config = folder.path().join("bb.toml");
+    let text = format!(
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n{}\
+         [boards.citrine]\n{FAST_CITRINE}serial = {{ port = {port:?} }}\n",
+        kept_in(&games)
+    );
+    fs::write(&config, text).unwrap();
+    let mut random = fastrand::Rng::with_seed(7);
+    let moves: Vec<&str> = LONG.split(' ').collect();
+    for pair in 0..moves.len() / 2 {
+        let (daemon, address) = Mortal::start(&config);
+        let mut gui = Gui::connect(address).await;
+        gui.asks(&moves[..2 * pair].join(" ")).await;
+        if pair > 0 {
+            let reply = moves[2 * pair - 1];
+            hand.sees(&format!("executed {reply}")).await;
+        } else {
+            gui.hears_of("to move on the board").await;
+        }
+        let mine = moves[2 * pair];
+        hand.does(mine).await;
+        gui.hears(&format!("bestmove {mine}")).await;
+        // Somewhere between before and after the writing.
+        let moment = Duration::from_micros(random.u64(0..20_000));
+        tokio::time::sleep(moment).await;
+        drop(daemon);
+        for entry in fs::read_dir(&games).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().unwrap() == "pgn" {
+                let read = read(&fs::read_to_string(&path).unwrap());
+                let played = moves[..=2 * pair].join(" ");
+                assert!(played.starts_with(&read.moves()), "{played}\n{read:?}");
+            }
+        }
+    }
+    // The last daemon is let live until it has written, and cleans up what the others left.
+    let (daemon, address) = Mortal::start(&config);
+    let mut gui = Gui::connect(address).await;
+    gui.asks(LONG).await;
+    hand.sees(&format!("executed {}", moves[moves.len() - 1]))
+        .await;
+    hand.does("c2c3").await;
+    gui.hears("bestmove c2c3").await;
+    terminate(daemon).await;
+    let kept = games_in(&games);
+    assert_eq!(kept.len(), 1, "{kept:#?}");
+    assert_eq!(kept[0].moves(), format!("{LONG} c2c3"));
+}
+
+/// SIGTERM, and the end.
+async fn terminate(mut daemon: Mortal) {
+    let id = daemon.0.id().to_string();
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    let ended = tokio::task::spawn_blocking(move || daemon.0.wait().map(|status| (daemon, status)));
+    let (_, status) = timeout(PATIENCE, ended).await.unwrap().unwrap().unwrap();
+    assert!(status.success(), "{status}");
+}
