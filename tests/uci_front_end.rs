@@ -513,7 +513,7 @@ async fn the_option_promotion_decides_where_the_board_does_not_say() {
 
 #[tokio::test]
 async fn a_gui_that_wants_info_json_is_told_of_the_board_until_it_wants_it_no_more() {
-    let (house, hand) = House::with_citrine().await;
+    let (house, mut hand) = House::with_citrine().await;
     let mut gui = house.gui().await;
     gui.says("setoption name UCI_InfoJSON value true").await;
     gui.asks("").await;
@@ -531,7 +531,7 @@ async fn a_gui_that_wants_info_json_is_told_of_the_board_until_it_wants_it_no_mo
     gui.hears("readyok").await;
     let told = gui.log.len();
     gui.asks("e2e4 e7e5").await;
-    gui.hears_of("White to move").await;
+    hand.sees("executed e7e5").await;
     hand.does("g1f3").await;
     gui.hears("bestmove g1f3").await;
     let json = |line: &String| line.starts_with("info json");
