@@ -1,6 +1,6 @@
 //! The person at a Neo: does what it is told, piece by piece, and keeps track of the game.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Piece, Position, Role, Square, uci::UciMove};
 
@@ -17,7 +17,7 @@ use crate::{
 /// More take-backs than this at once are a new game, or somebody who clears the board.
 const MAX_TAKE_BACKS: usize = 8;
 /// How long a piece is in the hand that carries it somewhere.
-const CARRY: std::time::Duration = std::time::Duration::from_millis(600);
+const CARRY: Duration = Duration::from_millis(600);
 
 /// What a person can do to a Neo.
 #[derive(Clone, Debug, PartialEq)]
@@ -359,7 +359,7 @@ fn carried(here: &shakmaty::Board, m: UciMove) -> Option<Script> {
     };
     let piece = here.piece_at(from)?;
     let put = (CARRY, Step::Touch(Touch::Put(to, piece)));
-    let lift = (std::time::Duration::ZERO, Step::Touch(Touch::Lift(from)));
+    let lift = (Duration::ZERO, Step::Touch(Touch::Lift(from)));
     here.piece_at(to)
         .is_none()
         .then(|| [lift, put].into_iter().collect())
@@ -367,6 +367,6 @@ fn carried(here: &shakmaty::Board, m: UciMove) -> Option<Script> {
 
 fn touches(all: &[Touch]) -> Script {
     all.iter()
-        .map(|touch| (std::time::Duration::ZERO, Step::Touch(*touch)))
+        .map(|touch| (Duration::ZERO, Step::Touch(*touch)))
         .collect()
 }

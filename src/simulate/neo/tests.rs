@@ -340,6 +340,21 @@ fn hands_take_back_arrange_and_begin_anew() {
 }
 
 #[test]
+fn a_piece_is_carried_where_no_rule_allows_it_and_back() {
+    let mut rig = Rig::new(Settings::default());
+    rig.found("e2e4");
+    let before = rig.neo.table().board().clone();
+    rig.neo.hand(rig.now, HandAction::Wrong(mv("a1a5")));
+    rig.run(5.0);
+    assert!(rig.neo.table().board().piece_at(Square::A5).is_some());
+    assert!(!rig.neo.is_settled());
+    rig.neo.hand(rig.now, HandAction::Wrong(mv("a5a1")));
+    rig.run(5.0);
+    assert_eq!(*rig.neo.table().board(), before);
+    assert!(rig.neo.is_settled());
+}
+
+#[test]
 fn a_stuck_square_reads_empty_until_its_piece_is_lifted() {
     let mut rig = Rig::new(Settings {
         stuck_motor: 1.0,
