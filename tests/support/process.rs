@@ -120,8 +120,14 @@ impl Process {
 
     /// Somebody who watches its only board.
     pub async fn watch(&mut self) -> Watch {
+        self.watch_of(None).await
+    }
+
+    /// Somebody who watches this one of its boards.
+    pub async fn watch_of(&mut self, board: Option<&'static str>) -> Watch {
         Watch {
             stream: Gui::connect(self.address("status").await).await,
+            board,
             plies: 0,
             last: String::new(),
             advice: String::new(),
@@ -146,6 +152,7 @@ impl Drop for Process {
 /// A daemon's event stream, followed.
 pub struct Watch {
     stream: Gui,
+    board: Option<&'static str>,
     plies: usize,
     /// The last of them.
     last: String,
@@ -153,10 +160,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The next event.
+    /// The next event, or null for one of another board.
     async fn next(&mut self) -> Value {
         let line = self.stream.line().await.unwrap();
         let event: Value = serde_json::from_str(&line).unwrap();
+        if self.board.is_some_and(|board| event["board"] != board) {
+            return Value::Null;
+        }
         let words = |key: &str| event[key].as_str().unwrap().to_owned();
         let ply = || usize::try_from(event["ply"].as_u64().unwrap()).unwrap();
         match event["event"].as_str().unwrap() {
