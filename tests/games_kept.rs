@@ -21,17 +21,25 @@ use std::{
 
 use boardbridge::{
     board::{
+        command::{ClientId, Command as BoardCommand},
+        machine::Machine,
         name::BoardName,
-        occasion::{GameEnd, Judge},
+        occasion::{GameEnd, Judge, Occasion},
         snapshot::Snapshot,
     },
-    config::{GamesConfig, games::TagText},
+    bus::By,
+    config::{BoardConfig, GamesConfig, games::TagText},
+    driver::{Channel, registry},
     game::Game,
     games::{
         folder::{Folder, Found, remedy},
         keeper::{Keeper, Notice, RETRY_WAIT, WRITE_GAP},
     },
     simulate::run::Kind,
+};
+use figment::{
+    Figment,
+    providers::{Format as _, Toml},
 };
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
@@ -103,8 +111,20 @@ impl Rig {
         self.led(game, None);
     }
 
-    /// The board stands so, and is led to that.
+    /// The board stands so, and is led to that. What is not in that the hand has made.
     fn led(&mut self, game: Game, target: Option<Game>) {
+        let common = self.snapshot.game.common_plies(&game).unwrap_or(0);
+        let mut by: Vec<Option<By>> = self.snapshot.by.iter().copied().take(common).collect();
+        let shared = target.as_ref().and_then(|t| t.common_plies(&game));
+        let last = target.as_ref().map(Game::len);
+        by.extend((by.len()..game.len()).map(|ply| {
+            if shared.is_none_or(|shared| shared <= ply) {
+                Some(By::Hand)
+            } else {
+                (last == Some(ply + 1)).then_some(By::Target)
+            }
+        }));
+        self.snapshot.by = by.into();
         self.snapshot.game = Arc::new(game);
         self.snapshot.target = target.map(Arc::new);
         self.look();
@@ -354,6 +374,176 @@ fn the_result_is_what_the_rules_or_the_players_say() {
         rig.played("e2e4 e7e5 g1f3");
         assert_eq!(rig.lines(), ["e2e4 e7e5", "e2e4 e7e5 g1f3"], "{end}");
     }
+}
+
+#[test]
+fn nobodys_word_overrules_a_mate() {
+    for (end, judge) in [
+        (GameEnd::Aborted, Judge::Program),
+        (GameEnd::Draw, Judge::Hand),
+        (GameEnd::BlackResigned, Judge::Hand),
+    ] {
+        let mut rig = Rig::new();
+        rig.played("f2f3 e7e5 g2g4 d8h4");
+        rig.snapshot.ending = Some(end);
+        rig.snapshot.judge = Some(judge);
+        rig.look();
+        let read = &rig.settle()[0];
+        assert_eq!(read.tag("Result"), "0-1", "{end}");
+        assert_eq!(read.tag("Termination"), "normal", "{end}");
+    }
+}
+
+/// A UCB whose hand plays, a program that takes every move, and a keeper.
+struct Board {
+    machine: Machine,
+    now: Instant,
+    keeper: Keeper,
+    target: Game,
+    number: u64,
+}
+
+const PROGRAM: ClientId = ClientId(1);
+
+impl Board {
+    /// At the start of a game, the program waiting for the hand.
+    fn begun() -> Self {
+        let name: BoardName = "ucb".parse().unwrap();
+        let text = Toml::string("kind = \"novag-ucb\"");
+        let config: BoardConfig = Figment::from(text).extract().unwrap();
+        let driver = registry::driver(&config);
+        let mut board = Self {
+            machine: Machine::new(name.clone(), driver, config.correction_wait()),
+            now: Instant::now(),
+            keeper: Keeper::new(name, &GamesConfig::default(), None),
+            target: Game::standard(),
+            number: 0,
+        };
+        board.machine.link_up(board.now);
+        board.hears("N");
+        board.states();
+        board
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        loop {
+            while self.machine.poll_event().is_some()
+                || self.machine.poll_transmit(self.now).is_some()
+            {}
+            match self.machine.deadline().filter(|at| *at <= end) {
+                Some(at) => {
+                    self.now = at.max(self.now);
+                    self.machine.timeout(self.now);
+                }
+                None => break,
+            }
+        }
+        self.now = end;
+    }
+
+    fn hears(&mut self, line: &str) {
+        let line = format!("{line}\r\n");
+        self.machine
+            .received(self.now, Channel::Serial, line.as_bytes());
+        self.pass(Duration::from_secs(5));
+    }
+
+    fn command(&mut self, command: BoardCommand) {
+        self.machine.command(self.now, command);
+        self.pass(Duration::from_secs(5));
+    }
+
+    /// The program states its game, and waits for the hand.
+    fn states(&mut self) {
+        self.number += 1;
+        self.command(BoardCommand::Target {
+            client: PROGRAM,
+            label: "127.0.0.1:4711".into(),
+            number: self.number,
+            game: Box::new(self.target.clone()),
+            occasion: Occasion::default(),
+        });
+        self.command(BoardCommand::Await {
+            client: PROGRAM,
+            on: true,
+        });
+    }
+
+    /// The hand moves, and the program takes the move over.
+    fn plays(&mut self, m: &str) {
+        self.hears(&format!("M{m}"));
+        self.target.play_uci([m]).unwrap();
+        self.command(BoardCommand::Answered {
+            client: PROGRAM,
+            number: self.number,
+            answer: m.parse().unwrap(),
+        });
+    }
+
+    fn looks(&mut self) {
+        self.keeper.see(SystemTime::now(), &self.machine.snapshot());
+    }
+
+    fn kept(&mut self) -> Read {
+        self.looks();
+        read(&self.keeper.flush(self.now).unwrap().text)
+    }
+}
+
+#[test]
+fn the_hands_moves_are_the_hands_however_late_the_keeper_looks() {
+    for looks in [0, 1, 2] {
+        let mut board = Board::begun();
+        for m in ["e2e4", "e7e5", "g1f3"] {
+            board.plays(m);
+            if looks > 0 {
+                board.looks();
+            }
+            board.states();
+            if looks > 1 {
+                board.looks();
+            }
+        }
+        let read = board.kept();
+        assert_eq!(read.moves(), "e2e4 e7e5 g1f3");
+        assert_eq!(read.tag("White"), "Hand on ucb");
+        assert_eq!(read.tag("Black"), "Hand on ucb");
+        // And the program's are the program's.
+        let mut board = Board::begun();
+        for (m, reply) in [("e2e4", "e7e5"), ("g1f3", "b8c6")] {
+            board.plays(m);
+            if looks > 0 {
+                board.looks();
+            }
+            board.target.play_uci([reply]).unwrap();
+            board.states();
+            if looks > 1 {
+                board.looks();
+            }
+            board.hears(&format!("M{reply}"));
+        }
+        let read = board.kept();
+        assert_eq!(read.moves(), "e2e4 e7e5 g1f3 b8c6");
+        assert_eq!(read.tag("White"), "Hand on ucb");
+        assert_eq!(read.tag("Black"), "Chess program");
+    }
+}
+
+#[test]
+fn what_was_seen_of_one_game_is_not_told_of_the_next() {
+    let mut board = Board::begun();
+    board.plays("e2e4");
+    let snapshot = board.machine.snapshot();
+    assert_eq!(*snapshot.by, [Some(By::Hand)]);
+    assert!(snapshot.took[0].is_some());
+    board.command(BoardCommand::NewGame { client: PROGRAM });
+    board.target = game(LONG);
+    board.states();
+    board.pass(Duration::from_secs(200));
+    let snapshot = board.machine.snapshot();
+    assert_eq!(*snapshot.game, game(LONG));
+    assert_eq!((snapshot.by[0], snapshot.took[0]), (None, None));
 }
 
 #[test]

@@ -30,7 +30,7 @@ use boardbridge::{
         neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     },
     game::{Game, uci},
-    guidance::in_words,
+    guidance::{in_words, name},
     simulate::{
         HandAction, Report,
         neo::{Hand, Neo, Settings, profile},
@@ -1371,4 +1371,155 @@ fn the_hand_takes_back_ply_after_ply_over_every_kind_of_move() {
             world.stands(&all[..left].join(" "));
         }
     }
+}
+
+#[test]
+fn two_pieces_lifted_together_are_not_taken_for_each_other() {
+    let fen = "rnb1kbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1";
+    let mut world = World::begun();
+    world.target = Game::from_fen(fen).unwrap();
+    world.state();
+    world.pass(Duration::from_secs(3));
+    for square in [Square::G1, Square::H1] {
+        world.hand(Hand::Lift(square));
+        world.pass(Duration::from_secs(1));
+    }
+    world.hand(Hand::Put(Square::F3, Color::White.knight()));
+    world.pass(Duration::from_secs(3));
+    let told = in_words(&world.snapshot().guidance);
+    assert!(told.contains("put the white rook on h1"), "{told}");
+    assert!(!told.contains("f3"), "{told}");
+}
+
+#[test]
+fn kings_lifted_together_and_put_in_the_centre_end_the_game() {
+    let moves = "e2e3 e7e6";
+    for (first, second, end) in [
+        (Square::D4, Square::D5, GameEnd::Draw),
+        (Square::D4, Square::E5, GameEnd::WhiteResigned),
+        (Square::D5, Square::E4, GameEnd::BlackResigned),
+    ] {
+        for white_first in [true, false] {
+            let mut world = World::at(moves);
+            for square in [Square::E8, Square::E1] {
+                world.hand(Hand::Lift(square));
+                world.pass(Duration::from_secs(1));
+            }
+            let white = Color::from_white(white_first);
+            for (square, color) in [(first, white), (second, !white)] {
+                world.hand(Hand::Put(square, color.king()));
+                world.pass(Duration::from_secs(1));
+            }
+            world.comes(|w| w.snapshot().ending == Some(end), "the game's end");
+            world.pass(LONG);
+            assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
+            for square in [first, second] {
+                world.hand(Hand::Lift(square));
+            }
+            for (square, color) in [(Square::E8, Color::Black), (Square::E1, Color::White)] {
+                world.hand(Hand::Put(square, color.king()));
+            }
+            world.comes(|w| w.snapshot().ending.is_none(), "the game");
+            world.stands(moves);
+            world.plays("g1f3");
+        }
+    }
+}
+
+#[test]
+fn a_capture_that_cannot_be_is_led_back_whichever_piece_was_lifted_first() {
+    let moves = "e2e4 d7d5";
+    for lifts in [[Square::D5, Square::G1], [Square::G1, Square::D5]] {
+        let mut world = World::at(moves);
+        for square in lifts {
+            world.hand(Hand::Lift(square));
+            world.pass(Duration::from_secs(1));
+        }
+        world.hand(Hand::Put(Square::D5, Color::White.knight()));
+        world.pass(Duration::from_secs(10));
+        assert_eq!(
+            in_words(&world.snapshot().guidance),
+            "move the white knight from d5 to g1, then put the black pawn on d5"
+        );
+        world.hand(Hand::Lift(Square::D5));
+        world.hand(Hand::Put(Square::D5, Color::Black.pawn()));
+        world.hand(Hand::Put(Square::G1, Color::White.knight()));
+        world.pass(LONG);
+        world.stands(moves);
+        // It is put back in either order.
+        for (square, piece) in [
+            (Square::D5, Color::Black.pawn()),
+            (Square::G1, Color::White.knight()),
+        ] {
+            for square in lifts {
+                world.hand(Hand::Lift(square));
+            }
+            world.hand(Hand::Put(Square::D5, Color::White.knight()));
+            world.pass(Duration::from_secs(10));
+            world.hand(Hand::Lift(Square::D5));
+            world.hand(Hand::Put(square, piece));
+            world.pass(Duration::from_secs(10));
+            let told = in_words(&world.snapshot().guidance);
+            let (other, piece) = match square {
+                Square::D5 => (Square::G1, Color::White.knight()),
+                _ => (Square::D5, Color::Black.pawn()),
+            };
+            assert_eq!(told, format!("put the {} on {other}", name(piece)));
+            world.hand(Hand::Put(other, piece));
+            world.pass(LONG);
+            world.stands(moves);
+        }
+    }
+}
+
+#[test]
+fn pieces_straightened_together_or_put_down_twice_are_still_known() {
+    let mut world = World::at("e2e4 d7d5");
+    // One stands wrong all the time.
+    world.hand(Hand::Lift(Square::G1));
+    world.hand(Hand::Put(Square::D4, Color::White.knight()));
+    for _ in 0..2 {
+        world.hand(Hand::Lift(Square::D4));
+        world.hand(Hand::Put(Square::D4, Color::White.knight()));
+    }
+    for square in [Square::D5, Square::A1] {
+        world.hand(Hand::Lift(square));
+        world.pass(Duration::from_secs(1));
+    }
+    for (square, piece) in [
+        (Square::D5, Color::Black.pawn()),
+        (Square::A1, Color::White.rook()),
+    ] {
+        world.hand(Hand::Put(square, piece));
+        world.pass(Duration::from_secs(1));
+    }
+    world.pass(Duration::from_secs(10));
+    assert_eq!(
+        in_words(&world.snapshot().guidance),
+        "move the white knight from d4 to g1"
+    );
+}
+
+#[test]
+fn a_piece_taken_off_as_told_is_not_taken_for_the_next_that_is_brought() {
+    let fen = "r1bqkbnr/pppppppp/8/8/8/Q6Q/1PPPPPP1/RNBQKBNR w KQkq - 0 1";
+    let mut world = World::begun();
+    world.target = Game::from_fen(fen).unwrap();
+    world.state();
+    world.pass(Duration::from_secs(5));
+    for square in [Square::A2, Square::H2, Square::B8] {
+        world.hand(Hand::Lift(square));
+        world.pass(Duration::from_secs(3));
+    }
+    world.hand(Hand::Put(Square::H3, Color::White.queen()));
+    world.pass(Duration::from_secs(3));
+    assert_eq!(
+        in_words(&world.snapshot().guidance),
+        "put the white queen on a3"
+    );
+    world.hand(Hand::Put(Square::A3, Color::White.queen()));
+    world.comes(
+        |w| w.snapshot().sure && *w.snapshot().game == w.target,
+        "the set-up",
+    );
 }

@@ -12,7 +12,7 @@ use super::{
     name::BoardName,
     occasion::{GameEnd, Judge},
 };
-use crate::{driver::BoardResult, game::Game, guidance::Action};
+use crate::{bus::By, driver::BoardResult, game::Game, guidance::Action};
 
 /// How the board is connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,9 @@ pub struct Snapshot {
     pub put_to_start: u64,
     /// What to do so that the pieces stand as they should, in this order; empty if they do, or if nobody knows.
     pub guidance: Arc<[Action]>,
+    /// Who made each move of the game, where it was seen: of the moves shown on the board only those that were the last of
+    /// the target.
+    pub by: Arc<[Option<By>]>,
     /// How long the hand took for each move of the game, where it was seen.
     pub took: Arc<[Option<Duration>]>,
     /// How the game on it ended.
@@ -99,6 +102,7 @@ impl Snapshot {
             taken_back: false,
             put_to_start: 0,
             guidance: Arc::new([]),
+            by: Arc::new([]),
             took: Arc::new([]),
             ending: None,
             judge: None,

@@ -20,7 +20,7 @@ use std::{
 use super::{
     folder::Found,
     reading,
-    record::{Heading, Record, Standing},
+    record::{Heading, Record},
     writing::{date_and_time, pgn, program},
 };
 use crate::{
@@ -39,8 +39,8 @@ use crate::{
 pub const MAX_TAKEN_BACK: usize = 8;
 /// A board that is put back to the start after so few moves goes on with the same game.
 pub const MAX_UNMADE: usize = 2;
-/// Moves that were made one after the other between two looks; of more at once nobody saw who made them.
-const MAX_AT_ONCE: usize = 2;
+/// Moves that a board tells of afterwards and that are taken for the hand's; of more at once nobody knows who made them.
+const MAX_UNSEEN: usize = 2;
 /// Between two writings of one game: a memory card is not to be worn by moves shown to and fro, and a power cut may
 /// cost what a hand plays meanwhile.
 pub const WRITE_GAP: Duration = Duration::from_secs(2);
@@ -108,8 +108,8 @@ impl Kept {
         !self.record.is_over() && (unmade || known)
     }
 
-    /// The game has come to this.
-    fn go_on(&mut self, game: &Game, target: Option<&Game>) {
+    /// The game has come to this. `by` is who made its last moves, where that was seen.
+    fn go_on(&mut self, game: &Game, by: &[Option<By>]) {
         self.left = false;
         self.found = false;
         let common = self.record.game.common_plies(game).unwrap_or(0);
@@ -117,18 +117,14 @@ impl Kept {
             return;
         }
         self.revision += 1;
-        // Who made many moves at once was not seen.
-        let few = game.len() - common <= MAX_AT_ONCE;
+        // It may be told from a later position than it is known from.
+        let later = game.len().saturating_sub(by.len());
+        let seen = |ply: usize| by.get(ply.checked_sub(later)?).copied().flatten();
+        let unseen = (common..game.len()).filter(|ply| seen(*ply) == Some(By::HandUnseen));
+        // Who made many moves while nobody looked is not known.
+        let many = unseen.count() > MAX_UNSEEN;
         for ply in common..game.len() {
-            let shown = target
-                .is_some_and(|target| target.common_plies(game).is_some_and(|shared| shared > ply));
-            // What is shown before the last move of the target was played some time, by whomever.
-            let last = target.is_some_and(|target| target.len() == ply + 1);
-            self.record.by[ply] = match (shown, last) {
-                (false, _) if few => Some(By::Hand),
-                (true, true) => Some(By::Target),
-                _ => None,
-            };
+            self.record.by[ply] = seen(ply).filter(|by| *by != By::HandUnseen || !many);
         }
     }
 }
@@ -213,7 +209,7 @@ impl Keeper {
         self.seen = Some(looked_at);
         let target = snapshot.target.as_deref();
         let Some(kept) = self.games.back_mut() else {
-            self.begin(at, &snapshot.game, target);
+            self.begin(at, &snapshot.game, &snapshot.by);
             return;
         };
         if snapshot.game.is_empty() {
@@ -230,7 +226,7 @@ impl Keeper {
             }
         }
         let Some(common) = kept.record.game.common_plies(&game) else {
-            self.begin(at, &game, target);
+            self.begin(at, &game, &snapshot.by);
             return;
         };
         kept.left |= common == 0;
@@ -250,9 +246,9 @@ impl Keeper {
             && !returns
             && let Some(kept) = self.games.back_mut()
         {
-            kept.go_on(&game, target);
+            kept.go_on(&game, &snapshot.by);
         } else {
-            self.begin(at, &game, target);
+            self.begin(at, &game, &snapshot.by);
         }
     }
 
@@ -265,7 +261,7 @@ impl Keeper {
     }
 
     /// Another game than the last is on the board: the one before that, or a new one.
-    fn begin(&mut self, at: SystemTime, game: &Game, target: Option<&Game>) {
+    fn begin(&mut self, at: SystemTime, game: &Game, by: &[Option<By>]) {
         if game.is_empty() {
             return;
         }
@@ -284,7 +280,7 @@ impl Keeper {
             });
         }
         if let Some(kept) = self.games.back_mut() {
-            kept.go_on(game, target);
+            kept.go_on(game, by);
         }
         while self.games.len() > 2 && !self.games[0].is_dirty() {
             self.games.pop_front();
@@ -332,9 +328,8 @@ impl Keeper {
             return;
         }
         if let Some(end) = ending
-            && record.standing != Standing::Ended(end)
+            && record.end(end)
         {
-            record.standing = Standing::Ended(end);
             kept.revision += 1;
         }
         for (known, took) in record.took[before..].iter_mut().zip(&*snapshot.took) {

@@ -106,6 +106,13 @@ impl Record {
         true
     }
 
+    /// The game ended so, by somebody's word: the rules' own is not overruled. `true` if that changes it.
+    pub fn end(&mut self, end: GameEnd) -> bool {
+        let end = GameEnd::by_rules(&self.game).unwrap_or(end);
+        let before = std::mem::replace(&mut self.standing, Standing::Ended(end));
+        before != self.standing
+    }
+
     /// The same game, told from further back.
     pub fn begin_earlier(&mut self, game: Game) {
         let before = game.len().saturating_sub(self.game.len());

@@ -65,7 +65,7 @@ pub(super) struct Hypothesis {
 }
 
 /// The four squares that tell a result with the kings on them.
-pub(super) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
+pub(crate) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
 /// Everything the hand may do next.
 #[derive(Clone, Debug)]

@@ -20,8 +20,8 @@ use std::{collections::VecDeque, time::Instant};
 
 use shakmaty::{Bitboard, Board, Move, Role, Square};
 
-pub(crate) use self::evidence::BOUNCE;
 pub use self::waits::Waits;
+pub(crate) use self::{evidence::BOUNCE, hypothesis::CENTRE};
 use self::{
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis, Meaning},
@@ -179,7 +179,7 @@ impl Recogniser {
             Sensed::Lifted(square) => self.let_go(now, square),
             Sensed::Placed(square) => {
                 if let Some(index) = self.sign.take()
-                    && !hypothesis::CENTRE.contains(square)
+                    && !CENTRE.contains(square)
                 {
                     self.report(now, index);
                 }

@@ -29,7 +29,7 @@ use super::{
     snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
-    bus::Event,
+    bus::{By, Event},
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
     guidance::{Action, Picture},
@@ -254,7 +254,8 @@ impl Machine {
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
             guidance: self.guidance.clone(),
-            took: self.times.of(self.held.game()),
+            by: self.times.by(self.held.game()),
+            took: self.times.took(self.held.game()),
             ending: self.ended.map(|(end, _)| end),
             judge: self.ended.map(|(_, judge)| judge),
             taken_back: self.hand_took_back,
@@ -284,16 +285,9 @@ impl Machine {
 
     fn event(&mut self, event: Event) {
         self.changed = true;
-        match &event {
-            Event::Moved {
-                took: None, ply, ..
-            }
-            | Event::TookBack { ply, .. } => self.times.forget_from(ply.saturating_sub(1)),
-            Event::NewGame { .. } => {
-                self.times.forget_from(0);
-                self.ended = None;
-            }
-            _ => {}
+        if let Event::NewGame { .. } = event {
+            self.times.forget_from(0);
+            self.ended = None;
         }
         let changes = matches!(
             event,
@@ -303,6 +297,15 @@ impl Machine {
                 | Event::SetUp { .. }
                 | Event::Mended
         );
+        if changes {
+            self.times.follow(self.held.game());
+        }
+        if let Event::Moved { ply, by, took, .. } = event {
+            // What is shown on the way to the target's last move was made some time, by whomever.
+            let last = self.claims.target().is_some_and(|t| t.len() == ply);
+            let seen = by != By::Target || last;
+            self.times.made(ply, seen.then_some(by), took);
+        }
         self.unjudged |= changes;
         self.events.push_back(event);
     }

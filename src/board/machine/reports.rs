@@ -297,7 +297,7 @@ impl Machine {
                 self.by_hand = false;
                 self.result = None;
                 self.confirm(now);
-                let took = self.times.played(now, m, ply - 1);
+                let took = self.times.played(now, ply - 1);
                 self.event(Event::Moved {
                     uci: uci(m),
                     ply,

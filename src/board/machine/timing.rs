@@ -1,13 +1,18 @@
-//! How long the hand takes for its moves.
+//! Who makes the moves, and how long the hand takes for its own.
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use shakmaty::Move;
+use crate::{board::advice::Advice, bus::By, game::Game};
 
-use crate::{board::advice::Advice, game::Game};
+/// What was seen of one move being made.
+#[derive(Clone, Copy, Debug, Default)]
+struct Made {
+    by: Option<By>,
+    took: Option<Duration>,
+}
 
 /// The hand's move is awaited.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +25,12 @@ struct Awaited {
     made: bool,
 }
 
-/// How long the hand took for the moves of a game, where that was seen.
+/// Who made the moves of the game on the board, and how long the hand took, where that was seen.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    /// The moves timed, each with the plies before it, in their order.
-    moves: Vec<(usize, Move, Duration)>,
+    game: Game,
+    /// As many as moves.
+    moves: Vec<Made>,
     awaited: Option<Awaited>,
 }
 
@@ -60,31 +66,57 @@ impl Times {
         self.awaited = None;
     }
 
-    /// The game has other moves after so many plies, or none.
+    /// The moves after so many plies are those of another game, also where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
-        self.moves.retain(|(before, _, _)| *before < plies);
+        self.moves
+            .iter_mut()
+            .skip(plies)
+            .for_each(|made| *made = Made::default());
     }
 
-    /// The hand has made this move after so many plies: how long it took.
-    pub fn played(&mut self, now: Instant, m: Move, plies: usize) -> Option<Duration> {
-        self.forget_from(plies);
+    /// This game is on the board: what was seen of other moves is forgotten.
+    pub fn follow(&mut self, game: &Game) {
+        if self.game == *game {
+            return;
+        }
+        self.moves.truncate(self.common(game));
+        self.moves.resize(game.len(), Made::default());
+        self.game = game.clone();
+    }
+
+    fn common(&self, game: &Game) -> usize {
+        self.game.common_plies(game).unwrap_or(0)
+    }
+
+    /// This move of the game followed was made so, counted from 1.
+    pub fn made(&mut self, ply: usize, by: Option<By>, took: Option<Duration>) {
+        let index = ply.checked_sub(1);
+        if let Some(made) = index.and_then(|index| self.moves.get_mut(index)) {
+            *made = Made { by, took };
+        }
+    }
+
+    /// The hand has made a move after so many plies: how long it took.
+    pub fn played(&mut self, now: Instant, plies: usize) -> Option<Duration> {
         let began = self.awaited.take();
         let began = began.filter(|awaited| awaited.plies == plies);
-        let took = began.map(|awaited| now.saturating_duration_since(awaited.since));
-        if let Some(took) = took {
-            self.moves.push((plies, m, took));
-        }
-        took
+        began.map(|awaited| now.saturating_duration_since(awaited.since))
+    }
+
+    /// Who made each move of this game.
+    pub fn by(&self, game: &Game) -> Arc<[Option<By>]> {
+        self.each(game).map(|made| made.by).collect()
     }
 
     /// How long each move of this game took.
-    pub fn of(&self, game: &Game) -> Arc<[Option<Duration>]> {
-        let mut all = vec![None; game.len()];
-        for (plies, m, took) in &self.moves {
-            if game.moves().get(*plies) == Some(m) {
-                all[*plies] = Some(*took);
-            }
-        }
-        all.into()
+    pub fn took(&self, game: &Game) -> Arc<[Option<Duration>]> {
+        self.each(game).map(|made| made.took).collect()
+    }
+
+    fn each(&self, game: &Game) -> impl Iterator<Item = Made> {
+        let known = self.moves.iter().copied().take(self.common(game));
+        known
+            .chain(std::iter::repeat(Made::default()))
+            .take(game.len())
     }
 }

@@ -226,7 +226,13 @@ impl Neo {
         match message {
             Message::Lifted(square) => {
                 self.put.discard(square);
-                self.touched.lift(square);
+                let told =
+                    |action: &guidance::Action| action.from == Some(square) && action.to.is_none();
+                if self.misplaced.is_some() && self.guidance.iter().any(told) {
+                    self.touched.take_off(square);
+                } else {
+                    self.touched.lift(square);
+                }
                 if let Some(picture) = &mut self.picture {
                     picture.discard(square);
                 }
@@ -287,10 +293,11 @@ impl Neo {
         if self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none() {
             // What was lifted and put down was understood.
             let standing = self.recogniser.standing();
-            if self.touched.known() != standing {
+            if !self.touched.stands_as(standing) {
                 self.touched = Touched::pieces(standing.clone());
             }
         }
+        self.look_again();
         if self.phase != Phase::Ready {
             return;
         }

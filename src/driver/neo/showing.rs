@@ -39,6 +39,20 @@ impl Neo {
         }
     }
 
+    /// The same squares are wrong as was told, but it may be other pieces that stand there now.
+    pub(super) fn look_again(&mut self) {
+        let standing = self.recogniser.standing();
+        let (lacking, surplus) = self.recogniser.disturbed();
+        let same = self.misplaced.as_ref().is_some_and(|told| {
+            let told_lacking: Bitboard = told.lacking.iter().map(|(square, _)| *square).collect();
+            told.wanted == *standing && (told_lacking, told.surplus) == (lacking, surplus)
+        });
+        if same {
+            let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
+            self.tell_misplaced(misplaced);
+        }
+    }
+
     pub(super) fn mended(&mut self) {
         if self.misplaced.take().is_some() {
             self.events.push_back(DriverEvent::Stands);

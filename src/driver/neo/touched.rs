@@ -1,13 +1,37 @@
 //! Which piece went where, as far as lifts and placements tell: for the words that the player is told, not for moves.
+//!
+//! One piece lifted and put down is the same piece. Of several that are off the board at once nobody knows which is put
+//! where; only what a player plainly did is taken for granted.
 
-use shakmaty::{Board, Piece, Square};
+use shakmaty::{Bitboard, Board, Piece, Role, Square};
+
+use crate::recognise::CENTRE;
+
+/// Pieces off the board, or put down since and not told apart, at once. Two hands hold fewer; with more a position is being
+/// set up, and what is put down may come from anywhere.
+const MAX_LOOSE: usize = 8;
+
+/// A piece that was lifted.
+#[derive(Clone, Copy, Debug)]
+struct Lifted {
+    /// What it is, if that was known.
+    piece: Option<Piece>,
+    from: Square,
+}
 
 /// The pieces where the hand has put them, as far as that is known.
 #[derive(Debug)]
 pub(super) struct Touched {
+    /// What stands where for certain.
+    certain: Board,
+    /// The same, with what the player plainly did.
     board: Board,
-    /// What was lifted last, and has not been put down.
-    lifted: Option<Piece>,
+    /// What was lifted, and either is in the air or stands on one of the open squares.
+    loose: Vec<Lifted>,
+    /// Where they were put.
+    open: Bitboard,
+    /// More than that were lifted: nothing is known of what is put down.
+    too_many: bool,
 }
 
 impl Touched {
@@ -19,8 +43,11 @@ impl Touched {
     /// The pieces stand so.
     pub fn pieces(board: Board) -> Self {
         Self {
+            certain: board.clone(),
             board,
-            lifted: None,
+            loose: Vec::new(),
+            open: Bitboard::EMPTY,
+            too_many: false,
         }
     }
 
@@ -29,16 +56,126 @@ impl Touched {
         &self.board
     }
 
-    /// What stood there was lifted.
-    pub fn lift(&mut self, square: Square) {
-        self.lifted = self.board.remove_piece_at(square);
+    /// Whether the pieces stand so, and nothing else is thought of.
+    pub fn stands_as(&self, board: &Board) -> bool {
+        self.certain == *board && self.loose.is_empty() && !self.too_many
     }
 
-    /// Something was put down: what was lifted last, if that was known and is still in the hand.
+    /// What stood there was lifted.
+    pub fn lift(&mut self, square: Square) {
+        let was_open = self.open.contains(square);
+        self.open.discard(square);
+        if was_open
+            && let Some(piece) = self.board.piece_at(square)
+            && let Some(taker) = self.loose.iter_mut().find(|l| l.piece == Some(piece))
+        {
+            // The hand takes a capture back.
+            taker.from = square;
+        }
+        let piece = self.certain.remove_piece_at(square);
+        // A square may tell twice that it is empty.
+        let again = piece.is_none() && self.loose.iter().any(|lifted| lifted.from == square);
+        if !was_open && !again {
+            if self.loose.len() == MAX_LOOSE {
+                self.loose.clear();
+                self.open = Bitboard::EMPTY;
+                self.too_many = true;
+            }
+            if !self.too_many {
+                let from = square;
+                self.loose.push(Lifted { piece, from });
+            }
+        }
+        self.conclude();
+    }
+
+    /// What stood there was lifted as the player was told, and is beside the board.
+    pub fn take_off(&mut self, square: Square) {
+        if self.open.contains(square) {
+            // One of several, and nobody knows which.
+            self.lift(square);
+        } else {
+            self.certain.discard_piece_at(square);
+            self.conclude();
+        }
+    }
+
+    /// Something was put down.
     pub fn put(&mut self, square: Square) {
-        match self.lifted.take() {
-            Some(piece) => self.board.set_piece_at(square, piece),
-            None => self.board.discard_piece_at(square),
+        // A square may tell twice that a piece stands on it.
+        let stands = self.open.contains(square) || self.certain.piece_at(square).is_some();
+        if !stands && self.in_the_air() > 0 {
+            self.open.add(square);
+            self.conclude();
+        }
+    }
+
+    fn in_the_air(&self) -> usize {
+        self.loose.len() - self.open.count()
+    }
+
+    /// Finds out which pieces stand on the open squares.
+    fn conclude(&mut self) {
+        let pieces: Vec<(Square, Option<Piece>)> = match self.alike().or_else(|| self.all_down()) {
+            Some(certain) => {
+                for &(square, piece) in &certain {
+                    if let Some(piece) = piece {
+                        self.certain.set_piece_at(square, piece);
+                    }
+                }
+                self.loose.drain(..certain.len());
+                self.open = Bitboard::EMPTY;
+                Vec::new()
+            }
+            None => self.capture().into_iter().collect(),
+        };
+        self.board = self.certain.clone();
+        for (square, piece) in pieces {
+            if let Some(piece) = piece {
+                self.board.set_piece_at(square, piece);
+            }
+        }
+    }
+
+    /// There is one piece only, or all are of one kind.
+    fn alike(&self) -> Option<Vec<(Square, Option<Piece>)>> {
+        let first = self.loose.first()?;
+        let rest = &self.loose[1..];
+        let alike = |other: &Lifted| first.piece.is_some() && other.piece == first.piece;
+        let put = self.open.into_iter().map(|square| (square, first.piece));
+        rest.iter().all(alike).then(|| put.collect())
+    }
+
+    /// All are down again: where they stood before, or as the kings in the centre, where it does not matter which is which.
+    fn all_down(&self) -> Option<Vec<(Square, Option<Piece>)>> {
+        let homes: Bitboard = self.loose.iter().map(|lifted| lifted.from).collect();
+        let king = |lifted: &Lifted| lifted.piece.is_some_and(|p| p.role == Role::King);
+        if self.loose.is_empty() || self.in_the_air() > 0 {
+            None
+        } else if homes == self.open {
+            let home = |lifted: &Lifted| (lifted.from, lifted.piece);
+            Some(self.loose.iter().map(home).collect())
+        } else if self.open.is_subset(CENTRE) && self.loose.iter().all(king) {
+            let kings = self.loose.iter().map(|lifted| lifted.piece);
+            Some(self.open.into_iter().zip(kings).collect())
+        } else {
+            None
+        }
+    }
+
+    /// One of two of different colours is in the air, and a piece stands where that one stood: the other one, unless the
+    /// first comes down again.
+    fn capture(&self) -> Option<(Square, Option<Piece>)> {
+        let [one, other] = *self.loose.as_slice() else {
+            return None;
+        };
+        let colors = one.piece?.color != other.piece?.color;
+        let square = self.open.single_square().filter(|_| colors)?;
+        let [taken, taker] = [one.from, other.from].map(|from| from == square);
+        match (taken, taker) {
+            (true, false) => Some((square, other.piece)),
+            (false, true) => Some((square, one.piece)),
+            _ => None,
         }
     }
 }
