@@ -340,7 +340,6 @@ impl Machine {
             self.judge();
         }
         self.tell_players();
-        self.mind_guidance();
         let advice = self.advice();
         self.times.note(now, &advice, self.held.game());
         if advice != self.last_advice {
@@ -357,6 +356,8 @@ impl Machine {
             self.event(Event::Advice { text });
             self.last_advice = advice;
         }
+        // After what it is for.
+        self.mind_guidance();
     }
 
     /// Tells who has the board and who waits for it, where that has changed.
