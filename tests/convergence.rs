@@ -433,7 +433,6 @@ impl World {
         assert_eq!(*self.snapshot().game, *game, "{what}");
         let pieces = self.board.game().position().board();
         assert_eq!(pieces, game.position().board(), "{what}");
-        assert!(self.snapshot().guidance.is_empty(), "{what}");
     }
 }
 

@@ -344,6 +344,10 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
             "ucb: new game: {short}. When all pieces stand on their starting squares, press 'Board ready' or just move"
         )
     );
+    assert_eq!(
+        told(Advice::YourMove(Color::White), &list),
+        format!("ucb: White to move on the board. Before that, unless it is done, {short}")
+    );
     let mistake = Advice::Mistake {
         made: Reported::squares(Square::E7, Square::E4, None),
         expected: None,

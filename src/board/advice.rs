@@ -93,7 +93,11 @@ impl Advice {
                 Words(*made),
                 uci(*expected)
             ),
-            advice => format!("{advice}: {list}"),
+            // What was asked for is taken to be done after a while, on a board that does not tell.
+            Self::Make(_) | Self::YourMove(_) => {
+                format!("{self}. Before that, unless it is done, {list}")
+            }
+            Self::Nothing | Self::NoLink(_) | Self::Silent => self.to_string(),
         }
     }
 }

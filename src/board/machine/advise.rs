@@ -15,7 +15,7 @@ impl Machine {
             LinkState::Asking => return Advice::Nothing,
             LinkState::Up => {}
         }
-        if self.is_over_by_hand() {
+        if self.kings_up {
             return Advice::Nothing;
         }
         // While a position is being set up, the guidance tells what is missing.
@@ -31,10 +31,10 @@ impl Machine {
                 expected: self.held.unconfirmed().filter(|_| tells),
             };
         }
-        if let Some(following) = &self.following {
+        let target = self.claims.target();
+        if let Some(following) = self.following.as_ref().filter(|_| target.is_some()) {
             return following.clone();
         }
-        let target = self.claims.target();
         if let Some(target) = target.filter(|_| self.by_hand) {
             return Advice::SetUpByHand(target.fen());
         }

@@ -69,6 +69,7 @@ impl Machine {
             Command::NewGame { client } => {
                 if self.claims.may_lead(client) {
                     self.given.new_game = true;
+                    self.kings_down();
                     self.leading = false;
                     self.forget_old_game();
                 }
@@ -89,6 +90,8 @@ impl Machine {
                 if self.claims.has(client) {
                     // The board is told when it shows the last move.
                     self.ending = Some(end);
+                    let game = self.claims.target().unwrap_or(self.held.game());
+                    self.ended_game = Some(game.clone());
                     self.over(end, Judge::Program);
                     self.claims.finish(client);
                     self.admit_waiting();
@@ -138,9 +141,7 @@ impl Machine {
             self.failures = 0;
             self.abandon = true;
             // The program goes on: what the kings said is past.
-            if self.is_over_by_hand() {
-                self.ended = None;
-            }
+            self.kings_down();
             self.tell_target();
         }
         self.leading = self.claims.target().is_some();
@@ -182,6 +183,8 @@ impl Machine {
         }
         self.by_hand = false;
         self.mistake = None;
+        self.stray = None;
+        self.kings_down();
         self.held.confirm();
         self.confirm(now);
         self.lead_after = None;

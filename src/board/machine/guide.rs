@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
-use super::Machine;
+use super::{Machine, wood::Wood};
 use crate::{
     board::{
         advice::Advice,
@@ -13,6 +13,7 @@ use crate::{
         snapshot::LinkState,
     },
     bus::Event,
+    driver::Step,
     game::is_chess960_castling,
     guidance::{Action, Picture, guide},
 };
@@ -50,28 +51,56 @@ impl Machine {
         }
     }
 
-    /// Something stands wrong: `true` if it is the kings that stand so, and the game is over by that.
+    /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
     pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
-        if let Some((stands, _)) = self.scene()
+        if !self.kings_up
+            && let Some((stands, _)) = self.scene()
             && let Some(end) = self.kings_say(&stands)
         {
-            self.over(end, Judge::Hand);
-            self.driver.game_ended(now, end);
+            self.kings_up = true;
+            if self.over(end, Judge::Hand) {
+                self.driver.game_ended(now, end);
+            }
         }
-        self.is_over_by_hand()
+        self.kings_up
+    }
+
+    /// The kings mean nothing any more: they were put back, or the program goes on.
+    pub(super) fn kings_down(&mut self) {
+        self.kings_up = false;
+        self.ended.take_if(|(_, by)| *by == Judge::Hand);
+    }
+
+    /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
+    /// that is.
+    pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
+        if self.driver.capabilities().sees_squares {
+            return None;
+        }
+        match step {
+            Step::NewGame(_) => Some(Board::new()),
+            Step::SetUp(game) => Some(game.position().board().clone()),
+            Step::TakeBack(_) => {
+                let plies = self.held.game().len().saturating_sub(1);
+                Some(self.held.game().position_at(plies).board().clone())
+            }
+            Step::Show(_) => None,
+        }
     }
 
     /// What stands on the board and what should, where the hand is to put it right.
     fn scene(&self) -> Option<(Picture, Board)> {
-        if self.link != LinkState::Up || self.is_over_by_hand() && self.is_off() {
+        if self.link != LinkState::Up || self.kings_up && self.is_off() {
             return None;
         }
-        let position = self.held.game().position().board();
         if let Some(misplaced) = &self.misplaced {
             return Some((misplaced.stands.clone(), misplaced.wanted.clone()));
         }
-        if self.following.is_some() {
-            return self.given_to_hand.clone();
+        let position = self.held.game().position().board();
+        let target = self.claims.target();
+        let asked = self.step.as_ref().and_then(|step| self.asked_by(step));
+        if let Some(wanted) = asked {
+            return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
         }
         if let Some(astray) = self.held.astray() {
             let wanted = self.held.nearest(astray);
@@ -80,17 +109,32 @@ impl Machine {
         if let Some(stray) = &self.stray {
             return Some((stray.clone().into(), position.clone()));
         }
-        let target = self.claims.target()?;
-        let stands = || (self.held.certainty() == Certainty::Sure).then(|| position.clone().into());
+        let target = target?;
+        let sure = self.held.certainty() == Certainty::Sure;
         if self.by_hand {
-            return Some((stands()?, target.position().board().clone()));
+            return Some((self.picture()?.into(), target.position().board().clone()));
+        }
+        if let Some(was) = self.was() {
+            // A move that was shown since comes after that.
+            let shown = usize::from(self.held.unconfirmed().is_some());
+            let plies = self.held.game().len().saturating_sub(shown);
+            let wanted = self.held.game().position_at(plies).board().clone();
+            return Some((was.into(), wanted)).filter(|_| sure);
         }
         if let Advice::PutBack(m) = self.advice() {
             let mut after = self.held.game().position().clone();
             after.play_unchecked(m);
-            return Some((stands()?, after.board().clone()));
+            return Some((position.clone().into(), after.board().clone())).filter(|_| sure);
         }
         None
+    }
+
+    /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
+    fn was(&self) -> Option<Board> {
+        match &self.wood {
+            Wood::Was(board) => Some(board.clone()),
+            Wood::AsHeld | Wood::Unknown => None,
+        }
     }
 
     /// Whether the pieces stand otherwise than in the game.
@@ -98,12 +142,18 @@ impl Machine {
         self.misplaced.is_some() || self.held.is_astray() || self.stray.is_some()
     }
 
-    /// What stands now, as far as that is known, before the hand is asked for another position.
-    pub(super) fn picture(&self) -> Option<Picture> {
-        let known = self.held.certainty() == Certainty::Sure;
-        let board = self.held.astray().or(self.stray.as_ref());
-        let board = board.unwrap_or(self.held.game().position().board());
-        known.then(|| board.clone().into())
+    /// What stands now, as far as that is known.
+    pub(super) fn picture(&self) -> Option<Board> {
+        match &self.wood {
+            Wood::Was(board) => Some(board.clone()),
+            Wood::Unknown => None,
+            Wood::AsHeld => {
+                let known = self.held.certainty() == Certainty::Sure;
+                let board = self.held.astray().or(self.stray.as_ref());
+                let board = board.unwrap_or(self.held.game().position().board());
+                known.then(|| board.clone())
+            }
+        }
     }
 
     /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
@@ -147,29 +197,35 @@ impl Machine {
         if signs { KINGS_WAIT } else { Duration::ZERO }
     }
 
-    /// The game is over.
-    pub(super) fn over(&mut self, end: GameEnd, by: Judge) {
-        if self.ended.is_some_and(|(told, _)| told == end) {
+    /// Somebody says that the game is over. `false` if that was known, or the rules say so already and nobody else's word
+    /// counts.
+    pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
+        let known = self
+            .ended
+            .is_some_and(|(told, judge)| told == end || judge == Judge::Rules);
+        if !known {
+            self.ended = Some((end, by));
+            self.event(Event::Ended { end, by });
+        }
+        !known
+    }
+
+    /// Where the game on the board has changed, its rules tell whether it is over.
+    pub(super) fn judge(&mut self) {
+        if !std::mem::take(&mut self.unjudged) {
             return;
         }
-        self.ended = Some((end, by));
-        self.event(Event::Ended { end, by });
-    }
-
-    /// Whether the player has ended the game, and nothing is to be put right.
-    pub(super) fn is_over_by_hand(&self) -> bool {
-        matches!(self.ended, Some((_, Judge::Hand)))
-    }
-
-    /// The game on the board has changed: its rules tell whether it is over.
-    pub(super) fn judge(&mut self) {
-        match GameEnd::by_rules(self.held.game()) {
-            Some(end) => self.over(end, Judge::Rules),
-            None if self.goes_on => self.ended = None,
-            None => {
-                self.ended.take_if(|(_, by)| *by != Judge::Program);
-            }
+        self.kings_down();
+        let held = self.held.game();
+        if let Some(end) = GameEnd::by_rules(held) {
+            self.ended.take_if(|(told, _)| *told != end);
+            self.over(end, Judge::Rules);
+            return;
         }
-        self.goes_on = false;
+        // A program that ends its game may have known moves that the board is still to be shown.
+        let game = self.ended_game.as_ref();
+        let on_its_way = game.is_some_and(|game| game.continues(held));
+        self.ended
+            .take_if(|(_, by)| *by != Judge::Program || !on_its_way);
     }
 }

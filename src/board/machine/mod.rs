@@ -8,6 +8,7 @@ mod commands;
 mod guide;
 mod reports;
 mod timing;
+mod wood;
 
 use std::{
     collections::VecDeque,
@@ -17,7 +18,7 @@ use std::{
 
 use shakmaty::{Board, Color, Move, Position};
 
-use self::timing::Times;
+use self::{timing::Times, wood::Wood};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
@@ -28,7 +29,7 @@ use super::{
     snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
-    bus::{By, Event},
+    bus::Event,
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
     guidance::{Action, Picture},
@@ -64,8 +65,12 @@ pub struct Machine {
     step: Option<Step>,
     /// A set-up or take-back that the hand is still following.
     following: Option<Advice>,
-    /// What stood on the board when that began, where it was known, and what is to stand there.
-    given_to_hand: Option<(Picture, Board)>,
+    /// Where the pieces stand.
+    wood: Wood,
+    /// Both kings were put in the centre, and what stands otherwise than in the game is no mistake.
+    kings_up: bool,
+    /// The game that a program's word on its end was about.
+    ended_game: Option<Game>,
     /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
     /// when the player put the pieces back and nobody waits.
     leading: bool,
@@ -107,8 +112,6 @@ pub struct Machine {
     changed: bool,
     /// The game on the board has changed.
     unjudged: bool,
-    /// Otherwise than by a move that was shown: whoever ended it may have known that one.
-    goes_on: bool,
 }
 
 impl Machine {
@@ -126,7 +129,9 @@ impl Machine {
             ended: None,
             step: None,
             following: None,
-            given_to_hand: None,
+            wood: Wood::AsHeld,
+            kings_up: false,
+            ended_game: None,
             leading: false,
             lead_after: None,
             starts_until: None,
@@ -153,7 +158,6 @@ impl Machine {
             players: [Vec::new(), Vec::new()],
             changed: true,
             unjudged: false,
-            goes_on: false,
         }
     }
 
@@ -238,7 +242,7 @@ impl Machine {
 
     /// How the board stands.
     pub fn snapshot(&self) -> Snapshot {
-        let stands = !self.held.is_astray() || self.is_over_by_hand();
+        let stands = !self.held.is_astray() || self.kings_up;
         let sure = self.held.certainty() == Certainty::Sure && stands;
         Snapshot {
             board: self.name.clone(),
@@ -274,6 +278,7 @@ impl Machine {
 
     fn confirm(&mut self, now: Instant) {
         self.following = None;
+        self.wood = Wood::AsHeld;
         self.driver.confirm(now);
     }
 
@@ -282,12 +287,14 @@ impl Machine {
         match &event {
             Event::Moved {
                 took: None, ply, ..
-            } => self.times.forget_from(ply - 1),
-            Event::TookBack { ply, .. } => self.times.forget_from(ply - 1),
-            Event::NewGame { .. } => self.times.forget_from(0),
+            }
+            | Event::TookBack { ply, .. } => self.times.forget_from(ply.saturating_sub(1)),
+            Event::NewGame { .. } => {
+                self.times.forget_from(0);
+                self.ended = None;
+            }
             _ => {}
         }
-        let shown = matches!(event, Event::Moved { by: By::Target, .. });
         let changes = matches!(
             event,
             Event::Moved { .. }
@@ -297,12 +304,11 @@ impl Machine {
                 | Event::Mended
         );
         self.unjudged |= changes;
-        self.goes_on |= changes && !shown;
         self.events.push_back(event);
     }
 
     fn may_lead(&self) -> bool {
-        !self.is_over_by_hand()
+        !self.kings_up
             && self.leading
             && self.link == LinkState::Up
             && self.claims.target().is_some()
@@ -315,6 +321,8 @@ impl Machine {
             loop {
                 while let Some(event) = self.driver.poll_event() {
                     self.driver_event(now, event);
+                    // At once: the board may judge the same move next.
+                    self.judge();
                     self.claims.taken_back_to(self.held.game().len());
                 }
                 let fresh = self.held.fresh_from() < self.held.game().len();
@@ -336,12 +344,11 @@ impl Machine {
                 break;
             }
         }
-        if std::mem::take(&mut self.unjudged) {
-            self.judge();
-        }
+        self.judge();
         self.tell_players();
         let advice = self.advice();
-        self.times.note(now, &advice, self.held.game());
+        let awaiting = self.claims.awaiting();
+        self.times.note(now, &advice, self.held.game(), awaiting);
         if advice != self.last_advice {
             // These have been told as events of their own.
             let told = matches!(
@@ -407,6 +414,12 @@ impl Machine {
         if shown && sure && self.finish(now) {
             return true;
         }
+        if self.kings_up && self.link == LinkState::Up && self.held.certainty() == Certainty::Unsure
+        {
+            // The kings may have been put back meanwhile.
+            self.driver.learn(now);
+            return false;
+        }
         let waits = self.lead_after.is_some() || self.starts_until.is_some();
         if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
             return false;
@@ -434,18 +447,9 @@ impl Machine {
                 self.finish(now)
             }
             Plan::Do(step) => {
-                let wanted = match &step {
-                    Step::NewGame(_) => Some(Board::new()),
-                    Step::SetUp(game) => Some(game.position().board().clone()),
-                    Step::TakeBack(_) => {
-                        let plies = self.held.game().len().saturating_sub(1);
-                        Some(self.held.game().position_at(plies).board().clone())
-                    }
-                    Step::Show(_) => None,
-                };
-                // A board that sees its squares tells itself what is wrong on them.
-                let picture = self.picture().filter(|_| !board.sees_squares);
-                self.given_to_hand = picture.zip(wanted);
+                if let Some(wanted) = self.asked_by(&step) {
+                    self.wood = Wood::asked_for(self.picture(), &wanted);
+                }
                 self.following = match &step {
                     Step::Show(_) => None,
                     Step::TakeBack(_) if board.moves_itself => None,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Color, Position};
 
-use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to};
+use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, wood::Wood};
 use crate::{
     board::{
         advice::{Advice, Words},
@@ -92,6 +92,9 @@ impl Machine {
                 // A board that cannot tell is believed to hold what we know.
                 self.held.assure();
                 self.learned(self.held.game().len());
+                if self.kings_up && self.driver.stands_as(self.held.game().position().board()) {
+                    self.kings_down();
+                }
             }
             DriverEvent::ListUnreadable => {
                 self.listed = Listed::NotFollowed;
@@ -172,6 +175,7 @@ impl Machine {
     fn learned(&mut self, before: usize) {
         self.changed = true;
         self.mistake = None;
+        self.stray = None;
         self.front_ends_know();
         if self.held.game().len() > before {
             // Played unseen, perhaps before the new game was announced.
@@ -365,6 +369,7 @@ impl Machine {
         let new_to_board = game != *held;
         if new_to_board {
             self.following = Some(Advice::SetUp(game.fen()));
+            self.wood = Wood::asked_for(self.picture(), game.position().board());
         }
         self.lead_after = None;
         self.changed = true;
@@ -376,6 +381,7 @@ impl Machine {
 
     fn accepted(&mut self) {
         self.failures = 0;
+        let new_game = self.given.new_game;
         self.result = None;
         self.mistake = None;
         self.stray = None;
@@ -415,6 +421,10 @@ impl Machine {
                 if *game == *self.held.game() {
                     self.held.assure();
                 } else {
+                    // The same game, taken back or played on, keeps its times.
+                    let common = game.common_plies(self.held.game());
+                    let kept = common.filter(|_| !new_game).unwrap_or(0);
+                    self.times.forget_from(kept);
                     self.held.replace(*game);
                 }
                 self.event(Event::SetUp { fen });

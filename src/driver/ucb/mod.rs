@@ -15,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::game::Game;
 use shakmaty::Chess;
 
 use self::codec::{Message, PositionFormat};
@@ -61,7 +62,7 @@ enum Sent {
 }
 
 /// The step under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Doing {
     /// On its way to the board; the hand will be given this long.
     Sending {
@@ -69,9 +70,16 @@ enum Doing {
         wait: Duration,
         /// The first line has gone.
         begun: bool,
+        /// The game whose last position the hand is to set up.
+        set_up: Option<Box<Game>>,
     },
-    /// With the hand until then.
-    Hand(Instant),
+    /// With the hand.
+    Hand {
+        /// At most until then.
+        until: Instant,
+        /// As before.
+        set_up: Option<Box<Game>>,
+    },
 }
 
 /// The driver. See the module's introduction.
@@ -255,14 +263,14 @@ impl Driver for Ucb {
                 self.events.push_back(DriverEvent::Unreadable(text));
             }
         }
-        if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
+        if matches!(self.doing, Some(Doing::Hand { until, .. }) if until <= now) {
             self.doing = None;
         }
     }
 
     fn deadline(&self) -> Option<Instant> {
         let hand = match self.doing {
-            Some(Doing::Hand(until)) => Some(until),
+            Some(Doing::Hand { until, .. }) => Some(until),
             _ => None,
         };
         [self.pacer.deadline(), hand, self.line_ends]
@@ -283,27 +291,42 @@ impl Driver for Ucb {
         if !self.idle() {
             return;
         }
-        let wait = match step {
+        let (wait, set_up) = match step {
             Step::Show(m) => {
                 self.say(now, &codec::show(m), Sent::StepEnd);
-                self.timing.move_wait
+                (self.timing.move_wait, None)
             }
             Step::NewGame(_) => {
                 self.say(now, "New Game", Sent::StepEnd);
-                self.timing.setup_wait
+                (self.timing.setup_wait, Some(Box::default()))
             }
             Step::SetUp(game) => {
                 self.position_lines(now, game.position(), false);
-                self.timing.setup_wait
+                (self.timing.setup_wait, Some(game))
             }
             // Not among this board's capabilities.
             Step::TakeBack(_) => return,
         };
-        self.doing = Some(Doing::Sending { wait, begun: false });
+        self.doing = Some(Doing::Sending {
+            wait,
+            begun: false,
+            set_up,
+        });
     }
 
     fn confirm(&mut self, _now: Instant) {
-        if matches!(self.doing, Some(Doing::Hand(_))) {
+        if matches!(self.doing, Some(Doing::Hand { .. })) {
+            self.doing = None;
+        }
+    }
+
+    fn abandon(&mut self, target: Option<&Game>) {
+        // A position may be given at any time, also in place of one that the hand has not set up yet.
+        if let Some(Doing::Hand {
+            set_up: Some(game), ..
+        }) = &self.doing
+            && !target.is_some_and(|target| target.continues(game))
+        {
             self.doing = None;
         }
     }
@@ -313,12 +336,16 @@ impl Driver for Ucb {
         // The answer takes the place of whatever was under way: it is where the pieces shall stand.
         let wait = match self.doing {
             _ if new_to_board => self.timing.setup_wait,
-            Some(Doing::Hand(until)) => until.saturating_duration_since(now),
+            Some(Doing::Hand { until, .. }) => until.saturating_duration_since(now),
             _ => Duration::ZERO,
         };
         self.pacer.clear();
         // The board waits for it: nothing stops it any more.
-        self.doing = Some(Doing::Sending { wait, begun: true });
+        self.doing = Some(Doing::Sending {
+            wait,
+            begun: true,
+            set_up: None,
+        });
         self.position_lines(now, position, true);
     }
 
@@ -328,10 +355,18 @@ impl Driver for Ucb {
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let (bytes, sent) = self.pacer.poll(now)?;
-        if let Some(Doing::Sending { wait, begun }) = &mut self.doing {
+        if let Some(Doing::Sending {
+            wait,
+            begun,
+            set_up,
+        }) = &mut self.doing
+        {
             *begun = true;
             if sent == Sent::StepEnd {
-                self.doing = Some(Doing::Hand(now + *wait));
+                self.doing = Some(Doing::Hand {
+                    until: now + *wait,
+                    set_up: set_up.take(),
+                });
                 self.events.push_back(DriverEvent::Accepted);
             }
         }

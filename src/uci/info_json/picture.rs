@@ -183,12 +183,12 @@ fn misplaced(snapshot: &Snapshot) -> String {
         };
     }
     let named = squares.iter().take(MAX_SQUARES);
-    let named: Vec<String> = named.map(ToString::to_string).collect();
-    let mut places = vec![named.join(", ")];
-    if let more @ 1.. = squares.len().saturating_sub(MAX_SQUARES) {
-        places[0] += &format!(" and {more} more");
+    let mut places: Vec<String> = named.map(ToString::to_string).collect();
+    if let more @ 1.. = squares.len().saturating_sub(MAX_SQUARES)
+        && let Some(last) = places.pop()
+    {
+        places.push(format!("{last} and {more} more"));
     }
-    places.retain(|place| !place.is_empty());
     if beside > 0 {
         places.push(format!("{beside} {BESIDE}"));
     }

@@ -1,0 +1,435 @@
+//! What the player of a board that does not see its squares is told while positions are set up, games end and programs come
+//! and go: a machine, the words of a board, and a clock by hand.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{
+        advice::Advice,
+        command::{ClientId, Command},
+        machine::Machine,
+        name::BoardName,
+        occasion::{GameEnd, Judge, Occasion},
+        snapshot::Snapshot,
+    },
+    bus::Event,
+    config::BoardConfig,
+    driver::{Channel, registry},
+    game::Game,
+    guidance::in_words,
+};
+use figment::{
+    Figment,
+    providers::{Format, Toml},
+};
+
+const CLIENT: ClientId = ClientId(1);
+/// Few pieces: 29 are to be taken off the start.
+const ENDGAME: &str = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
+
+struct Rig {
+    machine: Machine,
+    now: Instant,
+    number: u64,
+    events: Vec<Event>,
+}
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+fn endgame() -> Game {
+    Game::from_fen(ENDGAME).unwrap()
+}
+
+impl Rig {
+    fn new(kind: &str) -> Self {
+        let keys = Toml::string(&format!("kind = \"{kind}\""));
+        let board: BoardConfig = Figment::from(keys).extract().unwrap();
+        let wait = board.correction_wait();
+        let mut rig = Self {
+            machine: Machine::new(BoardName::default(), registry::driver(&board), wait),
+            now: Instant::now(),
+            number: 0,
+            events: Vec::new(),
+        };
+        rig.machine.link_up(rig.now);
+        rig.carry();
+        rig
+    }
+
+    /// A UCB whose pieces were just put on their starting squares.
+    fn ucb() -> Self {
+        let mut rig = Self::new("novag-ucb");
+        rig.hears("N\r\n");
+        rig.waits(5);
+        rig
+    }
+
+    fn swpp() -> Self {
+        let mut rig = Self::new("swpp");
+        rig.waits(1);
+        rig.hears("H101     1.2\n");
+        rig
+    }
+
+    fn citrine() -> Self {
+        let mut rig = Self::new("novag-citrine");
+        for text in [
+            "New Game\r\n",
+            ".Referee on\r\n",
+            "Xmit on\r\n",
+            "Game   1\r\n.      white       black\r\n",
+        ] {
+            rig.waits(1);
+            rig.hears(text);
+        }
+        rig.waits(3);
+        rig
+    }
+
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(event) = self.machine.poll_event() {
+                self.events.push(event);
+                moved = true;
+            }
+            while self.machine.poll_transmit(self.now).is_some() {
+                moved = true;
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn waits(&mut self, seconds: u64) {
+        let until = self.now + Duration::from_secs(seconds);
+        while let Some(at) = self.machine.deadline().filter(|at| *at <= until) {
+            self.now = at.max(self.now);
+            self.machine.timeout(self.now);
+            self.carry();
+        }
+        self.now = until;
+        self.machine.timeout(until);
+        self.carry();
+    }
+
+    fn hears(&mut self, text: &str) {
+        self.machine
+            .received(self.now, Channel::Serial, text.as_bytes());
+        self.carry();
+    }
+
+    fn says(&mut self, command: Command) {
+        self.machine.command(self.now, command);
+        self.carry();
+    }
+
+    fn follows(&mut self, game: Game) {
+        self.number += 1;
+        self.says(Command::Target {
+            client: CLIENT,
+            label: "the test".into(),
+            number: self.number,
+            game: Box::new(game),
+            occasion: Occasion::default(),
+        });
+        self.says(Command::Await {
+            client: CLIENT,
+            on: true,
+        });
+    }
+
+    fn takes(&mut self, answer: &str) {
+        self.says(Command::Answered {
+            client: CLIENT,
+            number: self.number,
+            answer: answer.parse().unwrap(),
+        });
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.machine.snapshot()
+    }
+
+    fn to_do(&self) -> String {
+        in_words(&self.snapshot().guidance)
+    }
+
+    fn ends(&self) -> usize {
+        let ended = |event: &&Event| matches!(event, Event::Ended { .. });
+        self.events.iter().filter(ended).count()
+    }
+}
+
+#[test]
+fn a_set_up_is_asked_for_until_the_hand_proves_that_it_was_made() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    for _ in 0..3 {
+        rig.waits(60);
+        assert_eq!(rig.snapshot().guidance.len(), 29);
+    }
+    rig.hears("Ma1a8\r\n");
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn board_ready_ends_what_was_asked_for() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.to_do(), "");
+    assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+}
+
+#[test]
+fn another_position_in_mid_set_up_is_asked_for_from_what_stood_before() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.follows(Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap());
+    rig.waits(5);
+    let snapshot = rig.snapshot();
+    assert!(
+        !snapshot.advice.to_string().contains("R3K3"),
+        "{}",
+        snapshot.advice
+    );
+    assert_eq!(snapshot.guidance.len(), 29);
+    assert!(rig.to_do().contains("the white rook off a1"));
+}
+
+#[test]
+fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.says(Command::Release { client: CLIENT });
+    rig.waits(5);
+    assert_eq!(rig.snapshot().advice, Advice::Nothing);
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn after_a_power_cut_the_list_of_an_earlier_set_up_is_not_told_again() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.hears("Ma1a8\r\n");
+    rig.takes("a1a8");
+    rig.waits(5);
+    rig.hears(" \r\n");
+    rig.follows(Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap());
+    rig.hears("P\r\n");
+    rig.waits(5);
+    assert!(rig.snapshot().guidance.len() < 5, "{}", rig.to_do());
+}
+
+#[test]
+fn a_home_made_board_is_asked_for_the_start_of_the_next_game_until_it_moves() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game(""));
+    rig.waits(30);
+    assert_eq!(rig.to_do(), "move the white pawn from e4 to e2");
+    rig.hears("MB d2d4\n");
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn board_ready_ends_a_mistake_on_a_home_made_board() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e5\n");
+    assert_eq!(rig.to_do(), "move the white pawn from e5 to e2");
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn the_hands_seconds_are_counted_where_the_board_does_not_tell_that_a_shown_move_was_made() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(2);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.waits(4);
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(7);
+    rig.hears("MB g1f3\n");
+    let took: Vec<_> = rig.snapshot().took.iter().copied().collect();
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!(took, [seconds(2), None, seconds(7)]);
+}
+
+#[test]
+fn another_games_seconds_are_not_those_of_a_position_that_is_set_up() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(7);
+    rig.hears("Me2e4\r\n");
+    rig.takes("e2e4");
+    assert!(rig.snapshot().took[0].is_some());
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game("e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6"));
+    rig.waits(200);
+    assert_eq!(rig.snapshot().game.len(), 10);
+    assert_eq!(rig.snapshot().took[0], None);
+}
+
+#[test]
+fn what_a_citrine_says_of_its_last_move_in_one_breath_with_it_stays() {
+    for breaths in [
+        &["M   1   e2-e4\r\nM#1\r\n"][..],
+        &["M   1   e2-e4\r\n", "M#1\r\n"][..],
+    ] {
+        let mut rig = Rig::citrine();
+        rig.follows(game(""));
+        rig.waits(1);
+        for breath in breaths {
+            rig.hears(breath);
+        }
+        assert_eq!(rig.snapshot().ending, Some(GameEnd::Repetition));
+        assert_eq!(rig.ends(), 1);
+    }
+}
+
+#[test]
+fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me2e4\r\n");
+    rig.takes("e2e4");
+    rig.machine.link_down(rig.now, "gone".to_owned());
+    rig.follows(game("e2e4 e7e5"));
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::WhiteResigned,
+    });
+    rig.machine.link_up(rig.now);
+    rig.waits(200);
+    assert_eq!(rig.snapshot().game.len(), 2);
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::WhiteResigned));
+    rig.follows(game(""));
+    rig.waits(200);
+    assert_eq!(rig.snapshot().ending, None);
+}
+
+#[test]
+fn a_mate_stays_a_mate_whatever_is_done_after_it() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    let mut moves = String::new();
+    for m in ["f2f3", "e7e5", "g2g4", "d8h4"] {
+        rig.waits(1);
+        rig.hears(&format!("M{m}\r\n"));
+        rig.takes(m);
+        moves.push_str(m);
+        moves.push(' ');
+        rig.follows(game(&moves));
+    }
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(60);
+    // Nothing is to be put right either.
+    assert_eq!(rig.to_do(), "");
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::Aborted,
+    });
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    assert_eq!(rig.snapshot().judge, Some(Judge::Rules));
+    assert_eq!(rig.ends(), 1);
+}
+
+#[test]
+fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginning() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(5);
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Draw));
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game(""));
+    rig.waits(5);
+    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(
+        rig.to_do(),
+        "move the black king from d4 to e8, then move the white king from e4 to e1"
+    );
+}
+
+#[test]
+fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.follows(game("e2e4 e7e5"));
+    for m in ["e1e3", "e3d5", "e8d4"] {
+        rig.waits(1);
+        rig.hears(&format!("MB {m}\n"));
+    }
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Draw));
+    rig.machine.link_down(rig.now, "gone".to_owned());
+    rig.waits(3);
+    rig.machine.link_up(rig.now);
+    rig.waits(1);
+    rig.hears("H101     1.2\n");
+    rig.waits(5);
+    for m in ["d5e1", "d4e8"] {
+        rig.hears(&format!("MB {m}\n"));
+        rig.waits(1);
+    }
+    rig.hears("MB g1f3\n");
+    let snapshot = rig.snapshot();
+    assert_eq!(snapshot.ending, None);
+    assert_eq!(*snapshot.game, game("e2e4 e7e5 g1f3"));
+}
+
+#[test]
+fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    let mut moves = String::new();
+    for ply in 0..16 {
+        let m = ["g1f3", "g8f6", "f3g1", "f6g8"][ply % 4];
+        rig.waits(1);
+        rig.hears(&format!("M{m}\r\n"));
+        rig.takes(m);
+        moves.push_str(m);
+        moves.push(' ');
+        rig.follows(game(&moves));
+    }
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Repetition));
+    rig.waits(1);
+    rig.hears("Me2e4\r\n");
+    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ends(), 1);
+}
