@@ -30,11 +30,16 @@ use crate::{
     whitepawn::{self, Connection, connection::MAX_WAITING, server::App},
 };
 
+/// What the port for GUIs is called.
+const UCI: &str = "uci";
+/// What the port of the event stream is called.
+const STATUS: &str = "status";
+
 /// Why the daemon cannot start.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// A port cannot be had.
-    #[error("{what} cannot listen at {address}: {}", listen_hint(.source))]
+    #[error("{what} cannot listen at {address}: {}", listen_hint(.what, .source))]
     Listen {
         /// Which port.
         what: String,
@@ -45,12 +50,23 @@ pub enum StartError {
     },
 }
 
-fn listen_hint(source: &io::Error) -> String {
+fn listen_hint(what: &str, source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::AddrInUse => {
-            "the port is in use: is another BoardBridge running? Stop it, or take another \
-             port, for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:0 for any"
-                .to_owned()
+            let another = match what {
+                UCI => {
+                    ", for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:9671, and start the engine as `boardbridge uci \
+                     --connect 127.0.0.1:9671`"
+                }
+                STATUS => {
+                    ", for instance BOARDBRIDGE_STATUS__LISTEN=127.0.0.1:9681, and watch with `boardbridge watch \
+                     --connect 127.0.0.1:9681`"
+                }
+                _ => " in the configuration",
+            };
+            format!(
+                "the port is in use: is another BoardBridge running? Stop it, or take another port{another}"
+            )
         }
         io::ErrorKind::PermissionDenied => "this user may not: take a port above 1023".to_owned(),
         _ => format!("this machine has no such address ({source}): write 127.0.0.1 or 0.0.0.0"),
@@ -141,7 +157,7 @@ impl Daemon {
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
         let shared = server::Shared::default();
         let (bus, stop) = (self.own(config), self.stop.clone());
-        if let Some(listener) = self.bind("uci", &config.uci.listen).await? {
+        if let Some(listener) = self.bind(UCI, &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
         }
@@ -164,7 +180,7 @@ impl Daemon {
         for entry in &config.link {
             self.link(config, entry, &shared);
         }
-        if let Some(listener) = self.bind("status", &config.status.listen).await? {
+        if let Some(listener) = self.bind(STATUS, &config.status.listen).await? {
             self.tasks
                 .spawn(status::serve(listener, self.bus.clone(), stop));
         }

@@ -339,6 +339,12 @@ impl World {
             let snapshot = self.snapshot();
             let place = snapshot.place(CLIENT, self.number).unwrap();
             assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
+            // And proves that everything stands.
+            assert!(
+                snapshot.guidance.is_empty(),
+                "{:?} {acts:?}",
+                snapshot.guidance
+            );
         }
     }
 }

@@ -19,6 +19,7 @@ use std::{
 
 use boardbridge::{
     board::{
+        advice::Advice,
         command::ClientId,
         name::BoardName,
         occasion::{GameEnd, Judge, Opponent},
@@ -35,7 +36,7 @@ use boardbridge::{
     },
     watch::text::Text,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use shakmaty::{Color, Role, Square};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -397,7 +398,7 @@ citrine  up (UCBII V1.09), /dev/ttyUSB0 at 57600 baud
   put right  1. move the white knight from g3 to f3
 
 ucb  no link, /dev/ttyUSB1 at 9600 baud: there is no /dev/ttyUSB1: is the cable plugged in?
-  game       at the start; White to move; not known for certain
+  game       not known yet
   with       nobody
 
 127.0.0.1:50112 (a GUI): here since 08:40:01; has citrine, awaits a move
@@ -427,6 +428,37 @@ the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, 
 08:53:21  -        127.0.0.1:50114: connected
 08:53:22  ucb      127.0.0.1:50114: turned to this board
 08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)";
+
+#[test]
+fn a_list_is_named_after_what_it_is_for() {
+    let mut text = Text::default();
+    let mut told = |event: &str, words: &str| {
+        let line =
+            json!({"event": event, "at": "2026-11-21T08:53:17Z", "board": "ucb", "text": words});
+        text.line(&line).unwrap()
+    };
+    let clear = |task: &str| format!("08:53:17  ucb  {task}: clear b1, c1 and d1");
+    let fen = Game::standard().fen();
+    for (advice, task) in [
+        (Advice::NewGame, "set up"),
+        (Advice::YourMove(Color::White), "put right"),
+        (Advice::SetUp(fen.clone()), "set up"),
+        (Advice::Silent, "put right"),
+        (Advice::SetUpByHand(fen), "set up"),
+    ] {
+        told("advice", &advice.to_string());
+        assert_eq!(told("guidance", "clear b1, c1 and d1"), clear(task));
+    }
+}
+
+#[test]
+fn that_a_board_is_free_is_said_once() {
+    let mut text = Text::default();
+    let line = json!({
+        "event": "target", "at": "2026-11-21T08:53:17Z", "board": "ucb", "game": null, "text": "no program has the board"
+    });
+    assert_eq!(text.line(&line), None);
+}
 
 #[test]
 fn a_person_reads_every_line_of_it() {

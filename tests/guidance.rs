@@ -17,7 +17,7 @@ mod disturbance;
 
 use std::collections::BinaryHeap;
 
-use boardbridge::guidance::{Action, Impossible, Picture, guide, in_words, name};
+use boardbridge::guidance::{Action, Impossible, Picture, guide, in_short, in_words, name};
 use fastrand::Rng;
 use proptest::prelude::*;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
@@ -115,6 +115,42 @@ fn another_kind_is_no_substitute() {
         words("8/8/8/8/8/8/8/N6n", "8/8/8/8/8/8/8/3B3b"),
         "take the white knight off a1, then put the white bishop on d1, then take the black knight off h1, then put the \
          black bishop on h1"
+    );
+}
+
+#[test]
+fn three_squares_or_more_to_clear_are_named_together() {
+    let wanted = "4k3/8/8/8/8/8/4P3/4K3";
+    assert_eq!(
+        words("4k3/8/8/8/8/8/4P3/1NBQKB2", wanted),
+        "clear b1, c1, d1 and f1"
+    );
+    assert_eq!(
+        words("4k3/8/8/8/8/8/4P3/1N1QK3", wanted),
+        "take the white knight off b1, then take the white queen off d1"
+    );
+    // One that comes back is not cleared away.
+    assert_eq!(
+        words("4k3/8/8/8/8/8/8/KQB1BN2", "4k3/8/8/8/8/8/8/QK6"),
+        "clear c1, e1 and f1, then put the white queen from b1 aside for now, then move the white king from a1 to b1, \
+         then put the white queen on a1"
+    );
+}
+
+#[test]
+fn a_person_is_told_what_he_can_remember() {
+    let stands = Picture::from(Board::default());
+    let kings = board("4k3/8/8/8/8/8/8/4K3");
+    let all = guide(&stands, &kings);
+    assert_eq!(
+        in_short(&all),
+        "clear a1, b1, c1, d1, f1, g1, h1 and a2, and 22 more"
+    );
+    let all = guide(&Picture::from(kings), &Board::default());
+    assert!(
+        in_short(&all).ends_with(", and 26 more"),
+        "{}",
+        in_short(&all)
     );
 }
 

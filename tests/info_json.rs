@@ -27,7 +27,7 @@ use boardbridge::{
     },
     driver::{Misplaced, Reported},
     game::Game,
-    guidance::{Action, Picture as Stands},
+    guidance::{Action, Picture as Stands, guide},
     uci::{
         info_json::{
             REFRESH,
@@ -351,6 +351,26 @@ fn the_board_table_has_the_link_the_battery_the_firmware_and_what_is_to_be_done(
         "White to move on the board"
     );
     assert_eq!(desk.gui.state("Battery"), None);
+}
+
+#[test]
+fn of_many_pieces_off_their_squares_eight_are_named() {
+    let mut desk = Desk::on();
+    let set_up = |stands: &Board, wanted: &Board| guide(&Stands::from(stands.clone()), wanted);
+    let kings: Board = "4k3/8/8/8/8/8/8/4K3".parse().unwrap();
+    let snapshot = desk.own(|s| s.guidance = set_up(&Board::default(), &kings).into());
+    desk.sees(&snapshot);
+    assert_eq!(
+        desk.gui.state("Pieces off their squares").unwrap(),
+        "30: a1, b1, c1, d1, f1, g1, h1, a2 and 22 more"
+    );
+    desk.rests();
+    let snapshot = desk.own(|s| s.guidance = set_up(&kings, &Board::default()).into());
+    desk.sees(&snapshot);
+    assert_eq!(
+        desk.gui.state("Pieces off their squares").unwrap(),
+        "30: 30 beside the board"
+    );
 }
 
 #[test]

@@ -625,6 +625,20 @@ mod told {
     }
 
     #[test]
+    fn a_move_out_of_turn_at_once_after_an_answer_is_led_back() {
+        for citrines in [[true, true], [false, true], [true, false]] {
+            let mut world = World::new(citrines, Side::First, false);
+            world.pass(Duration::from_secs(30));
+            world.plays(Side::First, "e2e4");
+            for m in ["e7e5", "g1f3"] {
+                world.hand(Side::Second, HandAction::Move(m.parse().unwrap()));
+            }
+            world.pass(LONG);
+            world.has("e2e4 e7e5");
+        }
+    }
+
+    #[test]
     fn a_move_waits_for_a_board_that_is_away_and_is_shown_when_it_is_back() {
         for is_far in [false, true] {
             let mut world = World::new([true, true], Side::First, is_far);

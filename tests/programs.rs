@@ -198,6 +198,9 @@ fn a_taken_port_is_named_with_a_remedy() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("is another BoardBridge running?"), "{text}");
+    // A port that a program can be told.
+    let engine = "`boardbridge uci --connect 127.0.0.1:9671`";
+    assert!(text.contains(engine) && !text.contains(":0 "), "{text}");
 }
 
 #[test]

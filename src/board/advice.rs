@@ -44,14 +44,72 @@ pub enum Advice {
     YourMove(Color),
 }
 
+/// What the advice to put the pieces on their starting squares begins with.
+pub const NEW_GAME: &str = "new game";
+/// What the advice to set a position up begins with.
+pub const SET_UP: &str = "set up the position";
+
+impl Advice {
+    /// Whether this asks for what the other one does, of which some may have been done meanwhile.
+    pub fn is_same_task(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Misplaced(_), Self::Misplaced(_))) || self == other
+    }
+
+    /// In one line, with the list of what to do for it: the list first, what is to be looked up last.
+    pub fn with(&self, list: &str) -> String {
+        if list.is_empty() {
+            return self.to_string();
+        }
+        match self {
+            Self::Misplaced(_) => format!("to put the pieces right, {list}"),
+            Self::NewGame => format!(
+                "{NEW_GAME}: {list}. When all pieces stand on their starting squares, press 'Board ready' or just move"
+            ),
+            Self::SetUp(fen) => {
+                format!("{SET_UP}: {list}. Then press 'Board ready' or just move. (FEN {fen})")
+            }
+            Self::SetUpByHand(fen) => format!(
+                "{SET_UP} by hand: {list}. Do so in the board's own set-up mode too if it has one, then press \
+                 'Board ready'. (FEN {fen})"
+            ),
+            // In this order: the remark about castling says no more.
+            Self::TakeBack(m) => format!("take {} back on the board: {list}", uci(*m)),
+            Self::PutBack(m) => format!(
+                "{} was taken back on the board, but it stands in the program's game: {list}, or take it back in the \
+                 program too",
+                uci(*m)
+            ),
+            Self::Mistake {
+                made,
+                expected: None,
+            } => {
+                format!("{} cannot be played here: {list}", Words(*made))
+            }
+            Self::Mistake {
+                made,
+                expected: Some(expected),
+            } => format!(
+                "{} was made, but {} is to be made: {list}",
+                Words(*made),
+                uci(*expected)
+            ),
+            // What was asked for is taken to be done after a while, on a board that does not tell.
+            Self::Make(_) | Self::YourMove(_) => {
+                format!("{self}. Before that, unless it is done, {list}")
+            }
+            Self::Nothing | Self::NoLink(_) | Self::Silent => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => Ok(()),
             Self::NoLink(why) => write!(f, "no link to the board: {why}"),
-            Self::Silent => f.write_str(
-                "the board does not answer: is it switched on, and is the cable in its socket?",
-            ),
+            Self::Silent => {
+                f.write_str("the board does not answer: is it switched on and connected?")
+            }
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
@@ -83,17 +141,17 @@ impl fmt::Display for Advice {
                 Words(*made)
             ),
             Self::Misplaced(_) => f.write_str("the pieces do not stand right"),
-            Self::NewGame => f.write_str(
-                "new game: put the pieces on their starting squares, then press 'Board ready' or just move",
+            Self::NewGame => write!(
+                f,
+                "{NEW_GAME}: put the pieces on their starting squares, then press 'Board ready' or just move"
             ),
             Self::SetUp(fen) => write!(
                 f,
-                "set up this position, then press 'Board ready' or just move: {fen}"
+                "{SET_UP}, then press 'Board ready' or just move (FEN {fen})"
             ),
             Self::SetUpByHand(fen) => write!(
                 f,
-                "this board cannot be led to the position: set it up by hand, also in the board's own set-up \
-                 mode, then press 'Board ready': {fen}"
+                "{SET_UP} by hand, and in the board's own set-up mode if it has one; then press 'Board ready' (FEN {fen})"
             ),
             Self::YourMove(color) => write!(
                 f,

@@ -1,13 +1,17 @@
 //! Pieces and lists of actions in words.
 
-use std::fmt;
+use std::{fmt, iter};
 
-use shakmaty::{Piece, Role};
+use shakmaty::{Piece, Role, Square};
 
 use super::action::Action;
 
-/// Actions told in one line: a person does not remember more.
+/// Steps told in one line: a person does not remember more.
 const SHOWN: usize = 4;
+/// Squares to be cleared that are told in one line: they are next to each other, as a rule a rank of them.
+const SHOWN_SQUARES: usize = 8;
+/// Pieces taken off in a row from which on only their squares are told.
+const TOGETHER: usize = 3;
 
 /// A piece in words, for instance `white queen`.
 pub fn name(piece: Piece) -> impl fmt::Display {
@@ -33,33 +37,108 @@ pub(super) fn called(piece: Option<Piece>) -> impl fmt::Display {
     })
 }
 
-/// Actions for the player, in one line. What is taken off and needed again later is `put … aside for now`.
+/// Actions for the player, in one line. What is taken off and needed again later is `put … aside for now`; squares that are
+/// cleared one after another are named together.
 pub fn in_words(actions: &[Action]) -> String {
-    first_in_words(actions, actions.len())
+    steps(actions)
+        .map(|step| step.to_string())
+        .collect::<Vec<_>>()
+        .join(", then ")
 }
 
 /// The next few actions for the player, and how many are left.
 pub fn in_short(actions: &[Action]) -> String {
-    let words = first_in_words(actions, SHOWN);
-    match actions.len().saturating_sub(SHOWN) {
+    let mut words = Vec::new();
+    let mut left = actions.len();
+    for mut step in steps(actions).take(SHOWN) {
+        let whole = step.shorten();
+        left -= step.actions();
+        words.push(step.to_string());
+        // What is beyond a shortened step is not told before its turn.
+        if !whole {
+            break;
+        }
+    }
+    let words = words.join(", then ");
+    match left {
         0 => words,
         left => format!("{words}, and {left} more"),
     }
 }
 
-/// The first few of all these.
-fn first_in_words(actions: &[Action], count: usize) -> String {
-    let words: Vec<String> = (1..)
-        .zip(actions)
-        .take(count)
-        .map(|(next, action)| match (action.from, action.to) {
-            (Some(from), None) if comes_back(*action, &actions[next..]) => {
-                format!("put the {} from {from} aside for now", called(action.piece))
+/// What is told in one: an action, or many squares to clear.
+enum Step {
+    Clear(Vec<Square>),
+    PutAside(Option<Piece>, Square),
+    Single(Action),
+}
+
+impl Step {
+    /// How many actions it is.
+    fn actions(&self) -> usize {
+        match self {
+            Self::Clear(squares) => squares.len(),
+            Self::PutAside(..) | Self::Single(_) => 1,
+        }
+    }
+
+    /// Leaves what a person remembers; `true` if that is all.
+    fn shorten(&mut self) -> bool {
+        let before = self.actions();
+        if let Self::Clear(squares) = self {
+            squares.truncate(SHOWN_SQUARES);
+        }
+        self.actions() == before
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clear(squares) => {
+                f.write_str("clear ")?;
+                for (index, square) in squares.iter().enumerate() {
+                    let before = match index {
+                        0 => "",
+                        _ if index + 1 == squares.len() => " and ",
+                        _ => ", ",
+                    };
+                    write!(f, "{before}{square}")?;
+                }
+                Ok(())
             }
-            _ => action.to_string(),
+            Self::PutAside(piece, from) => {
+                write!(f, "put the {} from {from} aside for now", called(*piece))
+            }
+            Self::Single(action) => action.fmt(f),
+        }
+    }
+}
+
+/// The actions, as they are told.
+fn steps(mut actions: &[Action]) -> impl Iterator<Item = Step> {
+    iter::from_fn(move || {
+        let cleared = cleared(actions);
+        if cleared.len() >= TOGETHER {
+            actions = &actions[cleared.len()..];
+            return Some(Step::Clear(cleared));
+        }
+        let (&next, later) = actions.split_first()?;
+        actions = later;
+        Some(match (next.from, next.to) {
+            (Some(from), None) if comes_back(next, later) => Step::PutAside(next.piece, from),
+            _ => Step::Single(next),
         })
-        .collect();
-    words.join(", then ")
+    })
+}
+
+/// The squares that these actions begin with clearing, without what comes back later.
+fn cleared(actions: &[Action]) -> Vec<Square> {
+    let clears = |(index, action): (usize, &Action)| {
+        let goes = action.to.is_none() && !comes_back(*action, &actions[index + 1..]);
+        action.from.filter(|_| goes)
+    };
+    actions.iter().enumerate().map_while(clears).collect()
 }
 
 /// Whether the piece taken off is put on another square later. In the shortest list nothing else is the reason for

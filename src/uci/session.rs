@@ -7,6 +7,7 @@ use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 use super::{
     command::{self, Go, Mode, UciCommand},
     info_json::{InfoJson, Stand},
+    telling::{Telling, Word},
 };
 use crate::{
     board::{
@@ -18,7 +19,7 @@ use crate::{
     },
     driver::BoardResult,
     game::{Game, uci},
-    guidance::{self, in_short},
+    guidance::in_short,
 };
 
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
@@ -65,10 +66,11 @@ pub struct Session {
     /// Castling is told as king takes rook (`UCI_Chess960`).
     chess960: bool,
     debug: bool,
+    /// How the board stands.
+    latest: Option<Arc<Snapshot>>,
     /// The last things said, so as to say them once.
-    advice: Advice,
+    telling: Telling,
     advice_due: bool,
-    guidance: Arc<[guidance::Action]>,
     ending: Option<GameEnd>,
     told_to_wait: bool,
     /// The game of others on the board, as far as it was told while this one waits.
@@ -95,9 +97,9 @@ impl Session {
             promotion: Role::Queen,
             chess960: false,
             debug: false,
-            advice: Advice::Nothing,
+            latest: None,
+            telling: Telling::default(),
             advice_due: false,
-            guidance: Arc::new([]),
             ending: None,
             told_to_wait: false,
             others: None,
@@ -146,13 +148,19 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        self.json.deadline()
+        let deadlines = [self.json.deadline(), self.telling.deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub fn timeout(&mut self, now: Instant) {
         self.json.timeout(now);
         self.say_json();
+        if self.telling.deadline().is_some_and(|due| due <= now)
+            && let Some(latest) = self.latest.clone()
+        {
+            self.advise(&latest, now);
+        }
     }
 
     /// Says what is to be said as `info json`.
@@ -274,10 +282,11 @@ impl Session {
             client: self.client,
         });
         self.stated = false;
-        self.advice = Advice::Nothing;
         self.json.turn_away();
-        self.guidance = Arc::new([]);
+        self.latest = None;
+        self.telling = Telling::default();
         self.ending = None;
+        self.result = None;
         self.board.clone_from(&found);
         if let Some(name) = found {
             self.actions.push_back(Action::Choose(name));
@@ -450,17 +459,17 @@ impl Session {
                 self.tell_others(&snapshot.game);
             }
         }
+        // Those who wait are told of the others' moves, and that is enough of their game.
+        let has = self.has(snapshot);
         if snapshot.result != self.result {
             self.result = snapshot.result;
-            if let Some(result) = self.result.filter(|_| self.stated) {
+            if let Some(result) = self.result.filter(|_| has) {
                 self.info(&format!("the board says: {result}"));
             }
         }
-        let current = snapshot.place(self.client, self.number).is_some();
-        let due = current && self.advice_due && snapshot.awaiting;
         if snapshot.ending != self.ending {
             self.ending = snapshot.ending;
-            if let Some(end) = self.ending.filter(|_| self.stated)
+            if let Some(end) = self.ending.filter(|_| has)
                 && snapshot.judge == Some(Judge::Hand)
             {
                 self.info(&format!(
@@ -469,33 +478,50 @@ impl Session {
                 ));
             }
         }
-        let told = self.advice.clone();
-        let guidance = std::mem::replace(&mut self.guidance, snapshot.guidance.clone());
-        let progress = guidance != self.guidance && !self.guidance.is_empty();
-        if snapshot.advice != self.advice || due || progress {
-            self.advice = snapshot.advice.clone();
-            self.advice_due &= !due;
-            // Between games and while the program thinks, only what cannot wait for the next `go`.
-            let urgent = matches!(
-                self.advice,
-                Advice::PutBack(_)
-                    | Advice::Mistake { .. }
-                    | Advice::Misplaced(_)
-                    | Advice::SetUpByHand(_)
-            );
-            if (self.search.is_some() && current) || (self.stated && urgent) {
-                self.tell_advice(told == self.advice && !due);
-            }
+        self.latest = Some(snapshot.clone());
+        self.advise(snapshot, now);
+    }
+
+    /// Tells the player what to know or do, if that is new.
+    fn advise(&mut self, snapshot: &Snapshot, now: Instant) {
+        let Snapshot {
+            advice, guidance, ..
+        } = snapshot;
+        let current = snapshot.place(self.client, self.number).is_some();
+        let anew = current && self.advice_due && snapshot.awaiting && !self.told_to_wait;
+        self.advice_due &= !anew;
+        // Between games and while the program thinks, only what cannot wait for the next `go`.
+        let urgent = matches!(
+            advice,
+            Advice::PutBack(_)
+                | Advice::Mistake { .. }
+                | Advice::Misplaced(_)
+                | Advice::SetUpByHand(_)
+        );
+        let wanted = (self.search.is_some() && current) || (self.stated && urgent);
+        if !wanted || self.told_to_wait {
+            self.telling.leave(advice, guidance);
+            return;
         }
+        let list = in_short(guidance);
+        match self.telling.look(advice, guidance, anew, now) {
+            None => {}
+            Some(Word::Task) => self.info(&format!("{}: {}", snapshot.board, advice.with(&list))),
+            Some(Word::List) => self.info(&format!("{}: {list}", snapshot.board)),
+        }
+    }
+
+    /// Whether this client has the board.
+    fn has(&self, snapshot: &Snapshot) -> bool {
+        let mut places = snapshot.places.iter();
+        places.any(|place| place.client == self.client && place.joined)
     }
 
     /// How this client stands to the board.
     fn stand(&self, snapshot: &Snapshot) -> Stand {
-        let mut places = snapshot.places.iter();
-        let has = places.any(|place| place.client == self.client && place.joined);
         let place = snapshot.place(self.client, self.number);
         Stand {
-            own: has || (place.is_none() && snapshot.holders.is_empty()),
+            own: self.has(snapshot) || (place.is_none() && snapshot.holders.is_empty()),
             noticed: place.is_some_and(|place| !place.joined)
                 || (place.is_some() && snapshot.awaiting),
         }
@@ -515,21 +541,6 @@ impl Session {
         } else if before != *game {
             self.info(&format!("the other game is at: {}", game.fen()));
         }
-    }
-
-    /// Tells the player what to know or do; `again` after something of it has been done.
-    fn tell_advice(&mut self, again: bool) {
-        if self.advice == Advice::Nothing || self.told_to_wait {
-            return;
-        }
-        let name = self.board.as_ref().map_or("", BoardName::as_str);
-        let list = in_short(&self.guidance);
-        let text = match (again, list.is_empty()) {
-            (_, true) => format!("{name}: {}", self.advice),
-            (true, false) => format!("{name}: {list}"),
-            (false, false) => format!("{name}: {}: {list}", self.advice),
-        };
-        self.info(&text);
     }
 
     /// The hand has played `answer` in the GUI's position.

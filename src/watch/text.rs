@@ -2,9 +2,11 @@
 //!
 //! What a daemon of another version says is shown as far as it is known; what is missing is left out.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::Value;
+
+use crate::board::advice::{NEW_GAME, SET_UP};
 
 /// Moves of a game that are shown; the last are enough to see where it is.
 const SHOWN: usize = 3;
@@ -16,6 +18,8 @@ pub struct Text {
     begun: bool,
     /// Which block the last thing written belongs to.
     last: Option<Block>,
+    /// The boards on which pieces are being set up, so that nothing is wrong with them.
+    set_up: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,7 @@ impl Text {
     /// A line of the stream as text, without the last line's end; nothing for what a person need not see.
     pub fn line(&mut self, line: &Value) -> Option<String> {
         let line = &printable(line);
+        self.note(line);
         let (text, block) = match word(line, "event") {
             "daemon" => (self.daemon(line), Some(Block::Daemon)),
             "snapshot" => (board(line), Some(Block::Board)),
@@ -46,6 +51,21 @@ impl Text {
         self.begun = true;
         self.last = block;
         Some(if parted { format!("\n{text}") } else { text })
+    }
+
+    /// Remembers what the hand is doing.
+    fn note(&mut self, line: &Value) {
+        let advice = match word(line, "event") {
+            "snapshot" => word(line, "advice"),
+            "advice" => word(line, "text"),
+            _ => return,
+        };
+        let board = word(line, "board");
+        if sets_up(advice) {
+            self.set_up.insert(board.to_owned());
+        } else {
+            self.set_up.remove(board);
+        }
     }
 
     fn daemon(&mut self, line: &Value) -> String {
@@ -88,7 +108,13 @@ impl Text {
             "executed" => format!("{} executed", made(line)),
             "client" => format!("{}: {text}", word(line, "client")),
             "unreadable" => format!("unreadable: {text}"),
-            "guidance" if !text.is_empty() => format!("put right: {text}"),
+            "guidance" if text.is_empty() => return None,
+            "guidance" => format!(
+                "{}: {text}",
+                task(self.set_up.contains(word(line, "board")))
+            ),
+            // Who has the board is told as well.
+            "target" if line["game"].is_null() => return None,
             _ => text.to_owned(),
         };
         let name = line["board"].as_str().unwrap_or("-");
@@ -118,10 +144,26 @@ fn board(line: &Value) -> String {
     }
     let actions = line["guidance"].as_array().map_or(&[][..], Vec::as_slice);
     for (number, action) in actions.iter().enumerate() {
-        let label = if number == 0 { "put right" } else { "" };
+        let label = if number == 0 {
+            task(sets_up(advice))
+        } else {
+            ""
+        };
         say(label, &format!("{}. {}", number + 1, word(action, "text")));
     }
     text
+}
+
+/// Whether this advice is to put pieces where they have not been.
+fn sets_up(advice: &str) -> bool {
+    [NEW_GAME, SET_UP]
+        .iter()
+        .any(|task| advice.starts_with(task))
+}
+
+/// What a list of carries is for.
+fn task(sets_up: bool) -> &'static str {
+    if sets_up { "set up" } else { "put right" }
 }
 
 fn link(line: &Value) -> String {
@@ -158,6 +200,8 @@ fn game(line: &Value) -> String {
         format!("last move {}{by}{}", made(last), taken(&last["took"], ", "))
     } else if word(line, "game").starts_with("fen") {
         "a position, no move yet".to_owned()
+    } else if line["sure"] == false {
+        return "not known yet".to_owned();
     } else {
         "at the start".to_owned()
     };

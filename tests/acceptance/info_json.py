@@ -210,11 +210,11 @@ class Story(Match):
             self.step("the program takes two plies back", moved)
         elif self.table.spec.kind == UCB:
             self.led_to(back)
-            self.to_do("the program takes two plies back", "set up this position")
+            self.to_do("the program takes two plies back", "set up the position")
             self.says_ready()
             self.to_do("the hand sets it up, and says so", "to move")
         else:
-            self.to_do("the program takes two plies back", "set it up by hand")
+            self.to_do("the program takes two plies back", "set up the position by hand")
             self.simulator.order("take-back", "take-back")
             self.says_ready()
             self.to_do("the hand sets it up, and says so", "to move")

@@ -349,7 +349,7 @@ def swpp_take_back_by_gui(match: Match) -> None:
     """The GUI takes two plies back: the player is told what to set up, does so, and says so."""
     since = match.mark()
     match.analyse(match.ply - 2)
-    match.told("this board cannot be led to the position", since)
+    match.told("set up the position by hand", since)
     match.simulator.order("take-back", "take-back")
     match.stop_analysis()
     match.ply -= 2

@@ -349,7 +349,6 @@ impl Machine {
         }
         self.judge();
         self.tell_players();
-        self.mind_guidance();
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
         self.times.note(now, &advice, self.held.game(), awaiting);
@@ -367,6 +366,8 @@ impl Machine {
             self.event(Event::Advice { text });
             self.last_advice = advice;
         }
+        // After what it is for.
+        self.mind_guidance();
     }
 
     /// Tells who has the board and who waits for it, where that has changed.

@@ -20,6 +20,8 @@ use crate::{
 
 /// What a square is called that is none.
 const BESIDE: &str = "beside the board";
+/// Squares named in one cell: the bubbles show the others.
+const MAX_SQUARES: usize = 8;
 
 /// A table with its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +182,13 @@ fn misplaced(snapshot: &Snapshot) -> String {
             _ => "not known".to_owned(),
         };
     }
-    let mut places: Vec<String> = squares.iter().map(ToString::to_string).collect();
+    let named = squares.iter().take(MAX_SQUARES);
+    let mut places: Vec<String> = named.map(ToString::to_string).collect();
+    if let more @ 1.. = squares.len().saturating_sub(MAX_SQUARES)
+        && let Some(last) = places.pop()
+    {
+        places.push(format!("{last} and {more} more"));
+    }
     if beside > 0 {
         places.push(format!("{beside} {BESIDE}"));
     }

@@ -1,0 +1,359 @@
+//! What a GUI is told in words, and when: a session without I/O, and a clock that only the test moves.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use boardbridge::{
+    board::{
+        advice::Advice,
+        command::{ClientId, Command},
+        name::BoardName,
+        occasion::{GameEnd, Judge},
+        snapshot::{LinkState, Place, Snapshot},
+    },
+    driver::{BoardResult, Misplaced, Reported},
+    game::Game,
+    guidance::{Action, Picture, guide},
+    uci::{
+        session::{self, Session},
+        telling::PROGRESS,
+    },
+};
+use shakmaty::{Board, Color, Square};
+
+const CLIENT: ClientId = ClientId(7);
+const LABEL: &str = "127.0.0.1:4242";
+
+struct Desk {
+    session: Session,
+    now: Instant,
+    number: u64,
+}
+
+impl Desk {
+    /// A GUI that waits for the hand's move.
+    fn new() -> Self {
+        let boards = vec![name("ucb"), name("neo")];
+        let mut desk = Self {
+            session: Session::new(CLIENT, LABEL.into(), boards),
+            now: Instant::now(),
+            number: 0,
+        };
+        desk.says("position startpos");
+        desk.says("go infinite");
+        desk
+    }
+
+    fn says(&mut self, line: &str) -> Vec<String> {
+        self.session.line(line, self.now);
+        self.hears()
+    }
+
+    fn sees(&mut self, snapshot: &Snapshot) -> Vec<String> {
+        self.session.snapshot(&Arc::new(snapshot.clone()), self.now);
+        self.hears()
+    }
+
+    /// What is said within this time, and when.
+    fn waits(&mut self, time: Duration) -> Vec<String> {
+        let until = self.now + time;
+        let mut heard = Vec::new();
+        while let Some(deadline) = self.session.deadline().filter(|at| *at <= until) {
+            self.now = self.now.max(deadline);
+            self.session.timeout(self.now);
+            heard.extend(self.hears());
+        }
+        self.now = until;
+        heard
+    }
+
+    fn hears(&mut self) -> Vec<String> {
+        let mut heard = Vec::new();
+        while let Some(action) = self.session.poll_action() {
+            match action {
+                session::Action::Say(line) => {
+                    heard.push(line.trim_start_matches("info string ").to_owned());
+                }
+                session::Action::Ask(Command::Target { number, .. }) => self.number = number,
+                _ => {}
+            }
+        }
+        heard
+    }
+
+    /// The board is this GUI's, or it waits for it.
+    fn at(&self, board: &str, joined: bool) -> Snapshot {
+        Snapshot {
+            link: LinkState::Up,
+            sure: true,
+            awaiting: true,
+            holders: vec![if joined { LABEL } else { "the app" }.into()],
+            places: vec![Place {
+                client: CLIENT,
+                number: self.number,
+                joined,
+                answer: Vec::new(),
+            }],
+            ..Snapshot::new(name(board))
+        }
+    }
+
+    fn own(&self, advice: Advice, guidance: &[Action]) -> Snapshot {
+        Snapshot {
+            advice,
+            guidance: guidance.into(),
+            ..self.at("ucb", true)
+        }
+    }
+}
+
+fn name(text: &str) -> BoardName {
+    text.parse().unwrap()
+}
+
+fn board(fen: &str) -> Board {
+    fen.parse().unwrap()
+}
+
+/// What is to be done, as seen by a board of sensors.
+fn misplaced(stands: &Board, wanted: &Board) -> Advice {
+    let stands = Picture::from(stands.clone());
+    Advice::Misplaced(Misplaced {
+        stands,
+        wanted: wanted.clone(),
+        ..Misplaced::default()
+    })
+}
+
+/// All pieces but four are cleared, one by one.
+fn clearing() -> (Board, Vec<Square>) {
+    let wanted = board("4k3/8/8/8/8/8/4P3/4K3");
+    let surplus = Board::default().occupied() & !wanted.occupied();
+    (wanted, surplus.into_iter().collect())
+}
+
+#[test]
+fn one_who_waits_is_not_told_to_end_the_others_game() {
+    let mut desk = Desk::new();
+    let mut snapshot = desk.at("ucb", false);
+    assert!(desk.sees(&snapshot)[0].contains("is in another game, with the app"));
+    snapshot.ending = Some(GameEnd::Draw);
+    snapshot.judge = Some(Judge::Hand);
+    snapshot.result = Some(BoardResult::Stalemate);
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+    // Nor when it gets the board: that is over.
+    snapshot.places[0].joined = true;
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+}
+
+#[test]
+fn who_has_the_board_is_told_of_the_kings_and_of_the_boards_word_once() {
+    let mut desk = Desk::new();
+    let mut snapshot = desk.at("ucb", true);
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+    snapshot.ending = Some(GameEnd::WhiteResigned);
+    snapshot.judge = Some(Judge::Hand);
+    snapshot.result = Some(BoardResult::Stalemate);
+    let said = desk.sees(&snapshot);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!(said[0], "the board says: stalemate");
+    assert!(said[1].contains("End it in the program too"), "{said:?}");
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+}
+
+#[test]
+fn the_same_result_on_the_next_board_is_told_again() {
+    let mut desk = Desk::new();
+    let result = |desk: &mut Desk, board: &str| {
+        let mut snapshot = desk.at(board, true);
+        snapshot.result = Some(BoardResult::Stalemate);
+        desk.sees(&snapshot)
+    };
+    assert_eq!(result(&mut desk, "ucb"), ["the board says: stalemate"]);
+    desk.says("setoption name Board value neo");
+    desk.says("position startpos");
+    desk.says("go infinite");
+    assert_eq!(result(&mut desk, "neo"), ["the board says: stalemate"]);
+}
+
+#[test]
+fn who_waited_for_the_board_is_told_what_to_do_once_it_has_it() {
+    let mut desk = Desk::new();
+    let mut snapshot = desk.at("ucb", false);
+    snapshot.advice = Advice::YourMove(Color::White);
+    desk.sees(&snapshot);
+    desk.now += PROGRESS;
+    snapshot.places[0].joined = true;
+    assert_eq!(desk.sees(&snapshot), ["ucb: White to move on the board"]);
+}
+
+#[test]
+fn pieces_cleared_one_by_one_are_told_now_and_then_and_the_last_state_in_the_end() {
+    let mut desk = Desk::new();
+    let (wanted, squares) = clearing();
+    let mut stands = Board::default();
+    let mut told = Vec::new();
+    // All but the last four, five a second.
+    for square in &squares[..squares.len() - 4] {
+        let list = guide(&Picture::from(stands.clone()), &wanted);
+        told.extend(desk.sees(&desk.own(misplaced(&stands, &wanted), &list)));
+        told.extend(desk.waits(Duration::from_millis(200)));
+        stands.discard_piece_at(*square);
+    }
+    assert!((3..=4).contains(&told.len()), "{told:#?}");
+    assert_eq!(
+        told[0],
+        "ucb: to put the pieces right, clear a1, b1, c1, d1, f1, g1, h1 and a2, and 21 more"
+    );
+    let list = guide(&Picture::from(stands.clone()), &wanted);
+    let mut last = desk.sees(&desk.own(misplaced(&stands, &wanted), &list));
+    last.extend(desk.waits(10 * PROGRESS));
+    assert_eq!(last, ["ucb: clear d8, f8, g8 and h8"]);
+    // And that nothing is left needs no word.
+    assert_eq!(
+        desk.sees(&desk.own(misplaced(&wanted, &wanted), &[])),
+        [""; 0]
+    );
+    assert_eq!(desk.waits(10 * PROGRESS), [""; 0]);
+}
+
+#[test]
+fn a_loose_sensor_is_told_every_two_seconds_at_most_and_how_it_came_to_rest() {
+    let mut desk = Desk::new();
+    let wanted = Board::default();
+    let mut stands = wanted.clone();
+    stands.discard_piece_at(Square::E2);
+    let list = guide(&Picture::from(stands.clone()), &wanted);
+    let mut told = Vec::new();
+    for step in 0..100 {
+        let snapshot = if step % 2 == 0 {
+            desk.own(misplaced(&stands, &wanted), &list)
+        } else {
+            desk.own(Advice::YourMove(Color::White), &[])
+        };
+        told.extend(desk.sees(&snapshot));
+        told.extend(desk.waits(Duration::from_millis(100)));
+    }
+    // Ten seconds, two things to say.
+    assert!((4..=12).contains(&told.len()), "{told:#?}");
+    told.extend(desk.sees(&desk.own(misplaced(&stands, &wanted), &list)));
+    told.extend(desk.waits(10 * PROGRESS));
+    assert_eq!(
+        told.last().unwrap(),
+        "ucb: to put the pieces right, put the white pawn on e2"
+    );
+}
+
+#[test]
+fn what_is_new_is_told_at_once() {
+    let mut desk = Desk::new();
+    let mut game = Game::standard();
+    game.play_uci(["e2e4", "e7e5"]).unwrap();
+    let [e4, e5] = [game.moves()[0], game.moves()[1]];
+    for (advice, words) in [
+        (Advice::YourMove(Color::White), "White to move on the board"),
+        (Advice::Make(e4), "make the move e2e4 on the board"),
+        (Advice::Make(e5), "make the move e7e5 on the board"),
+        (
+            Advice::PutBack(e4),
+            "e2e4 was taken back on the board, but it stands in the program's game: make e2e4 again, or take it back in \
+             the program too",
+        ),
+    ] {
+        let said = desk.sees(&desk.own(advice, &[]));
+        assert_eq!(said, [format!("ucb: {words}")]);
+    }
+    // A `go` is told what to do, however short ago that was.
+    let your_move = Advice::YourMove(Color::White);
+    desk.says("go infinite");
+    assert_eq!(desk.sees(&desk.own(your_move.clone(), &[])).len(), 1);
+    desk.says("go infinite");
+    assert_eq!(desk.sees(&desk.own(your_move, &[])).len(), 1);
+}
+
+#[test]
+fn nothing_that_waited_is_told_to_a_program_that_no_longer_asks() {
+    let mut desk = Desk::new();
+    let list = |squares: &[Square]| -> Vec<Action> {
+        let take = |&square: &Square| Action {
+            piece: None,
+            from: Some(square),
+            to: None,
+        };
+        squares.iter().map(take).collect()
+    };
+    let fen = Game::standard().fen();
+    let two = desk.own(Advice::SetUp(fen.clone()), &list(&[Square::E4, Square::E5]));
+    assert_eq!(desk.sees(&two).len(), 1);
+    let one = desk.own(Advice::SetUp(fen), &list(&[Square::E5]));
+    assert_eq!(desk.sees(&one), [""; 0]);
+    desk.says("stop");
+    assert_eq!(desk.waits(10 * PROGRESS), [""; 0]);
+    assert_eq!(desk.session.deadline(), None);
+}
+
+#[test]
+fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
+    let take = |square| Action {
+        piece: None,
+        from: Some(square),
+        to: None,
+    };
+    let fen = || Game::standard().fen();
+    let list = [take(Square::E4), take(Square::E5)];
+    let short = "take the piece off e4, then take the piece off e5";
+    let told = |advice: Advice, list: &[Action]| {
+        let mut desk = Desk::new();
+        desk.sees(&desk.own(advice, list)).remove(0)
+    };
+    assert_eq!(
+        told(Advice::SetUp(fen()), &list),
+        format!(
+            "ucb: set up the position: {short}. Then press 'Board ready' or just move. (FEN {})",
+            fen()
+        )
+    );
+    assert_eq!(
+        told(Advice::SetUp(fen()), &[]),
+        format!(
+            "ucb: set up the position, then press 'Board ready' or just move (FEN {})",
+            fen()
+        )
+    );
+    assert_eq!(
+        told(Advice::SetUpByHand(fen()), &list),
+        format!(
+            "ucb: set up the position by hand: {short}. Do so in the board's own set-up mode too if it has one, then press \
+             'Board ready'. (FEN {})",
+            fen()
+        )
+    );
+    assert_eq!(
+        told(Advice::NewGame, &list),
+        format!(
+            "ucb: new game: {short}. When all pieces stand on their starting squares, press 'Board ready' or just move"
+        )
+    );
+    assert_eq!(
+        told(Advice::YourMove(Color::White), &list),
+        format!("ucb: White to move on the board. Before that, unless it is done, {short}")
+    );
+    let mistake = Advice::Mistake {
+        made: Reported::squares(Square::E7, Square::E4, None),
+        expected: None,
+    };
+    assert_eq!(
+        told(mistake, &list),
+        format!("ucb: e7e4 cannot be played here: {short}")
+    );
+}
