@@ -45,7 +45,7 @@ use proptest::prelude::*;
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
 use support::{
     FAST_CITRINE, Gui, Hand, House, PATIENCE,
-    kept::{Read, games_in, kept_in, read},
+    kept::{Read, files_in, games_in, kept_in, read},
 };
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -206,8 +206,8 @@ fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
     let annotator = read.tag("Annotator");
     assert!(annotator.starts_with("BoardBridge "), "{annotator}");
     assert!(annotator.ends_with(" on citrine"), "{annotator}");
-    let name = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
-    assert_eq!(name.unwrap().file_name(), "2026-11-21_153013_citrine_1.pgn");
+    let file = &files_in(rig.folder.path())[0];
+    assert_eq!(file.file_name().unwrap(), "2026-11-21_153013_citrine_1.pgn");
 }
 
 #[test]
@@ -340,8 +340,7 @@ fn a_game_from_a_position_with_black_to_move_is_numbered_so() {
     let read = &rig.settle()[0];
     assert_eq!(read.tag("FEN"), fen);
     assert_eq!(read.moves(), "e7e5 e2e4 e8e7");
-    let file = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
-    let text = fs::read_to_string(file.unwrap().path()).unwrap();
+    let text = fs::read_to_string(&files_in(rig.folder.path())[0]).unwrap();
     assert!(text.contains("\n\n40... e5 41. e4 Ke7 *\n"), "{text}");
 }
 
@@ -625,8 +624,7 @@ fn foreign_and_broken_files_are_left_alone() {
     let mut rig = Rig::new();
     rig.played("e2e4 e7e5");
     rig.settle();
-    let entry = fs::read_dir(rig.folder.path()).unwrap().next().unwrap();
-    let file = entry.unwrap().path();
+    let file = files_in(rig.folder.path()).remove(0);
     let ours = fs::read_to_string(&file).unwrap();
     let foreign: Vec<Vec<u8>> = [
         ours.replace(" on citrine", " on ucb"),
@@ -655,8 +653,7 @@ fn foreign_and_broken_files_are_left_alone() {
         }
         assert_eq!(fs::read(&file).unwrap(), text);
         let mut count = 0;
-        for entry in fs::read_dir(rig.folder.path()).unwrap() {
-            let path = entry.unwrap().path();
+        for path in files_in(rig.folder.path()) {
             if path != file {
                 assert_eq!(read(&fs::read_to_string(&path).unwrap()).game.len(), 3);
                 fs::remove_file(path).unwrap();
@@ -697,6 +694,37 @@ fn other_files_in_the_folder_are_never_touched() {
             .join("2026-11-21_153013_citrine_1.pgn")
             .exists()
     );
+}
+
+#[test]
+fn two_boards_of_one_name_do_not_write_over_each_other_in_one_folder() {
+    let mut first = Rig::new();
+    first.played("e2e4 e7e5");
+    first.settle();
+    let half = first.folder.path().join(".citrine~abc.tmp");
+    fs::write(&half, "half").unwrap();
+    let path = first.folder.path().to_owned();
+    let second = Folder::new(&path, "citrine".parse().unwrap());
+    let error = second.open().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "another BoardBridge keeps the games of citrine there"
+    );
+    assert!(remedy(&error).contains("stop that one"), "{error}");
+    assert!(half.exists(), "it is being written");
+    let mut rig = Rig::at(&path, None);
+    rig.snapshot.game = Arc::new(game("e2e4 e7e5 g1f3"));
+    rig.keeper.see(rig.at, &rig.snapshot);
+    let writing = rig.keeper.poll_write(rig.now).unwrap();
+    assert!(rig.folder.write(&writing).is_err());
+    let other = Folder::new(&path, "ucb".parse().unwrap());
+    assert!(other.open().is_ok(), "another board");
+    fs::remove_file(half).unwrap();
+    assert_eq!(first.lines(), ["e2e4 e7e5"]);
+    // The first one ends, and the other goes on with a file of its own.
+    drop(first.folder);
+    rig.folder.write(&writing).unwrap();
+    assert_eq!(games_in(&path).len(), 2);
 }
 
 #[test]

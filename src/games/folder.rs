@@ -2,12 +2,18 @@
 //!
 //! A game is written to a temporary file in the same folder, down to the disk, and takes its place whole: whoever reads it,
 //! also after a power cut, finds the old text or the new one.
+//!
+//! Two daemons with a board of one name would write over each other's game: the first locks a file in the folder, for as
+//! long as it runs.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
-    sync::mpsc::{SyncSender, sync_channel},
+    sync::{
+        Arc, OnceLock,
+        mpsc::{SyncSender, sync_channel},
+    },
     thread,
 };
 
@@ -25,6 +31,8 @@ const STAMP: usize = 17;
 const ENDING: &str = ".pgn";
 /// What a temporary file's name ends with.
 const TEMPORARY: &str = ".tmp";
+/// What the locked file's name ends with.
+const LOCK: &str = ".lock";
 
 /// A file and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +48,8 @@ pub struct Found {
 pub struct Folder {
     path: PathBuf,
     board: BoardName,
+    /// The locked file, once it is; none where files cannot be locked.
+    lock: Arc<OnceLock<Option<File>>>,
 }
 
 impl Folder {
@@ -48,6 +58,7 @@ impl Folder {
         Self {
             path: path.to_owned(),
             board,
+            lock: Arc::default(),
         }
     }
 
@@ -56,12 +67,46 @@ impl Folder {
         &self.path
     }
 
+    /// Makes the folder if it is not there, and sees to it that nobody else keeps this board's games in it.
+    fn claim(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.path)?;
+        if self.lock.get().is_some() {
+            return Ok(());
+        }
+        // It stays when it is not locked any more: somebody else may have it open already.
+        let name = self.path.join(format!(".{}{LOCK}", self.board));
+        let opened = match File::open(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                File::options().append(true).create(true).open(&name)
+            }
+            opened => opened,
+        };
+        let locked = match opened.map(|file| (file.try_lock(), file)) {
+            Ok((Err(TryLockError::WouldBlock), _)) => {
+                let text = format!(
+                    "another BoardBridge keeps the games of {} there",
+                    self.board
+                );
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+            }
+            Ok((Ok(()), file)) => Some(file),
+            // Some network disks cannot.
+            Ok((Err(TryLockError::Error(_)), _)) => None,
+            // Another user's: neither can we write over that one's games.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            Err(error) => return Err(error),
+        };
+        // Nobody else has set it: a folder is used by one thread.
+        let _ = self.lock.set(locked);
+        Ok(())
+    }
+
     /// The last game's file. Temporary files that a power cut left are removed.
     ///
     /// # Errors
-    /// The folder cannot be made or read.
+    /// The folder cannot be made or read, or another daemon keeps this board's games in it.
     pub fn open(&self) -> io::Result<Option<Found>> {
-        fs::create_dir_all(&self.path)?;
+        self.claim()?;
         let mut last = None;
         for entry in fs::read_dir(&self.path)? {
             let name = entry?.file_name();
@@ -106,9 +151,10 @@ impl Folder {
     /// Writes a game whole; the name of its file.
     ///
     /// # Errors
-    /// The folder or the file cannot be written; what was there before still is.
+    /// The folder or the file cannot be written, or another daemon keeps this board's games in it; what was there
+    /// before still is.
     pub fn write(&self, writing: &Writing) -> io::Result<String> {
-        fs::create_dir_all(&self.path)?;
+        self.claim()?;
         let prefix = self.temporary();
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY);
@@ -172,11 +218,18 @@ impl Writer {
             .name("games".to_owned())
             .spawn(move || {
                 while let Ok(job) = incoming.recv() {
-                    // Whoever does not wait for the answer any more has been told to stop.
+                    // Whoever does not wait for the answer any more has been told to stop. Whoever does may be the last
+                    // who has the folder, and then it is nobody's.
                     match job {
-                        Job::Open(folder, answer) => drop(answer.send(folder.open())),
+                        Job::Open(folder, answer) => {
+                            let opened = folder.open();
+                            drop(folder);
+                            drop(answer.send(opened));
+                        }
                         Job::Write(folder, writing, answer) => {
-                            drop(answer.send(folder.write(&writing)));
+                            let written = folder.write(&writing);
+                            drop(folder);
+                            drop(answer.send(written));
                         }
                     }
                 }
@@ -213,6 +266,9 @@ impl Writer {
 /// What the player can do about an error.
 pub fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
+        io::ErrorKind::ResourceBusy => {
+            "stop that one, give the board another name, or name another folder by `directory` in [games]"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "the service may write below /var/lib/boardbridge; name another folder by `directory` in [games], or let \

@@ -187,6 +187,11 @@ impl Keeper {
         }
     }
 
+    /// The folder could not be opened, and the player was told: not again before it is mended.
+    pub fn trouble_told(&mut self) {
+        self.failing = true;
+    }
+
     /// Takes in how the board stands.
     pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
         let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));

@@ -30,12 +30,17 @@ pub async fn keep(
         () = stop.cancelled() => return,
         opened = writer.open(&folder) => opened,
     };
-    let last = opened.unwrap_or_else(|error| {
+    let (last, error) = match opened {
+        Ok(last) => (last, None),
+        Err(error) => (None, Some(error)),
+    };
+    let mut keeper = Keeper::new(board.name.clone(), &config, last);
+    if let Some(error) = error {
         tell_trouble(&board, &folder, &error);
-        None
-    });
+        keeper.trouble_told();
+    }
     let mut task = Task {
-        keeper: Keeper::new(board.name.clone(), &config, last),
+        keeper,
         board,
         folder,
     };

@@ -110,20 +110,25 @@ pub fn read(text: &str) -> Read {
     read
 }
 
-/// Every game in a folder, in the order of the files' names; nothing else is in it.
-pub fn games_in(folder: &Path) -> Vec<Read> {
+/// Every game's file in a folder, in the order of their names; nothing but the locks is beside them.
+pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().unwrap() != "lock")
         .collect();
     files.sort();
+    for file in &files {
+        assert_eq!(file.extension().unwrap(), "pgn", "{file:?}");
+    }
     files
-        .iter()
-        .map(|file| {
-            assert_eq!(file.extension().unwrap(), "pgn", "{file:?}");
-            read(&fs::read_to_string(file).unwrap())
-        })
-        .collect()
+}
+
+/// Every game in a folder, in the order of the files' names.
+pub fn games_in(folder: &Path) -> Vec<Read> {
+    let text = |file: &PathBuf| fs::read_to_string(file).unwrap();
+    let files = files_in(folder);
+    files.iter().map(|file| read(&text(file))).collect()
 }
 
 /// `[games]` in this folder, as the configuration has it.

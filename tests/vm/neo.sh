@@ -11,6 +11,12 @@ wait "$daemon"
 status=$?
 kill "$simulated" 2> /dev/null
 grep -E 'fault|refused|astray' /simulated.log && status=1
+# What was played is kept: one game, without the seconds and the numbers that follow them.
+kept=$(sed '/^\[/d; s/{[^}]*}//g' /games/*.pgn | tr -s '\n ' ' ' | sed 's/[0-9]*\.\.\. //g; s/^ //; s/ $//')
+if [ "$kept" != "$(cat /neo.movetext)" ]; then
+  echo "kept: $kept"
+  status=1
+fi
 echo '== the daemon'
 tail -n 40 /daemon.log
 echo '== the simulated Neo'

@@ -69,6 +69,12 @@ grep -E 'fault|refused|astray|jammed|gave-up|failed' /phone.log /board.log && st
 kill "$near"
 wait "$near" || fail 'the BoardBridge failed'
 kill "$board" 2> /dev/null
+# What was played is kept, here without the seconds and the numbers that follow them.
+for game in /games/*_citrine_*.pgn /games/*_far_*.pgn; do
+  sed '/^\[/d; s/{[^}]*}//g' "$game" | tr -s '\n ' ' ' | sed 's/[0-9]*\.\.\. //g; s/^ //; s/ $//'
+  echo
+done > /kept
+diff /game.movetext /kept || fail 'the games kept are not those played'
 for log in near far program phone board; do
   echo "== $log"
   tail -n 40 "/$log.log"
