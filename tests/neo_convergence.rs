@@ -1271,6 +1271,7 @@ fn kings_in_the_centre_end_the_game_and_put_back_it_goes_on() {
         world.pass(LONG);
         assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
         assert_eq!(world.snapshot().judge, Some(Judge::Hand));
+        assert!(world.neo.lamps().is_empty(), "{}", world.story());
         for (from, to, color) in [
             (black, Square::E8, Color::Black),
             (white, Square::E1, Color::White),
@@ -1522,4 +1523,51 @@ fn a_piece_taken_off_as_told_is_not_taken_for_the_next_that_is_brought() {
         |w| w.snapshot().sure && *w.snapshot().game == w.target,
         "the set-up",
     );
+}
+
+#[test]
+fn a_set_up_is_not_done_while_pieces_that_nobody_touched_are_others() {
+    let chess960 = "bbnnrqkr/pppppppp/8/8/8/8/PPPPPPPP/BBNNRQKR w KQkq - 0 1";
+    let start = Game::from_fen(chess960).unwrap();
+    let mut world = World::begun();
+    world.target = start.clone();
+    world.state();
+    world.awaits(true);
+    world.pass(Duration::from_secs(20));
+    assert!(!world.snapshot().guidance.is_empty(), "{}", world.story());
+    assert!(world.snapshot().game.is_standard());
+    world.hand(Hand::SetUp(Box::new(start.clone())));
+    world.comes(|w| *w.snapshot().game == start, "the set-up");
+    assert!(world.snapshot().guidance.is_empty());
+    assert_eq!(world.pieces(), start.position().board());
+    world.is_clean();
+}
+
+#[test]
+fn what_is_to_be_put_right_changes_with_every_touch_and_the_lamps_with_it() {
+    let mut world = World::at("e2e4 e7e5");
+    for (from, to, piece) in [
+        (Square::B1, Square::B4, Color::White.knight()),
+        (Square::G8, Square::G5, Color::Black.knight()),
+    ] {
+        world.hand(Hand::Lift(from));
+        world.hand(Hand::Put(to, piece));
+        world.pass(Duration::from_secs(1));
+    }
+    world.comes(|w| w.snapshot().guidance.len() == 2, "the list");
+    world.hand(Hand::Lift(Square::B4));
+    world.pass(Duration::from_millis(200));
+    let words = in_words(&world.snapshot().guidance);
+    assert!(words.contains("put the white knight on b1"), "{words}");
+    world.hand(Hand::Put(Square::B1, Color::White.knight()));
+    world.pass(Duration::from_millis(200));
+    let words = in_words(&world.snapshot().guidance);
+    assert_eq!(words, "move the black knight from g5 to g8");
+    let mistakes = |w: &World| {
+        w.events
+            .iter()
+            .filter(|e| e.contains("do not stand right"))
+            .count()
+    };
+    assert!(mistakes(&world) <= 2, "{}", world.story());
 }

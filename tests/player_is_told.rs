@@ -435,3 +435,49 @@ fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
     assert_eq!(rig.snapshot().ending, None);
     assert_eq!(rig.ends(), 1);
 }
+
+#[test]
+fn a_mate_that_is_taken_back_on_a_home_made_board_is_no_end_any_more() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    let mut moves = String::new();
+    for m in ["f2f3", "e7e5", "g2g4", "d8h4"] {
+        rig.waits(1);
+        rig.hears(&format!("MB {m}\n"));
+        rig.takes(m);
+        moves.push_str(m);
+        moves.push(' ');
+        rig.follows(game(&moves));
+    }
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    rig.follows(game("f2f3 e7e5 g2g4"));
+    rig.waits(1);
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.snapshot().game.len(), 3);
+    assert_eq!(rig.snapshot().ending, None);
+}
+
+#[test]
+fn a_program_that_awaits_another_move_goes_on_after_kings_in_the_centre() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(5);
+    assert_eq!(rig.to_do(), "");
+    rig.follows(game(""));
+    assert_eq!(rig.snapshot().ending, None);
+    assert!(!rig.snapshot().guidance.is_empty());
+}
+
+#[test]
+fn a_move_made_while_a_citrine_tells_its_game_is_not_the_first_of_another() {
+    let mut rig = Rig::new("novag-citrine");
+    rig.waits(1);
+    rig.hears("Game   2\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n");
+    rig.hears("M   2   c2-c4\r\n");
+    let first = |event: &Event| matches!(event, Event::Moved { ply: 1, uci, .. } if uci.to_string() == "c2c4");
+    assert!(!rig.events.iter().any(first), "{:?}", rig.events);
+}

@@ -238,9 +238,13 @@ impl Keeper {
         if common == game.len() && common < kept.record.game.len() {
             let shared = target.and_then(|target| target.common_plies(&kept.record.game));
             let led_back = shared.is_some_and(|shared| shared > common);
+            // A board that takes back ply by ply is still on its way to where the program wants it.
+            let on_its_way = target.is_some_and(|target| {
+                target.len() < snapshot.game.len() && snapshot.game.continues(target)
+            });
             let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
             // It comes back to where it was, or another move will tell.
-            if led_back || (far_back && !kept.left) {
+            if led_back || on_its_way || (far_back && !kept.left) {
                 return;
             }
         }

@@ -9,8 +9,8 @@ pub mod lines;
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    io::{AsyncWriteExt, BufWriter},
-    net::{TcpListener, TcpStream},
+    io::{AsyncReadExt, AsyncWriteExt, BufWriter},
+    net::{TcpListener, TcpStream, tcp::OwnedReadHalf},
     sync::{Semaphore, broadcast::error::RecvError},
     time::timeout,
 };
@@ -60,9 +60,16 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
     watchers.wait().await;
 }
 
+/// Waits until the watcher has closed its side. Whatever it says is not listened to.
+async fn left(input: &mut OwnedReadHalf) {
+    let mut nothing = [0; 256];
+    while input.read(&mut nothing).await.is_ok_and(|count| count > 0) {}
+}
+
 async fn watcher(stream: TcpStream, bus: Bus, places: &Semaphore) {
     let mut events = bus.subscribe();
-    let mut output = BufWriter::new(stream);
+    let (mut input, output) = stream.into_split();
+    let mut output = BufWriter::new(output);
     let watchers = || MAX_WATCHERS - places.available_permits();
     let mut lines = present(&bus, watchers());
     loop {
@@ -76,7 +83,11 @@ async fn watcher(stream: TcpStream, bus: Bus, places: &Semaphore) {
         if !matches!(timeout(WRITE_WAIT, output.flush()).await, Ok(Ok(()))) {
             return;
         }
-        match events.recv().await {
+        let event = tokio::select! {
+            () = left(&mut input) => return,
+            event = events.recv() => event,
+        };
+        match event {
             Ok(event) => {
                 let board = event
                     .board

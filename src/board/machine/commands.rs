@@ -42,7 +42,11 @@ impl Machine {
                 if self.claims.set_awaiting(client, on) {
                     self.target_stated(true);
                 }
-                self.leading |= on && self.claims.has(client);
+                if on && self.claims.has(client) {
+                    self.leading = true;
+                    // The program goes on.
+                    self.kings_down();
+                }
                 self.admit_waiting();
             }
             Command::Answered {
@@ -184,7 +188,8 @@ impl Machine {
         self.by_hand = false;
         self.mistake = None;
         self.stray = None;
-        self.kings_down();
+        // The game may be another one now.
+        self.unjudged = true;
         self.held.confirm();
         self.confirm(now);
         self.lead_after = None;

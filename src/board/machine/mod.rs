@@ -295,6 +295,7 @@ impl Machine {
                 | Event::TookBack { .. }
                 | Event::NewGame { .. }
                 | Event::SetUp { .. }
+                | Event::Executed { .. }
                 | Event::Mended
         );
         if changes {
@@ -352,7 +353,12 @@ impl Machine {
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
         self.times.note(now, &advice, self.held.game(), awaiting);
-        if advice != self.last_advice {
+        let both = (&self.last_advice, &advice);
+        // What exactly is wrong is told by the guidance.
+        let same = matches!(both, (Advice::Misplaced(_), Advice::Misplaced(_)));
+        if same {
+            self.last_advice = advice;
+        } else if advice != self.last_advice {
             // These have been told as events of their own.
             let told = matches!(
                 advice,

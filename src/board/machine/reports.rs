@@ -122,7 +122,8 @@ impl Machine {
                 self.misplaced = Some(misplaced);
                 if self.following.is_none() && !self.ends_by_kings(now) {
                     let advice = self.advice();
-                    if advice != before {
+                    // Told once: what is wrong, and what is left of it, is in the guidance.
+                    if !matches!(before, Advice::Misplaced(_)) {
                         let text = advice.to_string();
                         self.event(Event::Mistake { text });
                     }
@@ -174,6 +175,7 @@ impl Machine {
     /// The game was learned from the board; what it has beyond `before` plies is news.
     fn learned(&mut self, before: usize) {
         self.changed = true;
+        self.unjudged |= self.held.game().len() != before;
         self.mistake = None;
         self.stray = None;
         self.front_ends_know();
@@ -232,7 +234,10 @@ impl Machine {
             self.event(Event::Unreadable { text });
             return;
         }
-        if self.held.certainty() == Certainty::Lost {
+        // A game of which nothing is known yet does not begin with this move: the board's list will tell.
+        let tells = self.driver.capabilities().tells_game;
+        let unknown = tells && !self.held.is_known();
+        if self.held.certainty() == Certainty::Lost || unknown {
             self.held.doubt();
             self.driver.learn(now);
             return;

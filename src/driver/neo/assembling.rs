@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Position};
+use shakmaty::{Bitboard, Board, Position, Square};
 
 use super::part::Part;
 use super::task::{Assembling, Task};
-use super::{ASSEMBLE_PATIENCE, Neo, codec};
+use super::{Neo, codec};
 use crate::driver::{DriverEvent, Misplaced, Step};
 use crate::game::Game;
 
@@ -16,7 +16,13 @@ impl Neo {
             Step::SetUp(game) => *game,
             _ => Game::standard(),
         };
+        let untouched = if self.known && self.picture.is_some() {
+            self.touched.known().clone()
+        } else {
+            Board::empty()
+        };
         self.known = false;
+        self.puzzled = false;
         self.interrupted = None;
         self.unfinished = None;
         let wanted = game.position().board().occupied();
@@ -24,8 +30,9 @@ impl Neo {
             Some(picture) => (
                 wanted & !(picture | self.put),
                 (picture | self.put) & !wanted,
+                Bitboard::EMPTY,
             ),
-            None => (Bitboard::EMPTY, Bitboard::EMPTY),
+            None => (Bitboard::EMPTY, Bitboard::EMPTY, Bitboard::EMPTY),
         };
         if let Some(square) = wrong.0.first() {
             self.say(codec::missing(square));
@@ -35,6 +42,7 @@ impl Neo {
         self.task = Some(Task::Assemble(Box::new(Assembling {
             game,
             closing: false,
+            untouched,
             wrong,
             since: now,
             abandoned: false,
@@ -48,20 +56,25 @@ impl Neo {
             self.task = Some(Task::Assemble(assembling));
             return;
         };
-        let wanted = assembling.game.position().board().occupied();
+        let board = assembling.game.position().board();
+        let wanted = board.occupied();
         let full = picture | self.put;
-        let wrong = (wanted & !full, full & !wanted);
+        let untouched = &assembling.untouched;
+        let other = |square: &Square| untouched.piece_at(*square) != board.piece_at(*square);
+        let others = (untouched.occupied() & wanted & full)
+            .into_iter()
+            .filter(other);
+        let wrong = (wanted & !full, full & !wanted, others.collect());
         if wrong != assembling.wrong {
             assembling.wrong = wrong;
             assembling.since = now;
         }
-        let (lacking, surplus) = wrong;
-        let patient = now.saturating_duration_since(assembling.since) >= ASSEMBLE_PATIENCE;
+        let (lacking, surplus, others) = wrong;
+        let patient = now.saturating_duration_since(assembling.since) >= assembling.patience();
         let believed = patient && assembling.may_be_believed();
-        if (lacking | surplus).is_empty() || believed {
+        if (lacking | surplus | others).is_empty() || believed {
             self.close(&mut assembling);
         } else {
-            let board = assembling.game.position().board();
             let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
             self.tell_misplaced(misplaced);
         }
@@ -73,6 +86,7 @@ impl Neo {
         assembling.closing = true;
         // Told by the step's end.
         self.misplaced = None;
+        self.puzzled = false;
         self.say(codec::position_set());
         self.say(codec::in_sync());
         self.outbox.push(codec::reset(), Part::GameBegun);

@@ -64,6 +64,9 @@ pub const SILENCE: Duration = Duration::from_secs(30);
 pub const HELLO_WAIT: Duration = Duration::from_secs(3);
 /// A set-up that lacks a few pieces and does not change for this long is believed: the squares may read wrong.
 pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
+/// A set-up whose squares are right, but with pieces that are known to be others, is believed after this long without a
+/// change: a lift may not have been heard.
+pub const OTHERS_PATIENCE: Duration = Duration::from_mins(1);
 /// So many squares may read wrong at once. The captured game had three.
 pub const ASSEMBLE_LACKING: usize = 4;
 /// How long the piece a pawn became may still be lifted and put back to choose another.
@@ -137,6 +140,8 @@ pub struct Neo {
     /// The end of this game was told.
     ended: bool,
     misplaced: Option<Misplaced>,
+    /// It is the recogniser that is puzzled by that.
+    puzzled: bool,
     /// What the hand is to do about that.
     guidance: Vec<guidance::Action>,
     lit: Bitboard,
@@ -177,6 +182,7 @@ impl Neo {
             shown: false,
             ended: false,
             misplaced: None,
+            puzzled: false,
             guidance: Vec::new(),
             lit: Bitboard::EMPTY,
             paths: 0,
@@ -231,6 +237,7 @@ impl Neo {
                 if self.misplaced.is_some() && self.guidance.iter().any(told) {
                     self.touched.take_off(square);
                 } else {
+                    self.touch(square);
                     self.touched.lift(square);
                 }
                 if let Some(picture) = &mut self.picture {
@@ -241,6 +248,7 @@ impl Neo {
             }
             Message::Placed(square) => {
                 self.put.add(square);
+                self.touch(square);
                 self.touched.put(square);
                 self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
@@ -273,6 +281,13 @@ impl Neo {
             self.events.push_back(DriverEvent::NoList);
         }
         self.mind_new_game(now, picture);
+    }
+
+    /// A piece was touched: while a position is set up, nobody knows for certain any more what stands there.
+    fn touch(&mut self, square: Square) {
+        if let Some(Task::Assemble(assembling)) = &mut self.task {
+            assembling.touched(square);
+        }
     }
 
     /// The pieces stand so.
@@ -395,6 +410,7 @@ impl Driver for Neo {
         self.quiet_until = None;
         self.hang_up = None;
         self.misplaced = None;
+        self.puzzled = false;
         self.touched = Touched::nothing();
         match self.task.take() {
             Some(Task::Drive(driving)) => {
@@ -475,7 +491,7 @@ impl Driver for Neo {
                 ..
             })) => *due,
             Some(Task::Assemble(a)) if self.picture.is_some() && a.may_be_believed() => {
-                Some(a.since + ASSEMBLE_PATIENCE)
+                Some(a.since + a.patience())
             }
             _ => None,
         };
@@ -560,6 +576,8 @@ impl Driver for Neo {
     }
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
+        // Where the kings tell it, nothing is to be put right.
+        self.guidance.clear();
         self.sign_of(end);
         self.work(now);
     }

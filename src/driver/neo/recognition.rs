@@ -92,14 +92,27 @@ impl Neo {
                     self.took_back(m);
                 }
                 Recognised::Puzzled { lacking, surplus } => {
-                    let standing = self.recogniser.standing();
-                    let known = self.touched.known();
-                    let misplaced = Misplaced::on(standing, lacking, surplus, known);
-                    self.tell_misplaced(misplaced);
+                    self.puzzled = true;
+                    self.tell_puzzle(lacking, surplus);
                 }
                 Recognised::Mended => self.mended(),
             }
         }
+        // Once the player is told what is wrong, each touch changes it at once.
+        let (lacking, surplus) = self.recogniser.disturbed();
+        if self.puzzled
+            && self.misplaced.is_some()
+            && !self.motor_runs()
+            && (lacking | surplus).any()
+        {
+            self.tell_puzzle(lacking, surplus);
+        }
+    }
+
+    fn tell_puzzle(&mut self, lacking: Bitboard, surplus: Bitboard) {
+        let standing = self.recogniser.standing();
+        let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
+        self.tell_misplaced(misplaced);
     }
 
     pub(super) fn played(&mut self, m: Move, role: Option<Role>) {

@@ -54,6 +54,7 @@ impl Neo {
     }
 
     pub(super) fn mended(&mut self) {
+        self.puzzled = false;
         if self.misplaced.take().is_some() {
             self.events.push_back(DriverEvent::Stands);
         }

@@ -1,11 +1,11 @@
 //! What the board is busy with.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Color, Move};
+use shakmaty::{Bitboard, Board, Color, Move, Square};
 
 use super::{
-    ASSEMBLE_LACKING,
+    ASSEMBLE_LACKING, ASSEMBLE_PATIENCE, OTHERS_PATIENCE,
     motor::{Action, Carry},
 };
 use crate::{driver::Step, game::Game};
@@ -28,8 +28,10 @@ pub(super) struct Assembling {
     pub game: Game,
     /// The board is told that the game begins; it waits for that no more.
     pub closing: bool,
-    /// What was wrong at the last look, and since when.
-    pub wrong: (Bitboard, Bitboard),
+    /// Pieces that have stood where they are since before it began, and were not touched: what stands there is certain.
+    pub untouched: Board,
+    /// What was wrong at the last look, and since when: what is missing, what is too many, and what is another piece.
+    pub wrong: (Bitboard, Bitboard, Bitboard),
     /// See `wrong`.
     pub since: Instant,
     /// The program wants something else now.
@@ -37,9 +39,25 @@ pub(super) struct Assembling {
 }
 
 impl Assembling {
+    /// How long what is wrong is looked at before it is believed to be right after all: squares may read wrong, and a lift
+    /// may not have been heard.
+    pub fn patience(&self) -> Duration {
+        let (_, _, others) = self.wrong;
+        if others.is_empty() {
+            ASSEMBLE_PATIENCE
+        } else {
+            OTHERS_PATIENCE
+        }
+    }
+
+    /// A piece was touched there.
+    pub fn touched(&mut self, square: Square) {
+        self.untouched.discard_piece_at(square);
+    }
+
     /// Whether what is wrong may be the squares' reading, to be believed after a while.
     pub fn may_be_believed(&self) -> bool {
-        let (lacking, surplus) = self.wrong;
+        let (lacking, surplus, _) = self.wrong;
         let few = surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
         few && !self.closing && !self.abandoned
     }
