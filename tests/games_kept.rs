@@ -1062,3 +1062,32 @@ async fn terminate(mut daemon: Mortal) {
     let (_, status) = timeout(PATIENCE, ended).await.unwrap().unwrap().unwrap();
     assert!(status.success(), "{status}");
 }
+
+#[test]
+fn a_game_that_a_board_takes_far_back_ply_by_ply_keeps_its_moves() {
+    let mut rig = Rig::new();
+    rig.played(LONG);
+    let whole = game(LONG);
+    let target = whole.truncated(2);
+    for plies in (2..whole.len()).rev() {
+        rig.led(whole.truncated(plies), Some(target.clone()));
+    }
+    rig.led(game("e2e4 e7e5 f1c4"), Some(target));
+    assert_eq!(rig.lines(), [LONG, "e2e4 e7e5 f1c4"]);
+}
+
+#[test]
+fn a_few_plies_that_a_board_takes_back_one_by_one_are_dropped() {
+    let mut rig = Rig::new();
+    rig.played(LONG);
+    let whole = game(LONG);
+    let target = whole.truncated(10);
+    for plies in (10..whole.len()).rev() {
+        rig.led(whole.truncated(plies), Some(target.clone()));
+    }
+    let mut other = target.clone();
+    other.play_uci(["d2d4"]).unwrap();
+    rig.led(other.clone(), Some(target));
+    let moves: Vec<String> = other.uci_moves().map(|m| m.to_string()).collect();
+    assert_eq!(rig.lines(), [moves.join(" ")]);
+}
