@@ -1571,3 +1571,30 @@ fn what_is_to_be_put_right_changes_with_every_touch_and_the_lamps_with_it() {
     };
     assert!(mistakes(&world) <= 2, "{}", world.story());
 }
+
+#[test]
+fn kings_that_take_the_place_of_pieces_in_the_centre_end_the_game() {
+    for victim_first in [true, false] {
+        let mut world = World::at("d2d4 e7e5");
+        for (from, to, king) in [
+            (Square::E1, Square::D4, Color::White.king()),
+            (Square::E8, Square::E5, Color::Black.king()),
+        ] {
+            let mut lifts = [from, to];
+            if victim_first {
+                lifts.reverse();
+            }
+            for square in lifts {
+                world.hand(Hand::Lift(square));
+                world.pass(Duration::from_millis(500));
+            }
+            world.hand(Hand::Put(to, king));
+            world.pass(Duration::from_millis(500));
+        }
+        world.comes(|w| w.snapshot().ending.is_some(), "the game's end");
+        assert_eq!(world.snapshot().ending, Some(GameEnd::WhiteResigned));
+        world.pass(LONG);
+        assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
+        assert!(world.neo.lamps().is_empty(), "{}", world.story());
+    }
+}

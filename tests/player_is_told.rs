@@ -481,3 +481,20 @@ fn a_move_made_while_a_citrine_tells_its_game_is_not_the_first_of_another() {
     let first = |event: &Event| matches!(event, Event::Moved { ply: 1, uci, .. } if uci.to_string() == "c2c4");
     assert!(!rig.events.iter().any(first), "{:?}", rig.events);
 }
+
+#[test]
+fn several_moves_that_cannot_be_played_are_mended_when_all_are_taken_back() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    for m in ["a1a5", "h1h5"] {
+        rig.hears(&format!("MB {m}\n"));
+    }
+    assert_eq!(rig.snapshot().guidance.len(), 2);
+    rig.hears("MB a5a1\n");
+    assert_eq!(rig.to_do(), "move the white rook from h5 to h1");
+    rig.hears("MB h5h1\n");
+    assert_eq!(rig.to_do(), "");
+    let mended = |event: &&Event| matches!(event, Event::Mended);
+    assert_eq!(rig.events.iter().filter(mended).count(), 1);
+}

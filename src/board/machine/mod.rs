@@ -48,6 +48,10 @@ pub const MAX_REFUSALS: u8 = 2;
 /// the debug log.
 pub const MAX_MISTAKES: u8 = 10;
 
+/// Moves that cannot be played, made one after the other, that are remembered so as to know when all are taken back: a player
+/// makes two, for the kings.
+const MAX_UNPLAYABLE: usize = 16;
+
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
     name: BoardName,
@@ -97,6 +101,8 @@ pub struct Machine {
     /// Times the hand has put all pieces to the start.
     put_to_start: u64,
     mistake: Option<Reported>,
+    /// Moves that cannot be played and were not taken back, on a board that tells of moves only.
+    unplayable: Vec<Reported>,
     /// Where the pieces stand after moves that cannot be played, on a board that tells of moves only.
     stray: Option<Board>,
     misplaced: Option<Misplaced>,
@@ -147,6 +153,7 @@ impl Machine {
             hand_took_back: false,
             put_to_start: 0,
             mistake: None,
+            unplayable: Vec::new(),
             stray: None,
             misplaced: None,
             battery: None,

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Color, Position};
 
-use super::{MAX_MISTAKES, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, wood::Wood};
+use super::{
+    MAX_MISTAKES, MAX_RETRY_WAIT, MAX_UNPLAYABLE, Machine, RESTART_WAIT, answer_to, wood::Wood,
+};
 use crate::{
     board::{
         advice::{Advice, Words},
@@ -270,13 +272,29 @@ impl Machine {
         let stands = stands.unwrap_or_else(|| position.board().clone());
         let stands = carried(stands, reported, position.turn());
         self.stray = stands.filter(|stands| stands != position.board());
-        if self.mistake.is_some_and(|made| made.undoes(reported)) || self.stray.is_none() {
+        if self.mistake.is_none() {
+            self.unplayable.clear();
+        }
+        let undone = self
+            .unplayable
+            .iter()
+            .rposition(|made| made.undoes(reported));
+        let undone = undone.map(|at| self.unplayable.remove(at)).is_some();
+        if self.stray.is_none() || undone && self.unplayable.is_empty() {
+            self.unplayable.clear();
             self.mistake = None;
             self.stray = None;
             self.event(Event::Mended);
             return;
         }
         self.lead_after = Some(now + self.correction_wait.max(self.patience()));
+        if undone {
+            self.mistake = self.unplayable.last().copied();
+            return;
+        }
+        if self.unplayable.len() < MAX_UNPLAYABLE {
+            self.unplayable.push(reported);
+        }
         let repeated = self.mistake.replace(reported) == Some(reported);
         if self.ends_by_kings(now) {
             return;

@@ -30,6 +30,8 @@ pub(super) struct Touched {
     loose: Vec<Lifted>,
     /// Where they were put.
     open: Bitboard,
+    /// One of them was put down where nobody knows which it is, and lifted again.
+    strayed: bool,
     /// More than that were lifted: nothing is known of what is put down.
     too_many: bool,
 }
@@ -47,6 +49,7 @@ impl Touched {
             board,
             loose: Vec::new(),
             open: Bitboard::EMPTY,
+            strayed: false,
             too_many: false,
         }
     }
@@ -72,6 +75,7 @@ impl Touched {
             // The hand takes a capture back.
             taker.from = square;
         }
+        self.strayed |= was_open && self.board.piece_at(square).is_none();
         let piece = self.certain.remove_piece_at(square);
         // A square may tell twice that it is empty.
         let again = piece.is_none() && self.loose.iter().any(|lifted| lifted.from == square);
@@ -124,10 +128,14 @@ impl Touched {
                     }
                 }
                 self.loose.drain(..certain.len());
+                self.strayed &= !self.loose.is_empty();
                 self.open = Bitboard::EMPTY;
                 Vec::new()
             }
-            None => self.capture().into_iter().collect(),
+            None => match self.kings() {
+                Some(kings) => kings,
+                None => self.capture().into_iter().collect(),
+            },
         };
         self.board = self.certain.clone();
         for (square, piece) in pieces {
@@ -163,6 +171,18 @@ impl Touched {
         }
     }
 
+    /// Both kings were lifted, and two squares of the centre were filled that others stood on, who are beside the board: the
+    /// kings stand there, and it does not matter which is which.
+    fn kings(&self) -> Option<Vec<(Square, Option<Piece>)>> {
+        let king = |lifted: &&Lifted| lifted.piece.is_some_and(|p| p.role == Role::King);
+        let kings: Vec<Option<Piece>> = self.loose.iter().filter(king).map(|l| l.piece).collect();
+        let others = self.loose.iter().filter(|lifted| !king(lifted));
+        let made_room = others.map(|lifted| lifted.from).all(|s| CENTRE.contains(s));
+        let both = kings.len() == 2 && self.open.count() == 2;
+        let stand = both && made_room && self.open.is_subset(CENTRE);
+        stand.then(|| self.open.into_iter().zip(kings).collect())
+    }
+
     /// One of two of different colours is in the air, and a piece stands where that one stood: the other one, unless the
     /// first comes down again.
     fn capture(&self) -> Option<(Square, Option<Piece>)> {
@@ -173,6 +193,8 @@ impl Touched {
         let square = self.open.single_square().filter(|_| colors)?;
         let [taken, taker] = [one.from, other.from].map(|from| from == square);
         match (taken, taker) {
+            // One of them has been somewhere else meanwhile: it may just have come home.
+            _ if self.strayed => None,
             (true, false) => Some((square, other.piece)),
             (false, true) => Some((square, one.piece)),
             _ => None,
