@@ -100,12 +100,12 @@ impl Neo {
         }
         // Once the player is told what is wrong, each touch changes it at once.
         let (lacking, surplus) = self.recogniser.disturbed();
-        if self.puzzled
-            && self.misplaced.is_some()
-            && !self.motor_runs()
-            && (lacking | surplus).any()
-        {
-            self.tell_puzzle(lacking, surplus);
+        if self.puzzled && self.misplaced.is_some() && !self.motor_runs() {
+            if (lacking | surplus).any() {
+                self.tell_puzzle(lacking, surplus);
+            } else {
+                self.mended();
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Touched {
     loose: Vec<Lifted>,
     /// Where they were put.
     open: Bitboard,
+    /// The same, in the order in which they were.
+    order: Vec<Square>,
     /// One of them was put down where nobody knows which it is, and lifted again.
     strayed: bool,
     /// More than that were lifted: nothing is known of what is put down.
@@ -49,6 +51,7 @@ impl Touched {
             board,
             loose: Vec::new(),
             open: Bitboard::EMPTY,
+            order: Vec::new(),
             strayed: false,
             too_many: false,
         }
@@ -110,6 +113,7 @@ impl Touched {
         let stands = self.open.contains(square) || self.certain.piece_at(square).is_some();
         if !stands && self.in_the_air() > 0 {
             self.open.add(square);
+            self.order.push(square);
             self.conclude();
         }
     }
@@ -120,6 +124,8 @@ impl Touched {
 
     /// Finds out which pieces stand on the open squares.
     fn conclude(&mut self) {
+        let open = self.open;
+        self.order.retain(|square| open.contains(*square));
         let pieces: Vec<(Square, Option<Piece>)> = match self.alike().or_else(|| self.all_down()) {
             Some(certain) => {
                 for &(square, piece) in &certain {
@@ -165,7 +171,7 @@ impl Touched {
             Some(self.loose.iter().map(home).collect())
         } else if self.open.is_subset(CENTRE) && self.loose.iter().all(king) {
             let kings = self.loose.iter().map(|lifted| lifted.piece);
-            Some(self.open.into_iter().zip(kings).collect())
+            Some(self.order.iter().copied().zip(kings).collect())
         } else {
             None
         }
@@ -180,7 +186,8 @@ impl Touched {
         let made_room = others.map(|lifted| lifted.from).all(|s| CENTRE.contains(s));
         let both = kings.len() == 2 && self.open.count() == 2;
         let stand = both && made_room && self.open.is_subset(CENTRE);
-        stand.then(|| self.open.into_iter().zip(kings).collect())
+        // The one lifted first most likely was put down first.
+        stand.then(|| self.order.iter().copied().zip(kings).collect())
     }
 
     /// One of two of different colours is in the air, and a piece stands where that one stood: the other one, unless the
