@@ -17,7 +17,7 @@ const BELOW_STATE: &str = "games";
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GamesConfig {
-    /// The folder, or `off`; where it is left out, see [`GamesConfig::settle`].
+    /// The folder, or `off`; where it is left out, it is found when the file is read.
     pub directory: Option<Directory>,
     /// What the tag `Site` says.
     pub site: Option<TagText>,

@@ -1,7 +1,7 @@
 //! What a GUI is told of a board beside the search, where it set the option `UCI_InfoJSON`: the proposal `info json` of
 //! Banksia GUI. Snapshots and time go in, lines come out; `docs/info-json.md` has them all.
 //!
-//! [`picture`] is what is to be shown, [`line`] how it is written, [`text`] what becomes of words from elsewhere. Here is
+//! [`picture`] is what is to be shown, [`mod@line`] how it is written, [`text`] what becomes of words from elsewhere. Here is
 //! what the GUI shows already, so that only what has changed is sent, and not too often.
 
 pub mod line;
