@@ -36,6 +36,8 @@ const CLIENT: ClientId = ClientId(1);
 /// Few pieces: 29 are to be taken off the start.
 const ENDGAME: &str = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
 
+const FOOLS_MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
+
 struct Rig {
     machine: Machine,
     now: Instant,
@@ -159,6 +161,17 @@ impl Rig {
             number: self.number,
             answer: answer.parse().unwrap(),
         });
+    }
+
+    /// The hand plays both sides of a game from its start, a move a second, in the board's words.
+    fn plays(&mut self, moves: &[&str], words: impl Fn(&str) -> String) {
+        self.follows(game(""));
+        for (ply, m) in moves.iter().enumerate() {
+            self.waits(1);
+            self.hears(&words(m));
+            self.takes(m);
+            self.follows(game(&moves[..=ply].join(" ")));
+        }
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -340,16 +353,7 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
 #[test]
 fn a_mate_stays_a_mate_whatever_is_done_after_it() {
     let mut rig = Rig::ucb();
-    rig.follows(game(""));
-    let mut moves = String::new();
-    for m in ["f2f3", "e7e5", "g2g4", "d8h4"] {
-        rig.waits(1);
-        rig.hears(&format!("M{m}\r\n"));
-        rig.takes(m);
-        moves.push_str(m);
-        moves.push(' ');
-        rig.follows(game(&moves));
-    }
+    rig.plays(&FOOLS_MATE, |m| format!("M{m}\r\n"));
     assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
     rig.hears("Me1e4\r\n");
     rig.waits(1);
@@ -418,17 +422,8 @@ fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
 #[test]
 fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
     let mut rig = Rig::ucb();
-    rig.follows(game(""));
-    let mut moves = String::new();
-    for ply in 0..16 {
-        let m = ["g1f3", "g8f6", "f3g1", "f6g8"][ply % 4];
-        rig.waits(1);
-        rig.hears(&format!("M{m}\r\n"));
-        rig.takes(m);
-        moves.push_str(m);
-        moves.push(' ');
-        rig.follows(game(&moves));
-    }
+    let knights = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(4);
+    rig.plays(&knights, |m| format!("M{m}\r\n"));
     assert_eq!(rig.snapshot().ending, Some(GameEnd::Repetition));
     rig.waits(1);
     rig.hears("Me2e4\r\n");
@@ -439,16 +434,7 @@ fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
 #[test]
 fn a_mate_that_is_taken_back_on_a_home_made_board_is_no_end_any_more() {
     let mut rig = Rig::swpp();
-    rig.follows(game(""));
-    let mut moves = String::new();
-    for m in ["f2f3", "e7e5", "g2g4", "d8h4"] {
-        rig.waits(1);
-        rig.hears(&format!("MB {m}\n"));
-        rig.takes(m);
-        moves.push_str(m);
-        moves.push(' ');
-        rig.follows(game(&moves));
-    }
+    rig.plays(&FOOLS_MATE, |m| format!("MB {m}\n"));
     assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
     rig.follows(game("f2f3 e7e5 g2g4"));
     rig.waits(1);
@@ -480,6 +466,13 @@ fn a_move_made_while_a_citrine_tells_its_game_is_not_the_first_of_another() {
     rig.hears("M   2   c2-c4\r\n");
     let first = |event: &Event| matches!(event, Event::Moved { ply: 1, uci, .. } if uci.to_string() == "c2c4");
     assert!(!rig.events.iter().any(first), "{:?}", rig.events);
+    // It is asked for its list again, and that has the move in its place.
+    rig.waits(1);
+    rig.hears(
+        "Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n.   2  c2-c4\r\n",
+    );
+    rig.waits(3);
+    assert_eq!(*rig.snapshot().game, game("e2e4 e7e5 c2c4"));
 }
 
 #[test]

@@ -16,10 +16,9 @@ use crate::{
     driver::Step,
     game::is_chess960_castling,
     guidance::{Action, Picture, guide},
+    recognise::CENTRE,
 };
 
-/// The squares on which both kings are put at the end of a game, as on other makers' boards.
-const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 /// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for
 /// a mistake.
 const KINGS_WAIT: Duration = Duration::from_secs(10);
@@ -80,10 +79,7 @@ impl Machine {
         match step {
             Step::NewGame(_) => Some(Board::new()),
             Step::SetUp(game) => Some(game.position().board().clone()),
-            Step::TakeBack(_) => {
-                let plies = self.held.game().len().saturating_sub(1);
-                Some(self.held.game().position_at(plies).board().clone())
-            }
+            Step::TakeBack(_) => Some(self.before_last()),
             Step::Show(_) => None,
         }
     }
@@ -116,9 +112,10 @@ impl Machine {
         }
         if let Some(was) = self.was() {
             // A move that was shown since comes after that.
-            let shown = usize::from(self.held.unconfirmed().is_some());
-            let plies = self.held.game().len().saturating_sub(shown);
-            let wanted = self.held.game().position_at(plies).board().clone();
+            let wanted = match self.held.unconfirmed() {
+                Some(_) => self.before_last(),
+                None => position.clone(),
+            };
             return Some((was.into(), wanted)).filter(|_| sure);
         }
         if let Advice::PutBack(m) = self.advice() {
@@ -127,6 +124,13 @@ impl Machine {
             return Some((position.clone().into(), after.board().clone())).filter(|_| sure);
         }
         None
+    }
+
+    /// The pieces before the last move of the game on the board.
+    fn before_last(&self) -> Board {
+        let game = self.held.game();
+        let plies = game.len().saturating_sub(1);
+        game.position_at(plies).board().clone()
     }
 
     /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
