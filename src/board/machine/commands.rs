@@ -46,6 +46,7 @@ impl Machine {
                     self.leading = true;
                     // The program goes on.
                     self.kings_down();
+                    self.hand_is_awaited();
                 }
                 self.admit_waiting();
             }
@@ -119,6 +120,18 @@ impl Machine {
     pub(super) fn tell_ending(&mut self, now: Instant) {
         if let Some(end) = self.ending.take() {
             self.driver.game_ended(now, end);
+        }
+    }
+
+    /// A program that awaits the hand says whose side it plays; more than one, in turns, that it plays both.
+    ///
+    /// What was thought before may be of an analysis for the other side.
+    fn hand_is_awaited(&mut self) {
+        if let Some((hand, target)) = self.hand.as_mut().zip(self.claims.target()) {
+            *hand = target.turn();
+        }
+        if self.claims.holders().count() > 1 {
+            self.hand = None;
         }
     }
 
@@ -271,6 +284,18 @@ mod tests {
         }
 
         fn states(&mut self, moves: &str) {
+            self.tells(moves);
+            self.awaits(true);
+        }
+
+        fn awaits(&mut self, on: bool) {
+            let client = CLIENT;
+            let command = Command::Await { client, on };
+            self.machine.command(self.now, command);
+        }
+
+        /// The program says the game, and waits for nothing.
+        fn tells(&mut self, moves: &str) {
             self.number += 1;
             let mut game = Game::standard();
             game.play_uci(moves.split_whitespace()).unwrap();
@@ -282,11 +307,6 @@ mod tests {
                 occasion: Occasion::default(),
             };
             self.machine.command(self.now, target);
-            let on = Command::Await {
-                client: CLIENT,
-                on: true,
-            };
-            self.machine.command(self.now, on);
         }
 
         fn answer(&self) -> Option<UciMove> {
@@ -325,6 +345,36 @@ mod tests {
             rig.hears("MB f1c4\n");
             assert_eq!(rig.answer().unwrap().to_string(), "f1c4", "{says_so}");
         }
+    }
+
+    #[test]
+    fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
+        let mut rig = Rig::new();
+        rig.states("e2e4");
+        rig.waits(10);
+        rig.hears("MB e7e5\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5 g1f3");
+        rig.waits(10);
+        // An analysis for White; the player sets its position up.
+        rig.states("e2e4 e7e5");
+        rig.machine
+            .command(rig.now, Command::Ready { client: CLIENT });
+        rig.awaits(false);
+        rig.states("e2e4 e7e5 f1c4");
+        rig.waits(10);
+        rig.hears("MB b8c6\n");
+        rig.takes_answer();
+        // A hand that is quicker than `go`.
+        rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5");
+        rig.waits(10);
+        rig.hears("MB g7g6\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "g7g6");
+        // The rule itself: what White plays is the program's, and does not come by hand.
+        rig.takes_answer();
+        rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5 g7g6");
+        rig.hears("MB h5f3\n");
+        assert_eq!(rig.answer(), None);
     }
 
     #[test]
