@@ -31,6 +31,8 @@ pub struct Citrine {
     level: String,
     heard: Option<Instant>,
     line: Vec<u8>,
+    /// What is being read came after this.
+    after: Option<Instant>,
     /// The move sent by the computer: when first, and whether the lamps show it.
     shown: Option<(Move, Instant, bool)>,
     /// The hand executes a shown move so long after it sees it; never by itself if absent.
@@ -53,6 +55,7 @@ impl Citrine {
             level: "TR1".to_owned(),
             heard: None,
             line: Vec::new(),
+            after: None,
             shown: None,
             hand_delay,
             executes_at: None,
@@ -125,7 +128,7 @@ impl Citrine {
         let too_close = self
             .heard
             .is_some_and(|at| now.duration_since(at) < self.scaled(COMMAND_GAP));
-        self.heard = Some(now);
+        self.heard = Some(self.after.unwrap_or(now));
         if too_close {
             self.report(Report::Lost(line.to_owned()));
             return;
@@ -206,7 +209,7 @@ impl Citrine {
             )));
         }
         self.push(m);
-        self.shown = Some((m, now, false));
+        self.shown = Some((m, self.after.unwrap_or(now), false));
         self.executes_at = None;
         if !self.referee {
             self.report(Report::Fault(
@@ -393,6 +396,16 @@ impl SimulatedBoard for Citrine {
                 self.line.push(byte);
             }
         }
+    }
+
+    fn received_since(&mut self, after: Instant, now: Instant, bytes: &[u8]) {
+        self.after = Some(after);
+        self.received(now, bytes);
+        self.after = None;
+    }
+
+    fn least_gap(&self) -> Option<Duration> {
+        Some(self.scaled(COMMAND_GAP))
     }
 
     fn hand(&mut self, now: Instant, action: HandAction) {

@@ -22,7 +22,10 @@ pub mod swpp;
 pub mod turns;
 pub mod ucb;
 
-use std::{fmt, time::Instant};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use shakmaty::{Move, Square, uci::UciMove};
 
@@ -136,6 +139,16 @@ pub trait SimulatedBoard: Send {
     fn plugged(&mut self, now: Instant);
     /// Bytes came from the computer.
     fn received(&mut self, now: Instant, bytes: &[u8]);
+    /// Bytes came from the computer after `after`, and are read `now`: a loaded machine reads late.
+    ///
+    /// A board that [loses what comes too close](Self::least_gap) counts from the earlier time.
+    fn received_since(&mut self, _after: Instant, now: Instant, bytes: &[u8]) {
+        self.received(now, bytes);
+    }
+    /// How far apart messages to the board have to be, if that matters.
+    fn least_gap(&self) -> Option<Duration> {
+        None
+    }
     /// The hand does something.
     fn hand(&mut self, now: Instant, action: HandAction);
     /// The time given by [`Self::deadline`] has come.

@@ -1,17 +1,28 @@
 //! Gives a simulated board a line and a clock.
 
-use std::{io, net::ToSocketAddrs, path::PathBuf, time::Instant};
+use std::{
+    io,
+    net::ToSocketAddrs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use tokio::{sync::mpsc, time::sleep_until};
+use tokio::sync::mpsc;
 
 use super::{
     HandAction, Report, SimulatedBoard,
     line::{Line, Place},
     socket::{Came, Socket},
 };
+use crate::clock::sleep_until_some;
 
 /// Bytes read at once.
 const READ_CHUNK: usize = 1024;
+/// How often a board that measures the distance of messages looks for them, as a part of the least distance: how well it
+/// knows when one came, however late a loaded machine wakes it.
+const LOOKS: u32 = 10;
+/// No oftener than this, for the machine's sake.
+const SHORTEST_LOOK: Duration = Duration::from_millis(1);
 
 /// A simulated board on a line that can be pulled.
 pub struct Port {
@@ -19,6 +30,8 @@ pub struct Port {
     place: Place,
     line: Option<Line>,
     buffer: Vec<u8>,
+    /// Nothing waited to be read then.
+    quiet: Instant,
 }
 
 /// What happened to the board or its hand.
@@ -61,6 +74,7 @@ impl Port {
             place,
             line: Some(line),
             buffer: vec![0; READ_CHUNK],
+            quiet: Instant::now(),
         }
     }
 
@@ -84,13 +98,10 @@ impl Port {
             if let Some(report) = self.board.poll_report() {
                 return Ok(Happened::Seen(report));
             }
-            let deadline = self.board.deadline();
-            let due = async {
-                match deadline {
-                    Some(at) => sleep_until(at.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let due = sleep_until_some(self.board.deadline().map(Into::into));
+            let gap = self.board.least_gap().filter(|_| self.line.is_some());
+            let look = gap.map(|gap| self.quiet + (gap / LOOKS).max(SHORTEST_LOOK));
+            let looking = sleep_until_some(look.map(Into::into));
             let reading = async {
                 match &mut self.line {
                     Some(line) => line.read(&mut self.buffer).await,
@@ -98,8 +109,13 @@ impl Port {
                 }
             };
             tokio::select! {
+                // First: where nothing is to be read, all that came before has been.
+                biased;
                 came = reading => match came? {
-                    Came::Bytes(count) => self.board.received(Instant::now(), &self.buffer[..count]),
+                    Came::Bytes(count) => {
+                        let after = std::mem::replace(&mut self.quiet, Instant::now());
+                        self.board.received_since(after, self.quiet, &self.buffer[..count]);
+                    }
                     Came::Computer => self.board.plugged(Instant::now()),
                     Came::Gone => {}
                 },
@@ -119,6 +135,7 @@ impl Port {
                     None => return Ok(Happened::HandGone),
                 },
                 () = due => self.board.timeout(Instant::now()),
+                () = looking => self.quiet = Instant::now(),
             }
         }
     }

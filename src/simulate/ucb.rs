@@ -28,6 +28,8 @@ pub struct Ucb {
     game: Game,
     busy_until: Option<Instant>,
     line: Vec<u8>,
+    /// What is being read came after this.
+    after: Option<Instant>,
     shown: Option<Move>,
     hand_delay: Option<Duration>,
     executes_at: Option<Instant>,
@@ -50,6 +52,7 @@ impl Ucb {
             game: Game::standard(),
             busy_until: None,
             line: Vec::new(),
+            after: None,
             shown: None,
             hand_delay,
             executes_at: None,
@@ -93,7 +96,7 @@ impl Ucb {
             self.report(Report::Lost(line.to_owned()));
             return;
         }
-        self.busy_until = Some(now + self.scaled(BUSY));
+        self.busy_until = Some(self.after.unwrap_or(now) + self.scaled(BUSY));
         if line.starts_with('.') || line == "Position Board" {
             self.position_line(line);
             return;
@@ -246,6 +249,16 @@ impl SimulatedBoard for Ucb {
                 self.line.push(byte);
             }
         }
+    }
+
+    fn received_since(&mut self, after: Instant, now: Instant, bytes: &[u8]) {
+        self.after = Some(after);
+        self.received(now, bytes);
+        self.after = None;
+    }
+
+    fn least_gap(&self) -> Option<Duration> {
+        Some(self.scaled(BUSY))
     }
 
     fn hand(&mut self, now: Instant, action: HandAction) {
