@@ -390,7 +390,7 @@ async fn the_board_ready_button_shortens_the_wait() {
     let mut hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
     // An hour for the hand: only the button can help.
     let slow =
-        "kind = \"novag-ucb\"\nline_gap = \"20ms\"\nmove_wait = \"1h\"\nsetup_wait = \"1h\"\n";
+        "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"1h\"\nsetup_wait = \"1h\"\n";
     let house = House::start(folder, &[("ucb", slow)]).await;
     let mut gui = house.gui().await;
     gui.asks("e2e4 e7e5").await;

@@ -38,8 +38,8 @@ DOCUMENTED: dict[str, dict[str, int]] = {
     UCB: {"line_gap": 200, "move_wait": 15_000, "setup_wait": 60_000, "correction_wait": 3_000},
 }
 GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
-# The simulators measure gaps on arrival. A loaded machine may deliver the first of two lines this much late.
-GAP_MARGIN_MS = 25
+# The simulators measure gaps on arrival. A loaded machine may deliver the first of two lines this much late (40 ms measured).
+GAP_MARGIN_MS = 45
 
 
 # Lines that are no reports of moves: our own notes, and what an SWPP board is told of the game.

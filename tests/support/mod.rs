@@ -36,10 +36,10 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub const SPEED: f64 = 20.0;
 
 /// Pacing for a Citrine so fast.
-pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"40ms\"\nsecond_send = \"45ms\"\n\
+pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"200ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 /// Pacing for a UCB so fast.
-pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"20ms\"\nmove_wait = \"400ms\"\n\
+pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 
 /// A simulated board whose hand the test leads.
