@@ -255,6 +255,23 @@ fn a_whitepawn_names_a_board_that_is_there() {
 }
 
 #[test]
+fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
+    let missing = CITRINE.replace("/dev/ttyUSB0", "/nowhere/ttyUSB0");
+    let text = format!(
+        "{missing}[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
+    );
+    let output = check_with(&text, &[]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "/nowhere/ttyUSB0 is not there now; the daemon waits for it\n",
+        "/nowhere/ttyGS0 is not there now; the daemon waits for it: boardbridge-gadget makes it\n",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn a_link_has_two_boards_or_one_and_another_boardbridge() {
     let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
     let with = |link: &str| format!("{CITRINE}{ucb}[[link]]\n{link}\n");

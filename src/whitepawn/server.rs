@@ -3,9 +3,12 @@
 use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
 
 use futures_util::future::select_all;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, Span, debug, info, info_span, warn};
 
 use super::{
     Connection,
@@ -14,7 +17,10 @@ use super::{
     session::{Action, Identity, Session},
 };
 use crate::{
-    board::command::{ClientId, Command},
+    board::{
+        command::{ClientId, Command},
+        name::BoardName,
+    },
     bus::{BoardHandle, Bus, Event},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
@@ -46,6 +52,8 @@ pub struct App {
     pub board: BoardHandle,
     /// Where it tells what happens.
     pub bus: Bus,
+    /// What keeps the app from coming.
+    pub trouble: watch::Receiver<Option<Arc<str>>>,
 }
 
 /// One connection.
@@ -75,12 +83,17 @@ impl Link {
     }
 }
 
+/// What every line of the log about an app's way begins with.
+pub fn span(board: &BoardName, way: &str) -> Span {
+    info_span!("whitepawn", %board, %way)
+}
+
 /// Serves connections until `stop` is cancelled.
 ///
 /// The connection that shook hands last is the app's. Others are heard until they do, and disturb nobody.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
     let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
-    let span = info_span!("whitepawn", board = %app.board.name, way = %app.way);
+    let span = span(&app.board.name, &app.way);
     async {
         let identity = Identity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -89,6 +102,7 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
         let session = Session::new(app.client, label.clone(), identity);
         let mut client = Client::new(app.client, label.clone(), ClientKind::App);
         client.board = Some(app.board.name.clone());
+        client.since = None;
         let presence = app.bus.clients().enter(client);
         let mut server = Server {
             presence,
@@ -147,6 +161,7 @@ impl Server {
                     let snapshot = self.app.board.snapshot.borrow_and_update().clone();
                     self.session.snapshot(&snapshot);
                 }
+                Ok(()) = self.app.trouble.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 // Last: an app that talks without end keeps nobody waiting but itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
@@ -272,14 +287,27 @@ impl Server {
                     } else {
                         info!("{notice}");
                     }
-                    let event = Event::Client {
-                        client: self.label.clone(),
-                        text: notice.to_string(),
-                    };
-                    self.app.bus.tell(&self.app.board.name, event);
+                    self.tell(notice.to_string());
                 }
             }
         }
+    }
+
+    /// Tells whoever watches. The log is for whoever knows how bad it is.
+    fn tell(&self, text: String) {
+        let client = self.label.clone();
+        let event = Event::Client { client, text };
+        self.app.bus.tell(&self.app.board.name, event);
+    }
+
+    /// What keeps the app from coming is another thing, or nothing any more. The transport has logged it.
+    fn troubled(&mut self) {
+        let why = self.app.trouble.borrow_and_update().clone();
+        self.tell(match &why {
+            Some(why) => format!("cannot come: {why}"),
+            None => "can come now".to_owned(),
+        });
+        self.presence.change(|client| client.why = why);
     }
 
     /// Lets everybody see whether the app is there, and what it does.
@@ -292,7 +320,7 @@ impl Server {
         self.presence.change(|client| {
             if client.peer != peer {
                 client.peer = peer;
-                client.since = SystemTime::now();
+                client.since = Some(SystemTime::now());
             }
             client.awaiting = awaiting;
             client.opponent = opponent;
