@@ -304,6 +304,16 @@ async fn whoever_shook_hands_last_is_the_app_and_strangers_disturb_nobody() {
 }
 
 #[tokio::test]
+async fn an_app_that_hangs_up_is_not_looked_for_in_the_network() {
+    let (house, _hand) = citrine().await;
+    let app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    watcher.hears_of("client-snapshot").await;
+    drop(app);
+    watcher.hears_of("\"left: it closed the connection\"").await;
+}
+
+#[tokio::test]
 async fn an_app_that_never_reads_holds_up_nobody() {
     let (house, hand) = citrine().await;
     let mut deaf = app(&house).await;

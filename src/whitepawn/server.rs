@@ -187,7 +187,8 @@ impl Server {
 
     /// A link is gone.
     fn close(&mut self, index: usize, why: &str) {
-        let delivery = self.links.remove(index).line.delivery();
+        let line = self.links.remove(index).line;
+        let (delivery, why) = (line.delivery(), line.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
             self.session.disconnected(now(), why, delivery);
