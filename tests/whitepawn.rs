@@ -314,6 +314,38 @@ async fn an_app_that_hangs_up_is_not_looked_for_in_the_network() {
 }
 
 #[tokio::test]
+async fn what_is_no_message_is_shown_once_a_connection() {
+    let (house, _hand) = citrine().await;
+    let mut watcher = watcher(&house).await;
+    watcher.hears_of("client-snapshot").await;
+    for _ in 0..2 {
+        // Before the handshake and after it.
+        let mut login = stranger(&house).await;
+        login.says("raspberrypi login:").await;
+        watcher.hears_of("unreadable: `raspberrypi login:`").await;
+        login
+            .says(&format!("Password:\n{H0}\nXY\nLast login: never"))
+            .await;
+        watcher.hears_of("connected by").await;
+        drop(login);
+        watcher.hears_of("left:").await;
+    }
+    let mut app = app(&house).await;
+    app.says("XYZ\nXYZ\nXYZ\nNG1Y").await;
+    watcher.hears_of("begins").await;
+    let told = watcher
+        .log
+        .iter()
+        .filter(|line| line.contains("unreadable"));
+    assert_eq!(told.count(), 3, "{:?}", watcher.log);
+    // A prompt has no end of the line.
+    drop(app);
+    let mut prompt = stranger(&house).await;
+    prompt.bytes(b"raspberrypi login: ").await;
+    watcher.hears_of("unreadable: `raspberrypi login: `").await;
+}
+
+#[tokio::test]
 async fn an_app_that_never_reads_holds_up_nobody() {
     let (house, hand) = citrine().await;
     let mut deaf = app(&house).await;

@@ -66,6 +66,8 @@ struct Link {
     /// Bytes that have come.
     received: usize,
     unread: Option<Unread>,
+    /// That it sends what is no message has been told.
+    told_unreadable: bool,
     _lease: Option<DropGuard>,
 }
 
@@ -78,6 +80,7 @@ impl Link {
             line_ends: None,
             received: 0,
             unread: connection.unread,
+            told_unreadable: false,
             _lease: connection.lease,
         }
     }
@@ -227,12 +230,11 @@ impl Server {
                     let peer = self.links[index].peer.clone();
                     if Some(index) == self.active {
                         self.session.line(&peer, &line);
+                    } else if let Err(error) = swpp::read(&line) {
+                        self.unreadable(index, &Notice::unreadable(&line, &error));
                     }
                 }
-                Text::Overlong(length) if Some(index) == self.active => {
-                    self.session.broken_line(length);
-                }
-                Text::Overlong(_) => {}
+                Text::Overlong(length) => self.unreadable(index, &Notice::too_long(length)),
             }
         }
         let guest = Some(index) != self.active && self.links.len() > 1;
@@ -266,13 +268,24 @@ impl Server {
     /// Lines that have begun and do not end are dropped.
     fn lines_broken(&mut self) {
         let now = Instant::now();
-        for (index, link) in self.links.iter_mut().enumerate() {
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
             if link.line_ends.take_if(|at| *at <= now).is_some() {
-                let length = link.lines.take_partial().len();
-                if Some(index) == self.active {
-                    self.session.broken_line(length);
-                }
+                let begun = link.lines.take_partial();
+                self.unreadable(index, &Notice::half_line(&begun));
             }
+        }
+    }
+
+    /// A link sends what is no message: told once, and only of the app's, or of one that is alone, such as a serial line.
+    fn unreadable(&mut self, index: usize, notice: &Notice) {
+        let of_interest = Some(index) == self.active || self.links.len() == 1;
+        let told = self.links.get_mut(index).filter(|_| of_interest);
+        if told.is_some_and(|link| !std::mem::replace(&mut link.told_unreadable, true)) {
+            info!("{notice}");
+            self.tell(notice.to_string());
+        } else {
+            debug!("{notice}");
         }
     }
 
@@ -281,7 +294,13 @@ impl Server {
         while let Some(action) = self.session.poll_action() {
             match action {
                 Action::Ask(command) => self.commands.push_back(command),
-                Action::Tell(Notice::Unreadable(text)) => debug!("unreadable: {text}"),
+                Action::Tell(notice @ Notice::Unreadable(_)) => {
+                    if let Some(index) = self.active {
+                        self.unreadable(index, &notice);
+                    } else {
+                        debug!("{notice}");
+                    }
+                }
                 Action::Tell(notice) => {
                     if notice.is_refusal() {
                         warn!("{notice}");
