@@ -126,7 +126,7 @@ impl Machine {
     /// A program that awaits the hand says whose side it plays; more than one, in turns, that it plays both.
     ///
     /// What was thought before may be of an analysis for the other side.
-    fn hand_is_awaited(&mut self) {
+    pub(super) fn hand_is_awaited(&mut self) {
         if let Some((hand, target)) = self.hand.as_mut().zip(self.claims.target()) {
             *hand = target.turn();
         }

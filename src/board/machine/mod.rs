@@ -473,11 +473,6 @@ impl Machine {
                     Step::NewGame(_) => Some(Advice::NewGame),
                     Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
                 };
-                self.hand = match &step {
-                    Step::NewGame(beginning) => beginning.hand,
-                    Step::SetUp(_) => None,
-                    Step::Show(_) | Step::TakeBack(_) => self.hand,
-                };
                 self.mistake = None;
                 self.stray = None;
                 self.hand_took_back = false;
