@@ -314,6 +314,26 @@ async fn an_app_that_hangs_up_is_not_looked_for_in_the_network() {
 }
 
 #[tokio::test]
+async fn a_move_taken_back_on_the_board_is_to_be_made_again_for_the_app_cannot() {
+    let (house, mut hand) = citrine().await;
+    let mut app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    app.says("NG3Y").await;
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    app.hears_next("MB e2e4").await;
+    app.says("MA e7e5").await;
+    hand.sees("executed e7e5").await;
+    hand.does("take-back").await;
+    let said = watcher.hears_of("e7e5 was taken back on the board").await;
+    assert!(
+        said.contains("but it stands in the app's game, which cannot take it back: ")
+            && !said.contains("program"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn what_is_no_message_is_shown_once_a_connection() {
     let (house, _hand) = citrine().await;
     let mut watcher = watcher(&house).await;

@@ -322,6 +322,7 @@ impl Session {
             occasion: Occasion {
                 opponent: on.opponent(),
                 hand_next: on.hand_next(),
+                takes_back: false,
             },
         };
         self.ask(command);
