@@ -45,7 +45,12 @@ pub fn describe(config: &Config, file: &str) -> String {
     }
     for entry in &config.whitepawn {
         let name = &entry.board;
-        let _ = writeln!(text, "  app      {name:<18} WhitePawn by {}", entry.way());
+        let _ = writeln!(
+            text,
+            "  app      {name:<18} WhitePawn by {}{}",
+            entry.way(),
+            entry.details()
+        );
         text += &missing(name, entry.serial.as_ref());
     }
     for entry in &config.link {
