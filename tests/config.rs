@@ -255,6 +255,127 @@ fn a_whitepawn_names_a_board_that_is_there() {
 }
 
 #[test]
+fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
+    let missing = CITRINE.replace("/dev/ttyUSB0", "/nowhere/ttyUSB0");
+    let text = format!(
+        "{missing}[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
+    );
+    let output = check_with(&text, &[]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "/nowhere/ttyUSB0 is not there now; the daemon waits for it\n",
+        "/nowhere/ttyGS0 is not there now; the daemon waits for it: boardbridge-gadget makes it\n",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn an_app_cannot_be_switched_off_only_taken_out() {
+    let app = |listen: &str| {
+        format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\ntcp = {{ listen = \"{listen}\" }}\n")
+    };
+    refused(
+        &app("off"),
+        &["listen", "cannot be off", "take the [[whitepawn]] out"],
+    );
+    refused(&app("9690"), &["`9690`", "\"127.0.0.1:9690\""]);
+    let said = check_with(&app("9690"), &[]).stderr;
+    assert!(!String::from_utf8(said).unwrap().contains("\"off\""));
+}
+
+#[test]
+fn what_cannot_work_together_is_refused() {
+    let app = |way: &str| format!("[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+    let far = |name: &str, way: &str| format!("[boards.{name}]\nkind = \"swpp\"\n{way}\n");
+    let served = |listen: &str| app(&format!("tcp = {{ listen = \"{listen}\" }}"));
+    let cases: [(String, &[&str]); 8] = [
+        (
+            CITRINE.to_owned() + &served("0.0.0.0:9690") + &served("127.0.0.1:9690"),
+            &["127.0.0.1:9690 is already taken by [[whitepawn]] of citrine"],
+        ),
+        (
+            CITRINE.to_owned() + &served("0.0.0.0:9670"),
+            &["taken by uci"],
+        ),
+        (
+            CITRINE.to_owned() + &app("rfcomm = {}") + &app("rfcomm = { channel = 3 }"),
+            &["rfcomm", "[[whitepawn]] of citrine", "only one can have it"],
+        ),
+        (
+            far("citrine", "tcp = { address = \"localhost:9690\" }") + &served("0.0.0.0:9690"),
+            &["boards.citrine.tcp.address", "against itself"],
+        ),
+        (
+            far("a", "tcp = { address = \"far:9700\" }")
+                + &far("b", "tcp = { address = \"far:9700\" }"),
+            &["boards.b.tcp.address", "far:9700 is already a's"],
+        ),
+        (
+            far("a", "ble = { name = \"Chess\" }") + &far("b", "ble = { name = \"Chess\" }"),
+            &["boards.b.ble.name", "Chess is already a's", "`address`"],
+        ),
+        (
+            far("a", "ble = { address = \"aa:bb:cc:dd:ee:ff\" }")
+                + &far("b", "ble = { address = \"AA:BB:CC:DD:EE:FF\" }"),
+            &["boards.b.ble.address", "already a's"],
+        ),
+        (
+            far("a", "tcp = { address = \"1.2.3.4:0\" }"),
+            &["boards.a.tcp.address", "port 0"],
+        ),
+    ];
+    for (text, words) in cases {
+        refused(&text, words);
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_on_the_air_is_refused() {
+    let app = |way: &str| format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+    let long = format!("ble = {{ name = \"{}\" }}", "x".repeat(30));
+    for (way, words) in [
+        (&*long, "has 1 to 29 characters"),
+        ("ble = { name = \"Chess\\nboard\" }", "one line"),
+        ("rfcomm = { name = \"Chess\\tboard\" }", "one line"),
+        ("ble = { adapter = \"hci 1\" }", "\"hci 1\" is no adapter"),
+    ] {
+        refused(&app(way), &[words]);
+    }
+    let longest = format!("ble = {{ name = \"{}\" }}", "x".repeat(29));
+    assert!(check_with(&app(&longest), &[]).status.success());
+    refused(
+        "[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Neo\", adapter = \"hci 1\" }\n",
+        &["boards.neo.ble.adapter", "\"hci 1\" is no adapter"],
+    );
+}
+
+#[test]
+fn how_the_app_comes_is_said_in_full() {
+    for (way, words) in [
+        (
+            "serial = { port = \"/dev/null\" }",
+            "WhitePawn by serial /dev/null at 115200 baud\n",
+        ),
+        (
+            "ble = { adapter = \"hci1\" }",
+            "WhitePawn by ble BoardBridge, adapter hci1\n",
+        ),
+        (
+            "rfcomm = { channel = 3 }",
+            "WhitePawn by rfcomm BoardBridge, channel 3\n",
+        ),
+        ("tcp = {}", "WhitePawn by tcp 127.0.0.1:9690\n"),
+    ] {
+        let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+        let output = check_with(&text, &[]);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn a_link_has_two_boards_or_one_and_another_boardbridge() {
     let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
     let with = |link: &str| format!("{CITRINE}{ucb}[[link]]\n{link}\n");

@@ -105,6 +105,23 @@ fn a_game_whose_board_is_lost_is_a_failure() {
 }
 
 #[test]
+fn an_app_whose_board_does_not_shake_hands_says_what_to_look_at_and_fails() {
+    let mut board = simulate(&["swpp-board", "--answer", "never", "--listen", "127.0.0.1:0"]);
+    let plugged = board.prints("plugged");
+    let address = plugged.split_whitespace().last().unwrap();
+    let mut app = simulate(&["whitepawn-app", "--connect", address]);
+    let why = app.prints("gave-up: no H1 within 200 ms, ");
+    assert!(why.contains("the speed, TX and RX"), "{why}");
+    assert_eq!(app.ends(), Some(1));
+    // One that is connected again has another chance.
+    let mut app = simulate(&["whitepawn-app", "--connect", address]);
+    app.prints("gave-up");
+    app.says("hang-up");
+    app.prints("hung-up");
+    assert_eq!(app.ends(), Some(0));
+}
+
+#[test]
 fn an_option_of_another_kind_is_wrong_usage() {
     for arguments in [
         ["miko-neo", "--listen", "127.0.0.1:0"],

@@ -137,15 +137,12 @@ impl BleConfig {
             let problem = "give either name or address".to_owned();
             return Err((vec!["ble"], problem));
         }
-        for (key, value) in keys.into_iter().chain([("adapter", &self.adapter)]) {
-            let fits = value
-                .as_ref()
-                .is_none_or(|v| (1..=MAX_BLE_NAME).contains(&v.len()));
-            if !fits {
-                let problem = format!("has 1 to {MAX_BLE_NAME} characters");
-                return Err((vec!["ble", key], problem));
-            }
+        for (key, value) in keys {
+            check_name(value.as_deref(), MAX_BLE_NAME)
+                .map_err(|problem| (vec!["ble", key], problem))?;
         }
+        check_adapter(self.adapter.as_deref())
+            .map_err(|problem| (vec!["ble", "adapter"], problem))?;
         if let Some(address) = &self.address {
             let parts: Vec<&str> = address.split(':').collect();
             let byte = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
@@ -156,6 +153,34 @@ impl BleConfig {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether this can be the name of a Bluetooth device or service; otherwise the problem.
+pub(super) fn check_name(name: Option<&str>, longest: usize) -> Result<(), String> {
+    let Some(name) = name else { return Ok(()) };
+    if !(1..=longest).contains(&name.len()) {
+        return Err(format!("has 1 to {longest} characters"));
+    }
+    if name.contains(char::is_control) {
+        return Err(format!(
+            "{name:?} is no name: write it on one line, in plain text"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether this can be the name of an adapter; otherwise the problem.
+pub(super) fn check_adapter(adapter: Option<&str>) -> Result<(), String> {
+    match adapter {
+        Some(adapter)
+            if adapter.is_empty() || !adapter.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+        {
+            Err(format!(
+                "{adapter:?} is no adapter: for instance \"hci1\"; `bluetoothctl list` shows them"
+            ))
+        }
+        _ => Ok(()),
     }
 }
 

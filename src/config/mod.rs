@@ -5,6 +5,7 @@ pub mod board;
 pub mod error;
 pub mod games;
 pub mod link;
+mod shared;
 pub mod value;
 pub mod whitepawn;
 
@@ -162,12 +163,7 @@ impl Config {
             });
         let ports = ports.chain(apps);
         for (key, what, listen) in ports {
-            let port =
-                |listen: &Listen| !listen.to_string().ends_with(":0") && *listen != Listen::Off;
-            if let Some((other, _)) = taken
-                .iter()
-                .find(|(_, other)| *other == listen && port(listen))
-            {
+            if let Some((other, _)) = taken.iter().find(|(_, other)| shared::clash(other, listen)) {
                 return Err((
                     key,
                     format!("{listen} is already taken by {other}: give it another port"),
@@ -176,6 +172,7 @@ impl Config {
             taken.push((what, listen));
         }
         self.check_whitepawn()?;
+        shared::check(self)?;
         self.check_links()
     }
 

@@ -66,6 +66,11 @@ pub struct Address(pub String);
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
+        if text.ends_with(":0") {
+            return Err(de::Error::custom(format!(
+                "`{text}` has port 0, at which nobody is: write HOST:PORT, for instance \"127.0.0.1:9700\""
+            )));
+        }
         if is_address(&text) {
             return Ok(Self(text));
         }

@@ -20,6 +20,9 @@ use crate::driver::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
 
+/// What Linux calls the serial ports of its own USB device port (`drivers/usb/gadget/function/u_serial.c`).
+const GADGET_PORT: &str = "/ttyGS";
+
 /// Bytes both ways, without borders: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -29,9 +32,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// There is no such port.
-    #[error(
-        "there is no {port}: is the cable plugged in, and does `boardbridge scan` show another name?"
-    )]
+    #[error("there is no {port}: {}", missing_hint(.port))]
     Missing {
         /// The port.
         port: String,
@@ -78,6 +79,21 @@ pub enum OpenError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+/// Whether this is a serial port of this machine's own USB device port.
+pub fn is_gadget_port(port: &str) -> bool {
+    port.contains(GADGET_PORT)
+}
+
+/// What to do about a port that is not there.
+fn missing_hint(port: &str) -> &'static str {
+    if is_gadget_port(port) {
+        // No cable makes it, nor does a scan show it.
+        "boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not"
+    } else {
+        "is the cable plugged in, and does `boardbridge scan` show another name?"
+    }
 }
 
 /// How a board is reached.

@@ -247,15 +247,13 @@ impl Session {
                 let text = printable(line, MAX_LINE);
                 self.tell(Notice::Unreadable(format!("a board's message: {text}")));
             }
-            Err(error) => self.tell(Notice::Unreadable(error.to_string())),
+            Err(error) => self.tell(Notice::unreadable(line, &error)),
         }
     }
 
-    /// A line came that was too long, or without its end.
+    /// A line came that was too long.
     pub fn broken_line(&mut self, length: usize) {
-        self.tell(Notice::Unreadable(format!(
-            "a line of {length} bytes, dropped"
-        )));
+        self.tell(Notice::too_long(length));
     }
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
@@ -324,6 +322,7 @@ impl Session {
             occasion: Occasion {
                 opponent: on.opponent(),
                 hand_next: on.hand_next(),
+                takes_back: false,
             },
         };
         self.ask(command);

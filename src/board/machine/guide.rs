@@ -118,9 +118,9 @@ impl Machine {
             };
             return Some((was.into(), wanted)).filter(|_| sure);
         }
-        if let Advice::PutBack(m) = self.advice() {
+        if let Advice::PutBack { made, .. } = self.advice() {
             let mut after = self.held.game().position().clone();
-            after.play_unchecked(m);
+            after.play_unchecked(made);
             return Some((position.clone().into(), after.board().clone())).filter(|_| sure);
         }
         None

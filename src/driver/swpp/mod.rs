@@ -177,6 +177,10 @@ impl Swpp {
                     let mut id = format!("SWPP {protocol}, version {}", version.as_str());
                     if !serial.is_empty() {
                         id = format!("{id}, serial number {serial}");
+                        if version.is_full() {
+                            // It may be meant so: the board is taken as it is.
+                            id += " (is the version filled up to 8 characters?)";
+                        }
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                     self.send_ending();

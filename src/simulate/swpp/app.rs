@@ -8,7 +8,7 @@ use std::{
 use shakmaty::uci::UciMove;
 
 use super::{
-    message::{Line, Lines, NewGame, Written, is_hex, quoted},
+    message::{Heard, Line, Lines, NewGame, Written, is_hex, quoted},
     opponent::{Opponent, Turn},
     order::Order,
     seen::Seen,
@@ -74,6 +74,8 @@ pub struct WhitePawnApp {
     opponent: Option<Opponent>,
     state: State,
     lines: Lines,
+    /// What has come in the place of an answer to the handshake, and has not been told.
+    heard: Heard,
     jammed: bool,
     /// Handshakes sent and answered over this link.
     asked: u32,
@@ -94,6 +96,7 @@ impl WhitePawnApp {
             opponent,
             state: State::Apart,
             lines: Lines::default(),
+            heard: Heard::default(),
             jammed: false,
             asked: 0,
             answered: 0,
@@ -120,6 +123,7 @@ impl WhitePawnApp {
     fn forget_link(&mut self) {
         self.state = State::Apart;
         self.lines = Lines::default();
+        self.heard = Heard::default();
         self.jammed = false;
         self.asked = 0;
         self.answered = 0;
@@ -130,8 +134,12 @@ impl WhitePawnApp {
     /// Bytes came from the board.
     pub fn received(&mut self, now: Instant, bytes: &[u8]) {
         for &byte in bytes {
+            // For whoever looks for the fault; the app itself hears nothing more.
+            if matches!(self.state, State::Greeting(_)) {
+                self.heard.push(byte);
+            }
             if self.is_deaf() {
-                return;
+                continue;
             }
             match self.lines.push(byte) {
                 Some(Line::Whole(line)) if line.len() < 2 => {
@@ -224,6 +232,11 @@ impl WhitePawnApp {
         self.jammed || matches!(self.state, State::Apart | State::Failed)
     }
 
+    /// Whether the handshake has failed on the link there is.
+    pub fn has_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+
     /// Whether somebody plays in it by himself.
     pub fn has_opponent(&self) -> bool {
         self.opponent.is_some()
@@ -246,6 +259,9 @@ impl WhitePawnApp {
     }
 
     fn ask(&mut self, now: Instant) {
+        if let Some(text) = self.heard.take() {
+            self.see(Seen::Unreadable(text));
+        }
         if self.asked > RETRIES {
             self.state = State::Failed;
             self.see(Seen::GaveUp);
@@ -262,6 +278,8 @@ impl WhitePawnApp {
 
     fn line(&mut self, now: Instant, line: &[u8]) {
         let (kind, field) = line.split_at(2);
+        // What is wrong with it is told.
+        self.heard = Heard::default();
         match kind {
             b"H1" => self.answered(now, field),
             _ if self.state != State::Ready => {
@@ -306,6 +324,13 @@ impl WhitePawnApp {
             ));
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).escape_debug().to_string();
+        if version.trim_ascii().len() == ANSWER_FIELDS.1 && !serial.is_empty() {
+            self.see(Seen::Doubt(format!(
+                "the version reads {}: is it filled up to {} characters?",
+                quoted(version),
+                ANSWER_FIELDS.1
+            )));
+        }
         self.state = State::Ready;
         self.see(Seen::Ready {
             protocol: text(protocol),

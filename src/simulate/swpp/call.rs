@@ -199,7 +199,13 @@ pub async fn run(app: WhitePawnApp, place: Place) -> io::Result<Outcome> {
                 // An opponent who plays by himself needs no orders.
                 None if call.app().has_opponent() => input_open = false,
                 None => {
+                    let failed = call.app().has_failed();
                     call.end().await;
+                    if failed {
+                        return Err(io::Error::other(
+                            "the board did not shake hands: what is printed says how far it came",
+                        ));
+                    }
                     return Ok(Outcome::Done);
                 }
             },
