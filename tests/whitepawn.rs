@@ -455,6 +455,24 @@ async fn junk_on_a_serial_line_harms_nobody() {
     house.knows("citrine", 2).await;
 }
 
+#[tokio::test]
+async fn an_app_that_does_not_know_of_a_restart_is_heard_on_its_line() {
+    let folder = House::folder();
+    let link = folder.path().join("gs0");
+    let mut phone = Pty::open(Some(&link)).unwrap();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let more = format!("[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = {link:?} }}\n");
+    let house = House::with(folder, &[("citrine", FAST_CITRINE)], &more).await;
+    let mut watcher = watcher(&house).await;
+    // Its handshake was with the daemon before.
+    phone.write(b"MA e7e5\n").unwrap();
+    watcher.hears_of("no game is on").await;
+    phone.write(b"GE0\nNG3Y\n").unwrap();
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    reads(&mut phone, "MB e2e4\n").await;
+}
+
 /// Reads from the app's end of a serial line until this has come.
 async fn reads(pty: &mut Pty, wanted: &str) -> String {
     let mut text = String::new();

@@ -230,7 +230,9 @@ impl Server {
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
                 Text::Whole(line) => {
-                    if Some(index) != self.active && Session::is_handshake(&line) {
+                    let greets = Session::is_handshake(&line);
+                    let resumes = self.active.is_none() && Session::is_apps(&line);
+                    if Some(index) != self.active && (greets || resumes) {
                         index = self.takes_over(index);
                     }
                     let peer = self.links[index].peer.clone();
@@ -255,7 +257,7 @@ impl Server {
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
-    /// A connection has shaken hands: it is the app's from now on. Where it is among the links afterwards.
+    /// A connection has shaken hands, or went on as the app where there is none: it is the app's from now on. Where it is among the links afterwards.
     fn takes_over(&mut self, index: usize) -> usize {
         let mut place = index;
         if let Some(before) = self.active {

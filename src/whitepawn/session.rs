@@ -230,9 +230,24 @@ impl Session {
         matches!(swpp::read(line), Ok(Message::HandshakeRequest { .. }))
     }
 
+    /// Whether only an app says such a line.
+    ///
+    /// After a restart of ours a serial line is as it was, and its app has no reason to shake hands anew.
+    pub fn is_apps(line: &[u8]) -> bool {
+        use Message::{AppMove, GameEnded, HandshakeRequest, NewGame};
+        matches!(
+            swpp::read(line),
+            Ok(HandshakeRequest { .. } | NewGame { .. } | AppMove(_) | GameEnded(_))
+        )
+    }
+
     /// A line came from the app at `peer`.
     pub fn line(&mut self, peer: &str, line: &[u8]) {
-        match swpp::read(line) {
+        let read = swpp::read(line);
+        if !self.present && Self::is_apps(line) && !Self::is_handshake(line) {
+            self.came(peer, None, None);
+        }
+        match read {
             Ok(Message::HandshakeRequest { protocol, build }) => {
                 self.welcome(peer, protocol, build);
             }
@@ -262,17 +277,22 @@ impl Session {
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
         let at = self.outbox.iter().filter(answers).count();
         self.outbox.insert(at, welcome);
-        if !std::mem::replace(&mut self.present, true) {
-            self.tell(Notice::Connected {
-                peer: peer.to_owned(),
-                protocol,
-                build,
-            });
-            self.ask(Command::Away {
-                client: self.client,
-                on: false,
-            });
+        if !self.present {
+            self.came(peer, protocol, build);
         }
+    }
+
+    fn came(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
+        self.present = true;
+        self.tell(Notice::Connected {
+            peer: peer.to_owned(),
+            protocol,
+            build,
+        });
+        self.ask(Command::Away {
+            client: self.client,
+            on: false,
+        });
     }
 
     fn new_game(&mut self, kind: GameKind, waits_for_board: bool) {
