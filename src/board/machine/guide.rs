@@ -110,7 +110,8 @@ impl Machine {
         if self.by_hand {
             return Some((self.picture()?.into(), target.position().board().clone()));
         }
-        if let Some(was) = self.was() {
+        // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
+        if let Some(was) = self.was().filter(|was| was != position) {
             // A move that was shown since comes after that.
             let wanted = match self.held.unconfirmed() {
                 Some(_) => self.before_last(),
