@@ -477,6 +477,10 @@ impl Machine {
                 self.stray = None;
                 self.hand_took_back = false;
                 self.step = Some(step.clone());
+                if matches!(step, Step::NewGame(_)) {
+                    // The game before is over, whether or not its last move was shown.
+                    self.tell_ending(now);
+                }
                 self.driver.start(now, step);
                 self.changed = true;
                 true
