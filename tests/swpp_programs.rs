@@ -93,6 +93,22 @@ fn an_app_without_a_board_says_so_and_fails() {
 }
 
 #[test]
+fn an_app_without_bluetooth_says_what_it_takes() {
+    let output = boardbridge()
+        .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
+        .args(["simulate", "whitepawn-app", "--ble"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains("Bluetooth does not answer") && text.contains("`sudo apt install bluez`"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_game_whose_board_is_lost_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let game = game_file(folder.path());
