@@ -257,10 +257,7 @@ impl Daemon {
             self.tasks
                 .spawn(whitepawn::tcp::serve(listener, connections, stop));
         } else if let Some(serial) = &entry.serial {
-            let port = SerialPort {
-                port: serial.port.clone(),
-                baud: serial.baud.unwrap_or(SWPP_BAUD),
-            };
+            let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(SWPP_BAUD));
             self.tasks
                 .spawn(whitepawn::serial::serve(port, connections, stop));
         } else {
