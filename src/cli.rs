@@ -221,10 +221,9 @@ impl Swpp {
             });
         }
         match (&self.port, link) {
-            (Some(port), _) => Place::Serial(SerialPort {
-                port: port.display().to_string(),
-                baud: self.baud,
-            }),
+            (Some(port), _) => {
+                Place::Serial(SerialPort::new(port.display().to_string(), self.baud))
+            }
             (None, Some(link)) => Place::Pty(Some(link.to_owned())),
             (None, None) => Place::Tcp(self.connect.clone()),
         }

@@ -258,10 +258,7 @@ impl Daemon {
             }
             Box::pin(whitepawn::tcp::serve(listener, connections, stop))
         } else if let Some(serial) = &entry.serial {
-            let port = SerialPort {
-                port: serial.port.clone(),
-                baud: serial.baud.unwrap_or(SWPP_BAUD),
-            };
+            let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(SWPP_BAUD));
             Box::pin(whitepawn::serial::serve(port, connections, trouble, stop))
         } else {
             by_radio(entry, connections, trouble, stop)

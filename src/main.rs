@@ -126,7 +126,12 @@ fn run(file: &Path) -> ExitCode {
         Ok::<(), String>(())
     };
     match runtime() {
-        Ok(runtime) => done(runtime.block_on(serve)),
+        Ok(runtime) => {
+            let ended = runtime.block_on(serve);
+            // A port that is still being opened is not waited for: its board may never let it.
+            runtime.shutdown_background();
+            done(ended)
+        }
         Err(error) => done::<(), _>(Err(error)),
     }
 }

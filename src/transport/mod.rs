@@ -5,6 +5,7 @@
 
 pub mod backoff;
 pub mod ble;
+pub mod closing;
 pub mod line;
 pub mod serial;
 pub mod tcp;
@@ -49,6 +50,15 @@ pub enum OpenError {
     /// Another program uses the port.
     #[error("{port} is in use by another program: close that first")]
     Busy {
+        /// The port.
+        port: String,
+    },
+    /// We have not closed the port yet since it was open last.
+    #[error(
+        "{port} is still being closed, as what is at its other end does not take what it was sent last: if that lasts, switch \
+         that off and on, or unplug it for a moment"
+    )]
+    Closing {
         /// The port.
         port: String,
     },
@@ -114,9 +124,17 @@ impl Transport {
     /// [`OpenError`], worded for the player.
     pub async fn open(&self) -> Result<Link, OpenError> {
         match self {
-            Self::Serial(port) => Ok(Link::line(port.open()?, CABLE)),
+            Self::Serial(port) => Ok(Link::line(port.open().await?, CABLE)),
             Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
             Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
+        }
+    }
+
+    /// Waits until a link that was dropped has ended, as far as that needs time. Some seconds at most.
+    pub async fn closed(&self) {
+        match self {
+            Self::Serial(port) => port.closed().await,
+            Self::Tcp(_) | Self::Ble(_) => {}
         }
     }
 }

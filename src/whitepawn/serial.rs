@@ -24,7 +24,11 @@ pub async fn serve(
 ) {
     let mut backoff = Backoff::default();
     loop {
-        match port.open() {
+        let opened = tokio::select! {
+            () = stop.cancelled() => break,
+            opened = port.open() => opened,
+        };
+        match opened {
             Ok(stream) => {
                 info!("{port} is open for the app");
                 trouble.is_over();
@@ -38,10 +42,10 @@ pub async fn serve(
                 };
                 let began = Instant::now();
                 if connections.send(connection).await.is_err() {
-                    return;
+                    break;
                 }
                 tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     () = open.cancelled() => {}
                 }
                 if began.elapsed() > OF_USE {
@@ -55,8 +59,9 @@ pub async fn serve(
             }
         }
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => break,
             () = sleep(backoff.next_wait()) => {}
         }
     }
+    port.closed().await;
 }

@@ -97,6 +97,8 @@ impl Call {
         if let Some(line) = &mut self.line {
             farewell(&self.place, line).await;
         }
+        self.line = None;
+        self.place.closed().await;
     }
 
     /// Obeys the next order, if there is one. It stays the next one until it is done.

@@ -55,7 +55,7 @@ impl Place {
                 Ok(Line::new(address.clone(), Box::new(stream)))
             }
             // Modem lines stay as they are: many ports have none.
-            Self::Serial(port) => match port.open() {
+            Self::Serial(port) => match port.open().await {
                 Ok(stream) => Ok(Line::new(port.port.clone(), Box::new(stream))),
                 Err(error) => Err(io::Error::other(error)),
             },
@@ -68,6 +68,14 @@ impl Place {
                 let name = pty.name().display().to_string();
                 Ok(Line::new(name, Box::new(pty)))
             }
+        }
+    }
+
+    /// Waits until a line that was dropped is closed, as far as that needs time: a program that ends sooner takes back what
+    /// it said last.
+    pub(super) async fn closed(&self) {
+        if let Self::Serial(port) = self {
+            port.closed().await;
         }
     }
 }
