@@ -1,5 +1,8 @@
 //! From the `WhitePawn` app's H0 to the board's H1 over TCP, while every board of the daemon sends all it can, beside an
 //! answer without `BoardBridge` in the same run (the baseline): the app waits 200 ms, and 50 ms is our word.
+//!
+//! One of the boards is a Neo, on a Bluetooth made of D-Bus. Which one that is a process reads from the environment, so the
+//! bench starts itself anew.
 
 #![allow(
     missing_docs,
@@ -10,24 +13,50 @@
 )]
 
 use std::{
+    collections::BTreeSet,
+    env,
     fmt::Write as _,
     io::{BufRead, BufReader, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    process::{Command, exit},
     sync::mpsc,
     thread,
     time::Duration,
 };
 
-use boardbridge::{config::Config, daemon::Daemon};
-use criterion::{Criterion, criterion_group, criterion_main};
+use boardbridge::{
+    bus::Event,
+    config::Config,
+    daemon::Daemon,
+    driver::neo::codec::{EVENTS, OCCUPANCY},
+    simulate::{
+        bluez::{ADAPTER, Bluez, bus_address},
+        neo::{Neo, Settings},
+        radio::ADDRESS,
+    },
+};
+use criterion::{Criterion, criterion_group};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     runtime::{Builder, Runtime},
 };
 use tokio_serial::{SerialPort, SerialStream};
 
-/// Boards of the daemon, half of each make.
-const BOARDS: usize = 4;
+/// The variable that says which Bluetooth there is.
+const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
+/// Where the simulated one is to be, in the process that measures.
+const SOCKET: &str = "HANDSHAKE_BENCH_SOCKET";
+/// How often a noisy board speaks.
+const BEAT: Duration = Duration::from_millis(10);
+/// What boards on a line say, again and again.
+const BOARDS: [(&str, &[u8]); 5] = [
+    ("novag-citrine", b"M   1   e2-e4\r\nT   1   e2-e4\r\n"),
+    ("novag-ucb", b"Me2e4\r\nT\r\n"),
+    ("novag-citrine", b"M   1   e2-e4\r\nT   1   e2-e4\r\n"),
+    ("novag-ucb", b"Me2e4\r\nT\r\n"),
+    ("swpp", b"H101     1.2\nMB e2e4\n"),
+];
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -43,7 +72,7 @@ fn noisy(line: &'static [u8]) -> String {
             let mut buffer = [0; 1024];
             loop {
                 // As fast as the fastest line: 58 bytes in 10 ms are 57600 baud.
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                tokio::time::sleep(BEAT).await;
                 let lines = line.repeat(58 / line.len());
                 AsyncWriteExt::write_all(&mut board, &lines).await.unwrap();
                 let _ = tokio::time::timeout(
@@ -57,14 +86,33 @@ fn noisy(line: &'static [u8]) -> String {
     name.recv().unwrap()
 }
 
+/// A Neo in whose reach a hand never rests: ten times what a real one sends.
+fn restless() {
+    let socket = env::var(SOCKET).unwrap();
+    let bluez = Bluez::start_at(Path::new(&socket)).unwrap();
+    let board = bluez
+        .host(ADAPTER, ADDRESS, Neo::new(Settings::default()))
+        .unwrap();
+    thread::spawn(move || {
+        let control = bluez.control();
+        for beat in 0_u64.. {
+            thread::sleep(BEAT);
+            let (what, value) = match beat % 3 {
+                0 => (EVENTS, "e2u".to_owned()),
+                1 => (EVENTS, "e2d".to_owned()),
+                _ => (OCCUPANCY, "1100001100000011".repeat(4)),
+            };
+            control
+                .notify(board.address(), what, value.into_bytes())
+                .unwrap();
+        }
+    });
+}
+
 /// A daemon on a thread of its own, all of its boards busy; where its app connects.
 fn daemon() -> SocketAddr {
     let mut text = "[uci]\nlisten = \"off\"\n[status]\nlisten = \"off\"\n".to_owned();
-    for number in 0..BOARDS {
-        let (kind, line): (_, &[u8]) = match number % 2 {
-            0 => ("novag-citrine", b"M   1   e2-e4\r\nT   1   e2-e4\r\n"),
-            _ => ("novag-ucb", b"Me2e4\r\nT\r\n"),
-        };
+    for (number, (kind, line)) in BOARDS.into_iter().enumerate() {
         let port = noisy(line);
         write!(
             text,
@@ -72,12 +120,25 @@ fn daemon() -> SocketAddr {
         )
         .unwrap();
     }
+    restless();
+    text.push_str("[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Square Off Neo\" }\n");
     text.push_str("[[whitepawn]]\nboard = \"b0\"\ntcp = { listen = \"127.0.0.1:0\" }\n");
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {
         runtime().block_on(async {
             let config = Config::from_text(&text, "the bench").unwrap();
             let daemon = Daemon::start(&config).await.unwrap();
+            let mut events = daemon.bus().subscribe();
+            // Every board is heard.
+            let mut silent: BTreeSet<String> =
+                config.boards.keys().map(ToString::to_string).collect();
+            while !silent.is_empty() {
+                let told = events.recv().await.unwrap();
+                let heard = !matches!(told.event, Event::Connected | Event::Disconnected { .. });
+                if let Some(board) = told.board.filter(|_| heard) {
+                    silent.remove(board.as_str());
+                }
+            }
             sender.send(daemon.ports()[0].1).unwrap();
             std::future::pending::<()>().await;
         });
@@ -120,7 +181,7 @@ fn handshake(c: &mut Criterion) {
     let busy = daemon();
     for (name, address) in [
         ("baseline: without BoardBridge", bare()),
-        ("BoardBridge, four boards busy", busy),
+        ("BoardBridge, six boards busy", busy),
     ] {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -132,4 +193,21 @@ fn handshake(c: &mut Criterion) {
 }
 
 criterion_group!(benches, handshake);
-criterion_main!(benches);
+/// Runs it in a process that has a Bluetooth of its own.
+fn main() {
+    if env::var_os(SOCKET).is_some() {
+        benches();
+        Criterion::default().configure_from_args().final_summary();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("bus");
+    let status = Command::new(env::current_exe().unwrap())
+        .args(env::args_os().skip(1))
+        .env(SOCKET, &socket)
+        .env(BUS, bus_address(&socket))
+        .status()
+        .unwrap();
+    drop(folder);
+    exit(status.code().unwrap_or(1));
+}

@@ -13,6 +13,8 @@ mod support;
 use boardbridge::simulate::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
 
+const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\n";
+
 #[tokio::test]
 async fn a_gui_is_introduced_to_every_board() {
     let folder = House::folder();
@@ -313,6 +315,42 @@ async fn a_move_made_while_the_cable_was_out_answers_go_on_a_citrine() {
     hand.sees("made e7e5").await;
     hand.does("plug").await;
     gui.hears("bestmove e7e5").await;
+}
+
+/// It forgets nothing, and is told nothing twice. On the network nobody answers at its address meanwhile.
+#[tokio::test]
+async fn a_home_made_board_whose_cable_was_out_goes_on_in_the_same_game() {
+    for wire in [true, false] {
+        let folder = House::folder();
+        let (mut hand, house) = if wire {
+            let hand = Hand::new(Kind::SwppBoard, folder.path().join("diy"), true);
+            (hand, House::start(folder, &[("diy", HOME_MADE)]).await)
+        } else {
+            let (hand, address) = Hand::listening(Kind::SwppBoard, true);
+            let keys = format!("[boards.diy]\n{HOME_MADE}tcp = {{ address = \"{address}\" }}\n");
+            (hand, House::with(folder, &[], &keys).await)
+        };
+        let mut gui = house.gui().await;
+        gui.says("ucinewgame").await;
+        gui.asks("").await;
+        hand.sees("new-game").await;
+        let mut moves = String::new();
+        for [mine, theirs] in [["e2e4", "e7e5"], ["g1f3", "b8c6"]] {
+            house.asks_for_a_move("diy").await;
+            hand.does(mine).await;
+            gui.hears(&format!("bestmove {mine}")).await;
+            hand.does("unplug").await;
+            hand.sees("unplugged").await;
+            moves = format!("{moves}{mine} {theirs} ");
+            gui.asks(moves.trim_end()).await;
+            gui.hears_of("no link to the board").await;
+            hand.does("plug").await;
+            let seen = hand.sees(&format!("executed {theirs}")).await;
+            let wrong = ["new-game", "announced", "ended", "fault"];
+            let wrong = |seen: &String| wrong.iter().any(|word| seen.starts_with(word));
+            assert!(!seen.iter().any(wrong), "{seen:?}");
+        }
+    }
 }
 
 #[tokio::test]

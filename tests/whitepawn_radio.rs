@@ -277,7 +277,7 @@ macro_rules! promises {
 promises! {
     an_app_finds_the_board_and_lines_go_both_ways_whole
     a_line_that_does_not_fit_is_split_and_nothing_is_lost
-    an_app_is_connected_by_its_subscription_or_its_first_write
+    an_app_is_connected_by_its_first_write_whenever_it_subscribes
     an_app_that_goes_ends_its_stream_and_may_come_again
     a_controller_that_stops_advertising_is_made_to_go_on
     a_closed_stream_disconnects_the_app_after_its_last_line
@@ -285,6 +285,7 @@ promises! {
     an_app_that_writes_without_end_is_disconnected
     an_app_that_never_listens_is_disconnected
     two_apps_are_two_connections
+    whoever_is_connected_for_something_else_is_left_alone
     the_adapter_has_the_name_of_the_board_while_it_is_served
     a_bluetooth_service_that_ends_and_comes_again_is_got_over
     bluetooth_that_is_off_is_told_and_never_switched_on
@@ -345,11 +346,13 @@ mod promised {
         }
     }
 
-    pub async fn an_app_is_connected_by_its_subscription_or_its_first_write(mut house: House) {
+    pub async fn an_app_is_connected_by_its_first_write_whenever_it_subscribes(mut house: House) {
         house.serve_ble(BleServed::default());
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
+        writes(&phone, "H0010023\n").await;
         house.tells(&came(PHONE)).await;
+        hears(&phone, "H0010023\n").await;
         phone.subscribe(NOTIFY, false).unwrap();
         house.tells(&went(PHONE)).await;
         assert!(phone.is_connected());
@@ -392,6 +395,9 @@ mod promised {
             house.tells(&went(PHONE)).await;
             phone.disconnect();
         }
+        // Nor does one hinder it that says nothing.
+        open(&phone).await;
+        phone.disconnect();
         open(&phone).await;
     }
 
@@ -458,15 +464,44 @@ mod promised {
         let one = house.phone(PHONE, USUAL_MTU);
         let two = house.phone(OTHER, USUAL_MTU);
         open(&one).await;
+        writes(&one, "first\n").await;
         house.tells(&came(PHONE)).await;
+        hears(&one, "first\n").await;
         open(&two).await;
+        writes(&two, "second\n").await;
         house.tells(&came(OTHER)).await;
+        // Notifications reach whoever subscribed.
+        hears(&one, "second\n").await;
+        hears(&two, "second\n").await;
         writes(&two, "close\n").await;
         soon("the other link is gone", two.loses_link()).await;
         house.tells(&went(OTHER)).await;
         writes(&one, "still here\n").await;
         hears(&one, "still here\n").await;
         assert!(one.is_connected());
+    }
+
+    /// A keyboard, a headset.
+    pub async fn whoever_is_connected_for_something_else_is_left_alone(mut house: House) {
+        let serving = house.serve_ble(BleServed::default());
+        let phone = house.phone(PHONE, USUAL_MTU);
+        let keyboard = house.phone(OTHER, USUAL_MTU);
+        soon("the board is heard", phone.finds(NAME)).await;
+        keyboard.connect().unwrap();
+        phone.connect().unwrap();
+        writes(&phone, "H0010023\n").await;
+        house.tells(&came(PHONE)).await;
+        // The phone is known, and so the keyboard is the only one that may be new.
+        phone.subscribe(NOTIFY, true).unwrap();
+        hears(&phone, "H0010023\n").await;
+        writes(&phone, "again\n").await;
+        hears(&phone, "again\n").await;
+        house.stop.cancel();
+        soon("it ends", serving).await.unwrap();
+        assert!(!phone.is_connected());
+        assert!(keyboard.is_connected());
+        house.tells(&went(PHONE)).await;
+        assert!(house.told.try_recv().is_err(), "nobody else came");
     }
 
     pub async fn the_adapter_has_the_name_of_the_board_while_it_is_served(mut house: House) {
@@ -480,6 +515,7 @@ mod promised {
         soon("the board is heard", phone.finds(&name)).await;
         phone.connect().unwrap();
         phone.subscribe(NOTIFY, true).unwrap();
+        writes(&phone, "H0010023\n").await;
         house.tells(&came(PHONE)).await;
         assert_eq!(house.control().alias(ADAPTER).unwrap(), name);
         house.stop.cancel();
@@ -494,9 +530,9 @@ mod promised {
         let control = house.control();
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
-        house.tells(&came(PHONE)).await;
         // Nothing is under way that would show it.
         writes(&phone, "before\n").await;
+        house.tells(&came(PHONE)).await;
         hears(&phone, "before\n").await;
         control.run(false);
         house.tells(&went(PHONE)).await;
@@ -525,6 +561,7 @@ mod promised {
         control.power(ADAPTER, true).unwrap();
         let phone = house.phone(PHONE, USUAL_MTU);
         open(&phone).await;
+        writes(&phone, "H0010023\n").await;
         house.tells(&came(PHONE)).await;
         let words = house.log.count(off);
         assert!(words <= 2, "once each");

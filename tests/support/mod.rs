@@ -14,7 +14,7 @@ use boardbridge::{
     config::Config,
     daemon::Daemon,
     simulate::{
-        HandAction, Report,
+        HandAction, Report, SimulatedBoard,
         port::{Happened, Port},
         run::{Kind, Settings, board},
     },
@@ -42,6 +42,15 @@ pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 
+fn simulated(kind: Kind, executes: bool) -> Box<dyn SimulatedBoard> {
+    let settings = Settings {
+        speed: SPEED,
+        hand_delay: executes.then_some(Duration::ZERO),
+        ..Settings::of(kind)
+    };
+    board(&settings).unwrap()
+}
+
 /// A simulated board whose hand the test leads.
 pub struct Hand {
     orders: mpsc::Sender<HandAction>,
@@ -51,12 +60,17 @@ pub struct Hand {
 impl Hand {
     /// Plugs a board in under `link`. A hand that executes shown moves by itself does so at once.
     pub fn new(kind: Kind, link: PathBuf, executes: bool) -> Self {
-        let settings = Settings {
-            speed: SPEED,
-            hand_delay: executes.then_some(Duration::ZERO),
-            ..Settings::of(kind)
-        };
-        let mut port = Port::new(board(&settings).unwrap(), Some(link)).unwrap();
+        Self::at(Port::new(simulated(kind, executes), Some(link)).unwrap())
+    }
+
+    /// Puts a board on the network, and says where.
+    pub fn listening(kind: Kind, executes: bool) -> (Self, String) {
+        let port = Port::listening(simulated(kind, executes), "127.0.0.1:0").unwrap();
+        let address = port.name().unwrap();
+        (Self::at(port), address)
+    }
+
+    fn at(mut port: Port) -> Self {
         let (orders, mut hand) = mpsc::channel(64);
         let (seen, reports) = mpsc::channel(4096);
         tokio::spawn(async move {

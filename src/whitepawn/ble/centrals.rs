@@ -102,18 +102,6 @@ impl Centrals {
         }
     }
 
-    /// A central is there, without having written yet.
-    pub fn came(&self, address: Address) {
-        // There may be too many.
-        let _ = self.meet(&mut self.lock(), address);
-    }
-
-    /// Whether it has a connection.
-    pub fn has(&self, address: Address) -> bool {
-        let all = self.lock();
-        matches!(all.get(&address), Some(Known::Open { .. } | Known::Closing))
-    }
-
     /// Whether nobody is there.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()

@@ -1,8 +1,8 @@
 //! The board as a Bluetooth LE peripheral: a service that an app finds, writes to, and is notified by.
 //!
 //! What `BlueZ` does shapes it:
-//! - It tells that somebody subscribed, but not who: a central is known by its first write, or before that as the only
-//!   one that is connected. Notifications reach every central that subscribed.
+//! - It tells that somebody subscribed, but not who: a central is known by its first write, and not before. Whoever else
+//!   is connected, such as a keyboard, is left alone. Notifications reach every central that subscribed.
 //! - The other way it offers, a socket for each subscription, would tell who. But a phone that has been paired and comes
 //!   back is subscribed already, and then `BlueZ` opens no socket (`gatt_ccc_write_cb` in `src/gatt-database.c`).
 //! - It responds to writes itself as soon as writes without response are allowed, so nobody can be made to wait.
@@ -15,7 +15,7 @@ mod centrals;
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use bluer::{
-    Adapter, AdapterEvent, AdapterProperty, Device, Session, SessionEvent,
+    Adapter, AdapterEvent, AdapterProperty, Session, SessionEvent,
     adv::{Advertisement, AdvertisementHandle},
     gatt::local::{
         Application, ApplicationHandle, Characteristic, CharacteristicNotifier,
@@ -40,12 +40,7 @@ use super::{
     Connection, Trouble,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{
-    clock::sleep_until_some,
-    config::whitepawn::{BleServed, NORDIC_UART},
-    driver::neo::codec as neo,
-    transport::ble::CALL_WAIT,
-};
+use crate::{clock::sleep_until_some, config::whitepawn::BleServed, transport::ble::CALL_WAIT};
 
 /// How often the board advertises, at least and at most: a phone that looks finds it within a second. (`BlueZ` would
 /// do so every 1.28 s.)
@@ -55,8 +50,6 @@ const INTERVAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_mill
 const QUIET: Duration = Duration::from_secs(2);
 /// Subscriptions that wait to be looked at.
 const SUBSCRIPTIONS: usize = 8;
-/// Devices that are looked at to find who subscribed. `BlueZ` knows those that were in sight in the last half minute.
-const MAX_DEVICES: usize = 64;
 
 /// The end of a subscription.
 type Stopped = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
@@ -113,7 +106,7 @@ struct Air {
     notifier: watch::Sender<Option<Notifier>>,
     /// Done when it ends.
     stopped: Option<Stopped>,
-    /// One a central, and what finds out who it is; true when a link was lost.
+    /// One a central; true when a link was lost.
     tasks: JoinSet<bool>,
     /// Ends every central's connection.
     leave: CancellationToken,
@@ -200,7 +193,13 @@ impl Air {
                 () = stop.cancelled() => return Ok(()),
                 () = connections.closed() => return Ok(()),
                 Some(notifier) = self.subscriptions.recv() => self.subscribed(notifier),
-                () = ended(&mut self.stopped) => self.unsubscribed().await,
+                () = ended(&mut self.stopped) => {
+                    self.unsubscribed().await;
+                    if self.stopped.is_none() {
+                        // One that never wrote may have lost its link.
+                        again = Some(Instant::now() + QUIET);
+                    }
+                }
                 Some(fresh) = self.fresh.recv() => self.connected(fresh, connections),
                 Some(ended) = self.tasks.join_next() => {
                     if matches!(ended, Ok(true)) && self.centrals.is_empty() {
@@ -235,21 +234,6 @@ impl Air {
         self.stopped = Some(Box::pin(notifier.stopped()));
         self.notifier
             .send_replace(Some(Arc::new(Mutex::new(notifier))));
-        let adapter = self.adapter.clone();
-        let centrals = Arc::clone(&self.centrals);
-        self.tasks.spawn(async move {
-            match timeout(CALL_WAIT, strangers(&adapter, &centrals)).await {
-                // It is a connection even before its first write.
-                Ok(Ok(strangers)) => {
-                    if let [only] = *strangers {
-                        centrals.came(only);
-                    }
-                }
-                Ok(Err(error)) => debug!(%error, "who subscribed is not known"),
-                Err(_) => debug!("who subscribed is not known in time"),
-            }
-            false
-        });
     }
 
     /// The last one that was notified wants no more.
@@ -336,26 +320,6 @@ async fn ended(stopped: &mut Option<Stopped>) {
         Some(stopped) => stopped.await,
         None => std::future::pending().await,
     }
-}
-
-/// Who is connected, but not known as a central yet.
-async fn strangers(adapter: &Adapter, centrals: &Centrals) -> bluer::Result<Vec<bluer::Address>> {
-    let mut strangers = Vec::new();
-    let known = adapter.device_addresses().await?;
-    for address in known.into_iter().take(MAX_DEVICES) {
-        let device = adapter.device(address)?;
-        if !centrals.has(address) && device.is_connected().await? && !is_board(&device).await {
-            strangers.push(address);
-        }
-    }
-    Ok(strangers)
-}
-
-/// Whether this is a board that we are connected to ourselves: no phone offers what boards do.
-async fn is_board(device: &Device) -> bool {
-    let [serial, ..] = NORDIC_UART;
-    let offered = device.uuids().await.ok().flatten().unwrap_or_default();
-    offered.contains(&serial) || offered.contains(&neo::SERVICE)
 }
 
 fn advertised(config: &BleServed) -> Advertisement {
