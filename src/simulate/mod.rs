@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Move, Square, uci::UciMove};
+use shakmaty::{Move, Position, Role, Square, uci::UciMove};
 
 use crate::game::{Game, uci};
 
@@ -167,8 +167,23 @@ pub trait SimulatedBoard: Send {
 
 /// A random legal move.
 fn random_move(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
-    use shakmaty::Position;
-    let moves = game.position().legal_moves();
+    random_among(game, random, |_| true)
+}
+
+/// A random legal move where nothing tells the piece of a promotion: a queen, for that is what it is taken for.
+fn random_to_queen(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
+    random_among(game, random, |m| {
+        m.promotion().is_none_or(|role| role == Role::Queen)
+    })
+}
+
+fn random_among(
+    game: &Game,
+    random: &mut fastrand::Rng,
+    fits: impl Fn(&Move) -> bool,
+) -> Option<Move> {
+    let mut moves = game.position().legal_moves();
+    moves.retain(|m| fits(m));
     (!moves.is_empty()).then(|| moves[random.usize(..moves.len())])
 }
 

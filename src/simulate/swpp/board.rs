@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     game::{Game, uci},
-    simulate::{HandAction, Report, SimulatedBoard, garbage, peripheral::Profile, random_move},
+    simulate::{HandAction, Report, SimulatedBoard, garbage, peripheral::Profile},
 };
 
 /// The version of the protocol it speaks (field notes: `01`).
@@ -328,7 +328,11 @@ impl SimulatedBoard for SwppBoard {
             }
             _ if !self.on => self.report(Report::Refused("the board is off".to_owned())),
             HandAction::Move(m) => self.hand_move(m),
-            HandAction::Random => match random_move(&self.game, &mut self.random) {
+            HandAction::Random => match self
+                .settings
+                .style
+                .random_move(&self.game, &mut self.random)
+            {
                 Some(m) => self.hand_move(uci(m)),
                 None => self.report(Report::Refused("the game is over".to_owned())),
             },

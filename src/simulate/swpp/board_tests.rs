@@ -447,3 +447,29 @@ fn garbage_is_as_long_as_it_was_ordered() {
     rig.board.hand(rig.now, HandAction::Garbage(1000));
     assert_eq!(rig.board.poll_transmit().unwrap().len(), 1000);
 }
+
+/// The pieces that a random hand of this style has promoted to, one move before promotion.
+fn promoted(style: Style) -> Vec<String> {
+    let mut all = Vec::new();
+    for seed in 0..200 {
+        let mut rig = Rig::playing(Settings {
+            style,
+            seed,
+            ..Settings::default()
+        });
+        for order in "a2a4 b7b5 a4b5 a7a6 b5a6 h7h6 a6a7 h6h5 random".split(' ') {
+            rig.does(order);
+        }
+        let made = rig.seen().pop().unwrap();
+        all.extend(made.get("made a7b8".len()..).map(str::to_owned));
+    }
+    all.retain(|piece| !piece.is_empty());
+    all
+}
+
+#[test]
+fn a_random_hand_whose_board_has_no_letters_promotes_to_queens_only() {
+    let bare = promoted(Style::Bare);
+    assert!(!bare.is_empty() && bare.iter().all(|piece| piece == "q"));
+    assert!(promoted(Style::Exact).iter().any(|piece| piece != "q"));
+}
