@@ -255,6 +255,28 @@ fn a_whitepawn_names_a_board_that_is_there() {
 }
 
 #[test]
+fn short_uuids_are_completed_and_half_ones_refused() {
+    let text = "[boards.b]\nkind = \"swpp\"\nble = { name = \"x\", write = \"ffe1\", notify = \"0000FFE2\" }\n\
+                [[whitepawn]]\nboard = \"b\"\nble = { service = \"ffe0\" }\n";
+    let config = Config::from_text(text, "short").unwrap();
+    let [board] = &config.boards.values().collect::<Vec<_>>()[..] else {
+        panic!("{config:?}");
+    };
+    let ble = board.ble.as_ref().unwrap();
+    let long = |short: &str| format!("0000{short}-0000-1000-8000-00805f9b34fb");
+    assert_eq!(ble.write.unwrap().0.to_string(), long("ffe1"));
+    assert_eq!(ble.notify.unwrap().0.to_string(), long("ffe2"));
+    let served = config.whitepawn[0].ble.as_ref().unwrap();
+    assert_eq!(served.uuids()[0].to_string(), long("ffe0"));
+    for half in ["ffe", "ffe1f", "+fe1", "ffg1", ""] {
+        refused(
+            &text.replace("\"ffe1\"", &format!("{half:?}")),
+            &["bb.toml:3:", "is no UUID", "\"ffe1\""],
+        );
+    }
+}
+
+#[test]
 fn a_link_has_two_boards_or_one_and_another_boardbridge() {
     let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
     let with = |link: &str| format!("{CITRINE}{ucb}[[link]]\n{link}\n");
