@@ -96,6 +96,27 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     );
 }
 
+/// What `check` says of it.
+fn message(text: &str) -> String {
+    String::from_utf8(check_with(text, &[]).stderr).unwrap()
+}
+
+#[test]
+fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_that_is_like_it() {
+    let said = message("[boards.b]\nkind = \"swpp\"\nmov_wait = \"3s\"\n");
+    for words in ["bb.toml:3:", "boards.b.mov_wait", "did you mean move_wait?"] {
+        assert!(said.contains(words), "`{words}` is not in: {said}");
+    }
+    let (_, keys) = said.trim_end().split_once("here may stand: ").unwrap();
+    assert_eq!(
+        keys,
+        "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait"
+    );
+    let said = message("[boards.b]\nkind = \"miko-neo\"\nble = { wright = \"x\" }\n");
+    assert!(said.ends_with("name, address, adapter\n"), "{said}");
+    assert!(!said.contains("did you mean"), "{said}");
+}
+
 #[test]
 fn a_board_has_exactly_one_transport_of_its_kind() {
     refused(

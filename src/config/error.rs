@@ -6,7 +6,11 @@ use figment::error::Kind;
 use thiserror::Error;
 use toml_edit::{ImDocument, Item};
 
-use super::{DEFAULT_FILE, ENV_PREFIX};
+use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX};
+
+/// From here on (Jaro and Winkler's measure, 0 to 1) a key is taken for another one mistyped: `mov_wait` is like
+/// `move_wait` by 0.97, `channel` like `name` by 0.6.
+const LIKE: f64 = 0.85;
 
 /// A mistake in a configuration.
 #[derive(Debug, Error)]
@@ -139,7 +143,13 @@ impl<'a> Place<'a> {
     }
 
     /// What figment found, in our words and with a line.
-    pub fn extraction(&self, error: figment::Error) -> ConfigError {
+    ///
+    /// `kind` tells of a board's name which kind it is, if it says so.
+    pub fn extraction(
+        &self,
+        error: figment::Error,
+        kind: impl Fn(&str) -> Option<BoardKind>,
+    ) -> ConfigError {
         let Some(first) = error.into_iter().next() else {
             return self.at(&[], "this is not a configuration");
         };
@@ -149,7 +159,13 @@ impl<'a> Place<'a> {
                 if path.last() != Some(name) {
                     path.push(name.clone());
                 }
-                format!("there is no such key; here may stand: {}", known.join(", "))
+                let kind = match &path[..] {
+                    [boards, board, ..] if boards == "boards" => kind(board),
+                    _ => None,
+                };
+                let fits = |key: &&&str| kind.is_none_or(|kind| kind.takes(key));
+                let known: Vec<&str> = known.iter().filter(fits).copied().collect();
+                no_such_key(name, &known)
             }
             Kind::UnknownVariant(name, known) => {
                 format!(
@@ -168,6 +184,19 @@ impl<'a> Place<'a> {
         };
         self.at(&path, problem)
     }
+}
+
+fn no_such_key(name: &str, known: &[&str]) -> String {
+    let near = known
+        .iter()
+        .map(|key| (strsim::jaro_winkler(name, key), key));
+    let meant = near
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, key)| format!("did you mean {key}? "))
+        .unwrap_or_default();
+    let known = known.join(", ");
+    format!("there is no such key; {meant}here may stand: {known}")
 }
 
 /// What to say where no configuration was named and the default is missing.

@@ -115,10 +115,12 @@ impl Config {
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let place = error::Place::new(text, origin);
         place.syntax()?;
-        let config: Self = Figment::from(Toml::string(text))
-            .merge(Env::prefixed(ENV_PREFIX).split("__"))
+        let figment =
+            Figment::from(Toml::string(text)).merge(Env::prefixed(ENV_PREFIX).split("__"));
+        let kind = |board: &str| figment.extract_inner(&format!("boards.{board}.kind")).ok();
+        let config: Self = figment
             .extract()
-            .map_err(|error| place.extraction(error))?;
+            .map_err(|error| place.extraction(error, kind))?;
         config
             .check()
             .map_err(|(path, problem)| place.at(&path, problem))?;
