@@ -118,6 +118,32 @@ fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_t
 }
 
 #[test]
+fn a_mistake_within_braces_or_a_list_is_named_with_its_own_line() {
+    for (way, problem) in [
+        ("tcp = { listen = \"9690\" }", "tcp.listen"),
+        ("serial = { prt = \"/dev/ttyGS0\" }", "serial.prt"),
+        ("serial = { port = \"ttyGS0\" }", "serial.port"),
+        ("rfcomm = { channel = 31 }", "rfcomm.channel"),
+        ("ble = { write = \"x\" }", "ble.write"),
+        ("ble = { name = \"\" }", "ble.name"),
+    ] {
+        let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n\n{way}\n");
+        refused(&text, &["bb.toml:7:", problem]);
+    }
+    let second = "tcp = {}\n[[whitepawn]]\nboard = \"citrine\"\n\nble = { name = \"\" }\n";
+    let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{second}");
+    refused(&text, &["bb.toml:10:", "ble.name"]);
+    refused(
+        "whitepawn = [\n  { board = \"b\" },\n  { bord = \"b\" },\n]\n",
+        &["bb.toml:3:", "bord"],
+    );
+    refused(
+        "[boards.n]\nkind = \"miko-neo\"\nble = { name = \"x\" }\nparking = [\n  8,\n  \"-1\",\n]\n",
+        &["bb.toml:6:", "parking"],
+    );
+}
+
+#[test]
 fn a_board_has_exactly_one_transport_of_its_kind() {
     refused(
         "[boards.b]\nkind = \"novag-ucb\"",

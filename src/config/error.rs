@@ -4,7 +4,7 @@ use std::{fmt, io, ops::Range, path::PathBuf};
 
 use figment::error::Kind;
 use thiserror::Error;
-use toml_edit::{ImDocument, Item};
+use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
 use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX};
 
@@ -103,41 +103,40 @@ impl<'a> Place<'a> {
         let Ok(document) = ImDocument::parse(self.text) else {
             return 1;
         };
-        let mut item: &Item = document.as_item();
+        let mut table: &dyn TableLike = document.as_table();
         let mut line = 1;
-        for part in path {
-            let next = match item {
-                Item::ArrayOfTables(tables) => {
-                    let table = part.parse().ok().and_then(|index| tables.get(index));
-                    let Some(table) = table else { break };
-                    if let Some(span) = table.span() {
-                        line = self.line(&span);
-                    }
-                    // An element is a table, not an item: go on inside it.
-                    match path.last().and_then(|last| table.get_key_value(last)) {
-                        Some((key, _)) if key.get() != part => {
-                            if let Some(span) = key.span() {
-                                line = self.line(&span);
-                            }
-                        }
-                        _ => {}
-                    }
-                    break;
-                }
-                _ => item
-                    .as_table_like()
-                    .and_then(|table| table.get_key_value(part)),
-            };
-            let Some((key, value)) = next else { break };
+        let mut parts = path.iter();
+        while let Some((key, value)) = parts.next().and_then(|part| table.get_key_value(part)) {
             let span = match value {
                 // A table's own line is that of its head.
                 Item::Table(table) => table.span().or_else(|| key.span()),
                 _ => key.span(),
             };
-            if let Some(span) = span {
+            let mut inside = value.as_table_like();
+            let mut element = None;
+            if inside.is_none()
+                && let Some(index) = parts.next().and_then(|part| part.parse::<usize>().ok())
+            {
+                match value {
+                    Item::ArrayOfTables(tables) => {
+                        let table = tables.get(index);
+                        element = table.and_then(Table::span);
+                        inside = table.map(|table| table as &dyn TableLike);
+                    }
+                    Item::Value(Value::Array(values)) => {
+                        let value = values.get(index);
+                        element = value.and_then(Value::span);
+                        let table = value.and_then(Value::as_inline_table);
+                        inside = table.map(|table| table as &dyn TableLike);
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(span) = element.or(span) {
                 line = self.line(&span);
             }
-            item = value;
+            let Some(inside) = inside else { break };
+            table = inside;
         }
         line
     }
