@@ -6,11 +6,11 @@ use figment::error::Kind;
 use thiserror::Error;
 use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
-use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX};
+use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX, words};
 
-/// From here on (Jaro and Winkler's measure, 0 to 1) a key is taken for another one mistyped: `mov_wait` is like
-/// `move_wait` by 0.97, `channel` like `name` by 0.6.
-const LIKE: f64 = 0.85;
+/// From here on (Jaro and Winkler's measure, 0 to 1) a key is taken for another one mistyped: `usi` is as like
+/// `uci`, and few words of three letters are less.
+const LIKE: f64 = 0.77;
 
 /// A mistake in a configuration.
 #[derive(Debug, Error)]
@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
 
     /// A problem with the key at `path`.
     pub fn at(&self, path: &[String], problem: impl fmt::Display) -> ConfigError {
-        let key = path.join(".");
+        let key = words::key(path);
         let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
         let place = if std::env::var_os(&variable).is_some() {
             format!("environment variable {variable} ({key})")
@@ -153,6 +153,9 @@ impl<'a> Place<'a> {
             return self.at(&[], "this is not a configuration");
         };
         let mut path = first.path.clone();
+        if let Some(problem) = words::one_bracket(&path) {
+            return self.at(&path, problem);
+        }
         let problem = match &first.kind {
             Kind::UnknownField(name, known) => {
                 if path.last() != Some(name) {
@@ -174,10 +177,11 @@ impl<'a> Place<'a> {
             }
             Kind::MissingField(name) => {
                 path.push(name.to_string());
-                "is missing".to_owned()
+                words::missing(name)
             }
-            Kind::InvalidType(found, wanted) => format!("is {wanted}, not {found}"),
-            Kind::InvalidValue(found, wanted) => format!("is {wanted}, not {found}"),
+            Kind::InvalidType(found, wanted) | Kind::InvalidValue(found, wanted) => {
+                words::unfit(&path, found, wanted)
+            }
             Kind::Message(text) => text.clone(),
             other => other.to_string(),
         };
@@ -192,10 +196,13 @@ fn no_such_key(name: &str, known: &[&str]) -> String {
     let meant = near
         .filter(|(likeness, _)| *likeness >= LIKE)
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, key)| format!("did you mean {key}? "))
-        .unwrap_or_default();
-    let known = known.join(", ");
-    format!("there is no such key; {meant}here may stand: {known}")
+        .map_or("here".to_owned(), |(_, key)| {
+            format!("did you mean {key}? Here")
+        });
+    format!(
+        "there is no such key; {meant} may stand: {}",
+        known.join(", ")
+    )
 }
 
 /// What to say where no configuration was named and the default is missing.

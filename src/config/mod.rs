@@ -7,6 +7,7 @@ pub mod games;
 pub mod link;
 pub mod value;
 pub mod whitepawn;
+mod words;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -63,7 +64,7 @@ pub struct Config {
 
 /// `[uci]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [uci]")]
 pub struct UciConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
@@ -79,7 +80,7 @@ impl Default for UciConfig {
 
 /// `[status]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [status]")]
 pub struct StatusConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
