@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::{path::PathBuf, time::Duration};
 
+#[cfg(target_os = "linux")]
+use clap::{ArgMatches, parser::ValueSource};
 use clap::{Parser, Subcommand};
 
 use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
@@ -84,7 +86,7 @@ pub enum Command {
     /// come from standard input.
     ///
     /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
-    /// unplug, plug, garbage BYTES.
+    /// unplug, plug, garbage COUNT.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
     /// not played), end CODE, hang-up, connect, garbage BYTES, raw TEXT. Types: 0 offline, 1 engine, 2 `WhitePawn`,
@@ -124,10 +126,11 @@ pub struct Simulate {
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
-    /// How many times faster than a real one the board is.
+    /// Citrine, UCB, Neo: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
-    /// How long the hand takes to execute a shown move, or `never` (then it waits for `execute`).
+    /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its opponent
+    /// thinks.
     #[arg(long, default_value = "500ms", value_parser = hand_delay)]
     pub hand_delay: HandDelay,
     /// Let the hand, or the app's opponent, play a game of this file: one game a line, UCI moves.
@@ -150,27 +153,90 @@ pub struct Simulate {
 
 #[cfg(target_os = "linux")]
 impl Simulate {
-    /// An option that this kind has no use for.
-    pub fn unfit(&self) -> Option<String> {
-        let app = self.kind == Kind::WhitepawnApp;
-        let options = [
-            (
-                "--listen",
-                self.listen.is_some(),
-                app || self.kind == Kind::MikoNeo,
+    /// An option that was given and has no use here.
+    pub fn unfit(&self, given: &ArgMatches) -> Option<String> {
+        USES.iter()
+            .filter(|(option, ..)| given.value_source(option) == Some(ValueSource::CommandLine))
+            .find_map(|(option, uses)| self.why_unfit(&option.replace('_', "-"), uses))
+    }
+
+    fn why_unfit(&self, option: &str, uses: &[Use]) -> Option<String> {
+        let Some((_, when)) = uses.iter().find(|(kinds, _)| kinds.contains(&self.kind)) else {
+            let kinds = uses.iter().flat_map(|(kinds, _)| *kinds);
+            let kinds: Vec<String> = kinds.map(ToString::to_string).collect();
+            return Some(format!(
+                "--{option} is for {} only: see `boardbridge simulate --help`",
+                kinds.join(" and ")
+            ));
+        };
+        let plays = self.game.is_some() || self.seed.is_some();
+        let (fits, words) = match when {
+            When::Always => return None,
+            When::OnBle => (self.swpp.ble, "only with --ble"),
+            When::OnTheRadio => (
+                self.swpp.ble || self.adapter.is_some(),
+                "only with --ble or --adapter",
             ),
-            ("--adapter", self.adapter.is_some(), app && !self.swpp.ble),
-            ("--ble", self.swpp.ble, self.kind != Kind::SwppBoard && !app),
-            ("--port", self.swpp.port.is_some(), !app),
-        ];
-        let unfit = options
-            .into_iter()
-            .find(|(_, given, unfit)| *given && *unfit);
-        unfit.map(|(option, ..)| {
-            format!("{option} is not for this kind: see `boardbridge simulate --help`")
-        })
+            When::OffBle => (!self.swpp.ble, "only without --ble"),
+            When::Playing => (plays, "only with --game or --seed"),
+        };
+        (!fits).then(|| format!("--{option} is for {} {words}", self.kind))
     }
 }
+
+/// These kinds have a use for an option then.
+#[cfg(target_os = "linux")]
+type Use = (&'static [Kind], When);
+
+/// When an option is of use.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Always,
+    OnBle,
+    OnTheRadio,
+    OffBle,
+    /// Somebody plays by himself.
+    Playing,
+}
+
+/// What is of use to whom and when, of the options that are not for everybody.
+#[cfg(target_os = "linux")]
+const USES: [(&str, &[Use]); 15] = {
+    use Kind::{MikoNeo, NovagCitrine, NovagUcb, SwppBoard, WhitepawnApp};
+    const BOARDS: &[Kind] = &[NovagCitrine, NovagUcb, MikoNeo, SwppBoard];
+    const APP: &[Kind] = &[WhitepawnApp];
+    const SWPP: &[Kind] = &[SwppBoard];
+    [
+        ("link", &[(BOARDS, When::Always), (APP, When::OffBle)]),
+        (
+            "listen",
+            &[(&[NovagCitrine, NovagUcb, SwppBoard], When::Always)],
+        ),
+        (
+            "adapter",
+            &[(&[MikoNeo, SwppBoard], When::Always), (APP, When::OnBle)],
+        ),
+        ("position_format", &[(&[NovagUcb], When::Always)]),
+        (
+            "speed",
+            &[(&[NovagCitrine, NovagUcb, MikoNeo], When::Always)],
+        ),
+        (
+            "hand_delay",
+            &[(BOARDS, When::Always), (APP, When::Playing)],
+        ),
+        ("plays", &[(BOARDS, When::Playing), (APP, When::Playing)]),
+        ("style", &[(SWPP, When::Always), (APP, When::Always)]),
+        ("ble", &[(SWPP, When::Always), (APP, When::Always)]),
+        ("name", &[(SWPP, When::OnTheRadio), (APP, When::OnBle)]),
+        ("answer", &[(SWPP, When::Always)]),
+        ("connect", &[(APP, When::OffBle)]),
+        ("port", &[(APP, When::OffBle)]),
+        ("baud", &[(APP, When::OffBle)]),
+        ("game_type", &[(APP, When::Playing)]),
+    ]
+};
 
 /// The SWPP's two ends.
 #[cfg(target_os = "linux")]
@@ -203,7 +269,7 @@ pub struct Swpp {
         requires = "port"
     )]
     pub baud: u32,
-    /// App: the type of the games that its opponent announces.
+    /// App: the type of the games that its opponent announces, with --game or --seed.
     #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = clap::value_parser!(u8).range(0..=3))]
     pub game_type: u8,
 }

@@ -105,18 +105,69 @@ fn a_game_whose_board_is_lost_is_a_failure() {
 }
 
 #[test]
-fn an_option_of_another_kind_is_wrong_usage() {
-    for arguments in [
-        ["miko-neo", "--listen", "127.0.0.1:0"],
-        ["swpp-board", "--port", "board"],
-        ["whitepawn-app", "--adapter", "hci1"],
+fn an_option_that_would_be_of_no_use_is_wrong_usage_and_says_whose_it_is() {
+    for (line, words) in [
+        (
+            "miko-neo --listen 127.0.0.1:0",
+            "--listen is for novag-citrine",
+        ),
+        (
+            "miko-neo --name x",
+            "--name is for swpp-board and whitepawn-app",
+        ),
+        ("novag-citrine --style bare", "--style is for swpp-board"),
+        (
+            "novag-citrine --answer never",
+            "--answer is for swpp-board only",
+        ),
+        ("novag-citrine --adapter hci1", "--adapter is for miko-neo"),
+        (
+            "novag-citrine --ble",
+            "--ble is for swpp-board and whitepawn-app",
+        ),
+        ("novag-citrine --position-format 1", "is for novag-ucb only"),
+        ("novag-ucb --plays black", "only with --game or --seed"),
+        (
+            "swpp-board --port board",
+            "--port is for whitepawn-app only",
+        ),
+        (
+            "swpp-board --connect 127.0.0.1:1",
+            "--connect is for whitepawn-app only",
+        ),
+        (
+            "swpp-board --game-type 1",
+            "--game-type is for whitepawn-app only",
+        ),
+        ("swpp-board --position-format 1", "is for novag-ucb only"),
+        ("swpp-board --speed 2", "--speed is for novag-citrine"),
+        ("swpp-board --name x", "only with --ble or --adapter"),
+        (
+            "whitepawn-app --adapter hci1",
+            "--adapter is for whitepawn-app only with --ble",
+        ),
+        ("whitepawn-app --name x", "only with --ble"),
+        ("whitepawn-app --answer late", "late"),
+        (
+            "whitepawn-app --answer never",
+            "--answer is for swpp-board only",
+        ),
+        (
+            "whitepawn-app --hand-delay 1s",
+            "only with --game or --seed",
+        ),
+        ("whitepawn-app --game-type 1", "only with --game or --seed"),
+        ("whitepawn-app --ble --port board", "only without --ble"),
+        ("whitepawn-app --ble --link board", "only without --ble"),
     ] {
         let output = boardbridge()
             .arg("simulate")
-            .args(arguments)
+            .args(line.split(' '))
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(words), "{line}: {said}");
     }
 }

@@ -2,6 +2,7 @@
 //! by chance; or the `WhitePawn` app.
 
 use std::{
+    fmt,
     io::{self, Write},
     path::PathBuf,
     time::Duration,
@@ -41,6 +42,18 @@ pub enum Kind {
     SwppBoard,
     /// The `WhitePawn` app, which an SWPP board is connected to.
     WhitepawnApp,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NovagCitrine => "novag-citrine",
+            Self::NovagUcb => "novag-ucb",
+            Self::MikoNeo => "miko-neo",
+            Self::SwppBoard => "swpp-board",
+            Self::WhitepawnApp => "whitepawn-app",
+        })
+    }
 }
 
 /// What to simulate.

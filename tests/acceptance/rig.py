@@ -217,7 +217,9 @@ class Simulator:
         self.shown: chess.Move | None = None
         kind = "swpp-board" if spec.kind == SWPP else spec.kind
         command = [BOARDBRIDGE, "simulate", kind, "--link", str(port_of(folder, spec.name))]
-        command += ["--speed", str(clock.speed), "--hand-delay", "never"]
+        command += ["--hand-delay", "never"]
+        if spec.kind != SWPP:
+            command += ["--speed", str(clock.speed)]
         if spec.position_format is not None:
             command += ["--position-format", str(spec.position_format)]
         self._process = subprocess.Popen(
