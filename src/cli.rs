@@ -54,7 +54,7 @@ pub enum Command {
         /// Where the daemon listens.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_UCI)]
         connect: String,
-        /// Which board; the chess program can also choose it by the option `Board`.
+        /// Which board; the chess program can also choose it by the option Board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
     },
@@ -82,14 +82,14 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the `WhitePawn` app; moves and orders
+    /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///
     /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
     /// unplug, plug, garbage COUNT.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
-    /// not played), end CODE, hang-up, connect, garbage BYTES, raw TEXT. Types: 0 offline, 1 engine, 2 `WhitePawn`,
+    /// not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2 WhitePawn,
     /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
     ///
     /// What is to be seen is printed, one thing a line. Without --game or --seed it ends with its input.

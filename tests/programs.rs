@@ -296,3 +296,17 @@ fn a_simulated_board_that_is_stopped_leaves_no_link_behind() {
     assert_eq!(board.child.wait().unwrap().code(), Some(0));
     assert!(!link.is_symlink());
 }
+
+#[test]
+fn help_has_no_marks_that_are_meant_for_other_readers() {
+    for command in [
+        "", "run", "demo", "uci", "check", "scan", "watch", "simulate", "replay",
+    ] {
+        let words = command.split_whitespace();
+        let output = boardbridge().args(words).arg("--help").output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && help.contains("Usage"), "{help}");
+        assert!(!help.contains('`'), "{help}");
+        assert!(!help.contains("garbage BYTES"), "{help}");
+    }
+}

@@ -40,7 +40,7 @@ pub enum Kind {
     MikoNeo,
     /// A home-made board that speaks the SWPP.
     SwppBoard,
-    /// The `WhitePawn` app, which an SWPP board is connected to.
+    /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,
 }
 

@@ -16,7 +16,7 @@ pub enum Style {
     /// As the documents print them.
     #[default]
     Exact,
-    /// As home-made programs do: CR LF, moves not filled up, `O-O`, upper-case promotion letters.
+    /// As home-made programs do: CR LF, moves not filled up, O-O, upper-case promotion letters.
     Sloppy,
     /// Exact, but a promotion has no letter: the documents print none.
     Bare,
