@@ -92,7 +92,7 @@ pub enum Command {
     /// not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2 WhitePawn,
     /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
     ///
-    /// What is to be seen is printed, one thing a line. Without --game or --seed it ends with its input.
+    /// What is to be seen is printed, one thing a line; where nothing can be done, why. Without --game or --seed it ends with its input.
     #[cfg(target_os = "linux")]
     Simulate(Simulate),
     /// Feed a recorded transcript to its driver and print the events.

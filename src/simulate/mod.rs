@@ -72,6 +72,17 @@ pub enum Report {
     Made(Move),
     /// The lamps ask to take a move back.
     TakeBack(Move),
+    /// The hand took a move back.
+    TookBack(Move),
+    /// The hand made a move that is not played, and the board took it for one.
+    Wrong(UciMove),
+    /// The board was switched off.
+    Off,
+    /// The board was switched on; whether it had lost its memory.
+    On {
+        /// It had.
+        forgetful: bool,
+    },
     /// The board began a new game.
     NewGame,
     /// The board was given a position.
@@ -111,6 +122,11 @@ impl fmt::Display for Report {
             Self::Executed(m) => write!(f, "executed {}", uci(*m)),
             Self::Made(m) => write!(f, "made {}", uci(*m)),
             Self::TakeBack(m) => write!(f, "take-back {}", uci(*m)),
+            Self::TookBack(m) => write!(f, "took-back {}", uci(*m)),
+            Self::Wrong(m) => write!(f, "wrong {m}"),
+            Self::Off => f.write_str("off"),
+            Self::On { forgetful: true } => f.write_str("on forgetful"),
+            Self::On { forgetful: false } => f.write_str("on"),
             Self::NewGame => f.write_str("new-game"),
             Self::SetUp(fen) => write!(f, "set-up {fen}"),
             Self::Lost(what) => write!(f, "lost {what}"),
@@ -163,6 +179,11 @@ pub trait SimulatedBoard: Send {
     fn game(&self) -> &Game;
     /// The move that is shown and not executed yet.
     fn shown(&self) -> Option<Move>;
+}
+
+/// The hand was to take a move back, and there is none.
+fn nothing_to_take_back() -> Report {
+    Report::Refused("there is no move to take back".to_owned())
 }
 
 /// A random legal move.

@@ -213,7 +213,16 @@ pub async fn run<P: RadioBoard>(radio: &Radio<P>, mut turns: Turns) -> io::Resul
             line = input.next_line(), if input_open => match line? {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => match line.parse::<HandAction>() {
-                    Ok(action) => radio.hand(action),
+                    Ok(action) => {
+                        match action {
+                            HandAction::Unplug => writeln!(output, "{}", Report::Unplugged)?,
+                            HandAction::Plug => {
+                                writeln!(output, "{}", Report::Plugged(radio.place()))?;
+                            }
+                            _ => {}
+                        }
+                        radio.hand(action);
+                    }
                     Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
                 // A hand that plays by itself needs no orders.

@@ -42,8 +42,9 @@ GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
 GAP_MARGIN_MS = 45
 
 
-# Lines that are no reports of moves: our own notes, and what an SWPP board is told of the game.
-ASIDE = ("  (", "greeted ", "announced ", "ended ")
+# Lines that are no reports of moves: our own notes, what an SWPP board is told of the game, and what the hand was told to do
+# beside making moves.
+ASIDE = ("  (", "greeted ", "announced ", "ended ", "off", "on", "took-back ", "wrong ", "refused wrong ")
 
 
 class Failed(Exception):
@@ -237,7 +238,7 @@ class Simulator:
         for order in orders:
             self.log.note(f"  (hand: {order})")
             if order == "take-back":
-                self.board.pop()  # the one thing that a hand does without a report
+                self.board.pop()  # its report is passed over
         try:
             self._process.stdin.write("".join(order + "\n" for order in orders))
             self._process.stdin.flush()

@@ -72,8 +72,12 @@ impl Neo {
                 self.on = false;
                 self.drive = None;
                 self.silence();
+                self.report(Report::Off);
             }
-            Hand::Board(HandAction::On { .. }) => self.on = true,
+            Hand::Board(HandAction::On { forgetful }) => {
+                self.on = true;
+                self.report(Report::On { forgetful });
+            }
             Hand::Board(HandAction::Garbage(length)) => self.notify(EVENTS, &garbage(length)),
             // The radio is the host's.
             Hand::Board(HandAction::Unplug | HandAction::Plug) => {}

@@ -348,7 +348,12 @@ fn the_hand_makes_no_other_move_while_one_is_shown() {
     rig.does("wrong e2e4");
     assert_eq!(
         rig.seen(),
-        ["shown e2e4", "refused e7e5: e2e4 is shown", "executed e2e4"]
+        [
+            "shown e2e4",
+            "refused e7e5: e2e4 is shown",
+            "wrong d2d4",
+            "executed e2e4"
+        ]
     );
     rig.does("wrong a1a5");
     assert_eq!(rig.says(), "MB a1a5\n");
@@ -380,7 +385,7 @@ fn a_board_that_is_off_is_dumb_and_one_that_forgets_begins_anew() {
     assert_eq!(rig.says(), "");
     rig.seen();
     rig.does("on");
-    assert_eq!(rig.seen(), ["shown e7e5"]);
+    assert_eq!(rig.seen(), ["on", "shown e7e5"]);
     assert_eq!(rig.board.game().len(), 1);
     rig.does("off");
     rig.does("on forgetful");
