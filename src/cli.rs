@@ -11,7 +11,10 @@ use clap::{Parser, Subcommand};
 use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{
-    config::whitepawn::{DEFAULT_NAME, NORDIC_UART},
+    config::{
+        value::is_address,
+        whitepawn::{DEFAULT_NAME, NORDIC_UART},
+    },
     simulate::{
         hand::Plays,
         phone_radio::PhoneRadio,
@@ -118,7 +121,7 @@ pub struct Simulate {
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
     /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["link", "adapter", "ble"])]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
     /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1. App: the one to look for its board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
@@ -256,7 +259,7 @@ pub struct Swpp {
     #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
     pub answer: Answer,
     /// App: connect to this board.
-    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, conflicts_with_all = ["port", "link"])]
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, value_parser = address, conflicts_with_all = ["port", "link"])]
     pub connect: String,
     /// App: open this serial port or pseudo-terminal instead (8N1). With --link it is at a pseudo-terminal of its own.
     #[arg(long, value_name = "PATH", conflicts_with = "link")]
@@ -270,7 +273,7 @@ pub struct Swpp {
     )]
     pub baud: u32,
     /// App: the type of the games that its opponent announces, with --game or --seed.
-    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = game_type)]
     pub game_type: u8,
 }
 
@@ -311,6 +314,26 @@ fn hand_delay(text: &str) -> Result<HandDelay, String> {
     delay
         .map(|delay| HandDelay(Some(delay)))
         .map_err(|error| format!("{error}: write a number with a unit, such as 500ms, or never"))
+}
+
+#[cfg(target_os = "linux")]
+fn address(text: &str) -> Result<String, String> {
+    if is_address(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("write HOST:PORT, for instance 127.0.0.1:9700".to_owned())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn game_type(text: &str) -> Result<u8, String> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        "2" => Ok(2),
+        "3" => Ok(3),
+        _ => Err("write 0 (offline), 1 (engine), 2 (WhitePawn) or 3 (Lichess)".to_owned()),
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -89,7 +89,12 @@ fn an_app_without_a_board_says_so_and_fails() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("127.0.0.1:1 cannot be reached"), "{text}");
+    for words in [
+        "127.0.0.1:1 cannot be reached: nobody listens there",
+        "Is BoardBridge running, with a [[whitepawn]] and tcp",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[test]
@@ -169,5 +174,60 @@ fn an_option_that_would_be_of_no_use_is_wrong_usage_and_says_whose_it_is() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains(words), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_place_that_is_not_to_be_had_is_told_without_the_systems_words() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let (file, nowhere) = (file.display(), folder.path().join("no/where"));
+    for (line, status, words) in [
+        (
+            format!("swpp-board --listen {taken}"),
+            1,
+            "is in use: end the other program there",
+        ),
+        (format!("novag-ucb --link {file}"), 1, "is there already"),
+        (format!("miko-neo --link {file}"), 1, "is there already"),
+        (
+            format!("novag-ucb --link {}", nowhere.display()),
+            1,
+            "the folder is not there",
+        ),
+        (
+            "swpp-board --listen 9700".to_owned(),
+            2,
+            "write HOST:PORT, for instance 127.0.0.1:9700",
+        ),
+        (
+            "whitepawn-app --connect 9690".to_owned(),
+            2,
+            "write HOST:PORT",
+        ),
+        (
+            "whitepawn-app --port /dev/null".to_owned(),
+            1,
+            "/dev/null is no serial port",
+        ),
+        (
+            "whitepawn-app --game-type lichess".to_owned(),
+            2,
+            "3 (Lichess)",
+        ),
+    ] {
+        let output = boardbridge()
+            .arg("simulate")
+            .args(line.split(' '))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
+        assert!(said.contains(words), "{line}: {said}");
+        assert!(!said.contains("os error"), "{line}: {said}");
     }
 }

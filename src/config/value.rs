@@ -35,7 +35,7 @@ impl fmt::Display for Listen {
 }
 
 /// Whether a text is `HOST:PORT`.
-pub(super) fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(host, port)| {
         let host = host
             .strip_prefix('[')

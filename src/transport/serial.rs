@@ -6,8 +6,8 @@ use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialSt
 
 use super::OpenError;
 
-/// `ENOTTY`, the same on every Unix.
-const NOT_A_TTY: i32 = 25;
+/// `ENOTTY` in the words of the library, which keeps neither number nor kind of it.
+const NOT_A_TTY: &str = "Not a typewriter";
 
 /// A serial port and its speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +39,14 @@ impl SerialPort {
         let port = self.port.clone();
         // The library tells a port that is locked by another program as "no device".
         let locked = matches!(error.kind, tokio_serial::ErrorKind::NoDevice);
+        let no_tty = error.description == NOT_A_TTY;
         let source = io::Error::from(error);
         let there = !cfg!(unix) || Path::new(&port).exists();
         match source.kind() {
             _ if !there => OpenError::Missing { port },
             io::ErrorKind::PermissionDenied => OpenError::Denied { port },
             io::ErrorKind::ResourceBusy => OpenError::Busy { port },
-            _ if source.raw_os_error() == Some(NOT_A_TTY) && cfg!(unix) => {
-                OpenError::NoPort { port }
-            }
+            _ if no_tty => OpenError::NoPort { port },
             _ if locked && cfg!(unix) => OpenError::Busy { port },
             io::ErrorKind::NotFound => OpenError::Missing { port },
             _ => OpenError::Other { port, source },
@@ -58,5 +57,25 @@ impl SerialPort {
 impl fmt::Display for SerialPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {} baud", self.port, self.baud)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_serial_port_is_called_so() {
+        for port in [
+            "/dev/null",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+        ] {
+            let port = SerialPort {
+                port: port.to_owned(),
+                baud: 9600,
+            };
+            let error = port.open().err();
+            assert!(matches!(error, Some(OpenError::NoPort { .. })), "{error:?}");
+        }
     }
 }
