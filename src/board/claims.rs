@@ -4,13 +4,16 @@
 //!
 //! 1. A free board goes to the first client that states a target.
 //! 2. A client that states the very game the board is led through joins: one hand plays both colours.
-//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
-//!    client of the board awaits a move. Those whose game is left by that wait from then on.
+//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while nobody who has
+//!    had it for longer awaits a move. Those whose game is left by that wait from then on.
 //! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
 //!    then, first come first served, otherwise when it does.
 //!
 //! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it. Having lost the
 //!    board it waits, and gets it again only when its connection is back.
+//!
+//! 6. A new game that a client announces while it waits is begun when it gets the board; it is never reached by taking
+//!    another's back.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
 //! the game again.
@@ -47,6 +50,10 @@ pub struct Claim {
     pub answered: bool,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
+    /// Its place among those that got the board.
+    since: u64,
+    /// It begins a new game when it gets the board.
+    begins: bool,
     /// Its connection is gone, but it may come back.
     pub away: bool,
     /// Its game is over: it has the board only until that shows the last move.
@@ -58,9 +65,15 @@ pub struct Claim {
 /// All claims to one board.
 #[derive(Debug, Default)]
 pub struct Claims {
-    claims: Vec<Claim>,
+    all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
+    /// Clients that have got the board so far.
+    joins: u64,
+    /// Announced a new game while somebody else has the board, and has not stated it yet.
+    announced: Option<ClientId>,
+    /// Somebody leads who did not have the board before, and whether a new game was announced.
+    came: Option<bool>,
 }
 
 impl Claims {
@@ -71,17 +84,17 @@ impl Claims {
 
     /// Every claim.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter()
+        self.all.iter()
     }
 
     /// The clients that have the board.
     pub fn holders(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter().filter(|claim| claim.joined)
+        self.all.iter().filter(|claim| claim.joined)
     }
 
     /// The clients that wait for the board.
     pub fn waiting(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter().filter(|claim| !claim.joined)
+        self.all.iter().filter(|claim| !claim.joined)
     }
 
     /// Whether this client has the board.
@@ -94,20 +107,35 @@ impl Claims {
         self.holders().any(|claim| claim.awaiting)
     }
 
-    /// Whether this client may change the course of the game: it has the board, or the board is free, and no
-    /// other holder awaits a move.
+    /// Whether this client may change the course of the game: it has the board, or the board is free, and nobody who has
+    /// had it for longer awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
         let free = self.holders().all(|claim| claim.away || claim.finished);
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
     fn other_awaits(&self, client: ClientId) -> bool {
+        let mine = self.holders().find(|claim| claim.client == client);
+        let since = mine.map_or(u64::MAX, |claim| claim.since);
         self.holders()
-            .any(|claim| claim.client != client && claim.awaiting && !claim.answered && !claim.away)
+            .any(|claim| claim.since < since && claim.awaiting && !claim.answered && !claim.away)
+    }
+
+    /// A client that may not lead announces a new game: it begins when the client gets the board.
+    pub fn announce(&mut self, client: ClientId) {
+        match self.get(client) {
+            Some(claim) => claim.begins = true,
+            None => self.announced = Some(client),
+        }
+    }
+
+    /// Whether the board has just gone to a client that did not have it, and whether that has announced a new game. Once.
+    pub fn take_came(&mut self) -> Option<bool> {
+        self.came.take()
     }
 
     fn get(&mut self, client: ClientId) -> Option<&mut Claim> {
-        self.claims.iter_mut().find(|claim| claim.client == client)
+        self.all.iter_mut().find(|claim| claim.client == client)
     }
 
     /// A client states its target, while the hand's moves from `fresh_from` on are known to nobody. `true` if the
@@ -121,6 +149,7 @@ impl Claims {
         occasion: Occasion,
         fresh_from: usize,
     ) -> bool {
+        let begins = self.announced.take_if(|one| *one == client).is_some();
         if let Some(claim) = self.get(client) {
             claim.number = number;
             claim.game = game;
@@ -128,8 +157,8 @@ impl Claims {
             claim.fresh_from = fresh_from;
             claim.awaiting = false;
             claim.finished = false;
-        } else if self.claims.len() < MAX_CLAIMS {
-            self.claims.push(Claim {
+        } else if self.all.len() < MAX_CLAIMS {
+            self.all.push(Claim {
                 client,
                 label,
                 number,
@@ -139,6 +168,8 @@ impl Claims {
                 awaiting: false,
                 answered: false,
                 joined: false,
+                since: 0,
+                begins,
                 away: false,
                 finished: false,
                 promotion: Role::Queen,
@@ -153,16 +184,28 @@ impl Claims {
     fn admit(&mut self, client: ClientId) -> bool {
         let leads = self.may_lead(client);
         let target = self.target.clone();
+        let joins = self.joins + 1;
         let Some(claim) = self.get(client) else {
             return false;
         };
         let same = target.as_ref() == Some(&claim.game);
-        claim.joined = leads || same;
-        if !claim.joined || same {
+        let had = std::mem::replace(&mut claim.joined, leads || same);
+        if !claim.joined {
             return false;
         }
+        if !had {
+            claim.since = joins;
+        }
+        let begins = std::mem::take(&mut claim.begins);
         let game = claim.game.clone();
-        for other in &mut self.claims {
+        self.joins = joins;
+        if same {
+            return false;
+        }
+        if !had {
+            self.came = Some(begins);
+        }
+        for other in &mut self.all {
             other.joined &= other.client == client || game.continues(&other.game);
         }
         self.target = Some(game);
@@ -186,9 +229,9 @@ impl Claims {
 
     /// The board is where its target was: those whose game is over leave. `true` if the board's target changed.
     pub fn leave_finished(&mut self) -> bool {
-        let before = self.claims.len();
-        self.claims.retain(|claim| !claim.finished);
-        before != self.claims.len() && self.admit_waiting()
+        let before = self.all.len();
+        self.all.retain(|claim| !claim.finished);
+        before != self.all.len() && self.admit_waiting()
     }
 
     /// A client awaits a move, or no longer does. `true` if the board's target changed.
@@ -254,14 +297,14 @@ impl Claims {
 
     /// What stands on the board now is nobody's answer.
     pub fn forget_answers(&mut self) {
-        for claim in &mut self.claims {
+        for claim in &mut self.all {
             claim.fresh_from = usize::MAX;
         }
     }
 
     /// The held game is so long now: what comes after it will be new to everybody.
     pub fn taken_back_to(&mut self, plies: usize) {
-        for claim in &mut self.claims {
+        for claim in &mut self.all {
             claim.fresh_from = claim.fresh_from.min(plies);
         }
     }
@@ -269,23 +312,23 @@ impl Claims {
     /// A step of the program's was carried out, and what the board holds up to this ply is no news: that answers nobody whom
     /// the hand had not answered, whatever he has stated meanwhile.
     pub fn stepped(&mut self, plies: usize) {
-        for claim in self.claims.iter_mut().filter(|claim| !claim.answered) {
+        for claim in self.all.iter_mut().filter(|claim| !claim.answered) {
             claim.fresh_from = claim.fresh_from.max(plies);
         }
     }
 
     /// Notes which clients the hand has answered.
     pub fn note_answers(&mut self, is_answered: impl Fn(&Claim) -> bool) {
-        for claim in &mut self.claims {
+        for claim in &mut self.all {
             claim.answered = is_answered(claim);
         }
     }
 
     /// A client leaves. `true` if the board's target changed.
     pub fn release(&mut self, client: ClientId) -> bool {
-        let before = self.claims.len();
-        self.claims.retain(|claim| claim.client != client);
-        before != self.claims.len() && self.admit_waiting()
+        let before = self.all.len();
+        self.all.retain(|claim| claim.client != client);
+        before != self.all.len() && self.admit_waiting()
     }
 
     /// Lets in those whose time has come. `true` if the board's target changed.
@@ -295,7 +338,7 @@ impl Claims {
             changed = self.target.take().is_some();
         }
         let waiting: Vec<ClientId> = self
-            .claims
+            .all
             .iter()
             .filter(|claim| !claim.joined && claim.awaiting && !claim.away)
             .map(|claim| claim.client)
@@ -308,7 +351,7 @@ impl Claims {
 
     /// Tells the claims in terms of a game now known: see [`Game::rebased`].
     pub fn rebase(&mut self, known: &Game) {
-        for claim in &mut self.claims {
+        for claim in &mut self.all {
             claim.game = claim.game.clone().rebased(known);
         }
         if let Some(target) = self.target.take() {
@@ -351,8 +394,49 @@ mod tests {
         assert!(!state(&mut claims, BLACK, "e2e4"));
         assert!(claims.has(BLACK));
         claims.set_awaiting(BLACK, true);
-        assert!(!state(&mut claims, WHITE, "d2d4"));
-        assert!(!claims.has(WHITE), "Black awaits a move in another game");
+        assert!(state(&mut claims, WHITE, "d2d4"), "it came first");
+        assert!(!claims.has(BLACK), "its game is left");
+    }
+
+    #[test]
+    fn who_came_first_keeps_the_board_and_who_joined_goes_on_while_nobody_minds() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        state(&mut claims, BLACK, "e2e4");
+        claims.set_awaiting(BLACK, true);
+        assert!(
+            !state(&mut claims, BLACK, "d2d4"),
+            "the first awaits the hand"
+        );
+        assert!(!claims.has(BLACK));
+        state(&mut claims, BLACK, "e2e4");
+        assert!(claims.has(BLACK));
+        claims.set_awaiting(WHITE, false);
+        // It knows the reply before the other has told it, and is wrong.
+        assert!(state(&mut claims, BLACK, "e2e4 h7h6"));
+        claims.set_awaiting(BLACK, true);
+        assert!(state(&mut claims, WHITE, "e2e4 e7e5"));
+        assert!(claims.has(WHITE) && !claims.has(BLACK));
+    }
+
+    #[test]
+    fn a_new_game_announced_by_a_client_that_waits_begins_when_it_gets_the_board() {
+        for before in [false, true] {
+            let mut claims = Claims::default();
+            state(&mut claims, WHITE, "e2e4 e7e5");
+            claims.take_came();
+            if before {
+                state(&mut claims, BLACK, "e2e4");
+            }
+            claims.announce(BLACK);
+            state(&mut claims, BLACK, "e2e4");
+            claims.set_awaiting(BLACK, true);
+            assert_eq!(claims.take_came(), None);
+            assert!(claims.release(WHITE));
+            assert_eq!(claims.take_came(), Some(true), "known before: {before}");
+            assert_eq!(claims.take_came(), None);
+        }
     }
 
     #[test]

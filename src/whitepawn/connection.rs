@@ -9,8 +9,8 @@ use crate::transport::{Stream, line::Medium};
 /// Connections that may wait to be served. An app makes one.
 pub const MAX_WAITING: usize = 4;
 
-/// Whether a connection's other end has not acknowledged all it was sent.
-pub type Unread = Box<dyn Fn() -> bool + Send>;
+/// Whether a connection's other end has not acknowledged all it was sent. Nothing if nobody knows.
+pub type Unread = Box<dyn Fn() -> Option<bool> + Send>;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {

@@ -11,7 +11,7 @@ use super::{
     Connection,
     connection::Unread,
     notice::Notice,
-    session::{Action, Identity, Session},
+    session::{ACK_WAIT, Action, Identity, Session},
 };
 use crate::{
     board::command::{ClientId, Command},
@@ -98,6 +98,7 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             links: Vec::new(),
             active: None,
             served: 0,
+            asks_at: None,
             commands: VecDeque::new(),
         };
         server.run(&mut connections, &stop).await;
@@ -117,6 +118,8 @@ struct Server {
     active: Option<usize>,
     /// The link that was heard last: another is heard first next time.
     served: usize,
+    /// When to ask whether what was sent has arrived.
+    asks_at: Option<Instant>,
     /// For the board; they wait here, so that the app never does.
     commands: VecDeque<Command>,
 }
@@ -148,6 +151,7 @@ impl Server {
                     self.session.snapshot(&snapshot);
                 }
                 () = sleep_until_some(line_ends) => self.lines_broken(),
+                () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
                 // Last: an app that talks without end keeps nobody waiting but itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
@@ -192,6 +196,8 @@ impl Server {
             Ok(Passed::Written) => {
                 if self.active == Some(index) {
                     self.session.sent(now());
+                    self.asks_at
+                        .get_or_insert_with(|| Instant::now() + ACK_WAIT);
                 }
             }
             Err(why) => self.close(index, &why),
@@ -238,13 +244,26 @@ impl Server {
             let peer = self.links[index].peer.clone();
             // The link before may be dead without anybody having noticed.
             let link = self.links.remove(before);
-            let unread = link.unread.is_some_and(|unread| unread());
+            let unread = link.unread.and_then(|unread| unread()) == Some(true);
             let why = format!("{peer} has taken its place");
             self.session.taken_over(now(), &why, unread);
             place -= usize::from(before < index);
         }
         self.active = Some(place);
         place
+    }
+
+    /// Moves that the other end's kernel has acknowledged are not told again, however the connection ends later.
+    fn ask_what_arrived(&mut self) {
+        let link = self.active.and_then(|index| self.links.get(index));
+        let unread = link
+            .and_then(|link| link.unread.as_ref())
+            .map(|unread| unread());
+        if unread == Some(Some(false)) {
+            self.session.arrived();
+        }
+        let again = unread.is_some() && self.session.unproven().is_some();
+        self.asks_at = again.then(|| Instant::now() + ACK_WAIT);
     }
 
     /// Lines that have begun and do not end are dropped.

@@ -99,8 +99,8 @@ pub struct Session {
     in_flight: Option<Message>,
     /// The game that it is a move of has ended: it is not told again.
     withdrawn: bool,
-    /// The last message sent and when, if it was a move and the app has said nothing since.
-    unanswered: Option<(Instant, Message)>,
+    /// Moves that were sent, first to last, and when. Nothing has proved yet that they arrived.
+    unproven: VecDeque<(Instant, Message)>,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -118,7 +118,7 @@ impl Session {
             outbox: VecDeque::new(),
             in_flight: None,
             withdrawn: false,
-            unanswered: None,
+            unproven: VecDeque::new(),
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
@@ -167,13 +167,26 @@ impl Session {
     pub fn sent(&mut self, now: Instant) {
         let sent = self.in_flight.take();
         let told_again = |m: &Message| matches!(m, Message::BoardMove(_)) && !self.withdrawn;
-        let moved = sent.filter(told_again);
-        self.unanswered = moved.map(|message| (now, message));
+        if let Some(message) = sent.filter(told_again) {
+            self.unproven.push_back((now, message));
+        }
+    }
+
+    /// When the first of the moves was sent that may not have arrived.
+    pub fn unproven(&self) -> Option<Instant> {
+        self.unproven.front().map(|(at, _)| *at)
+    }
+
+    /// Everything that was sent has arrived.
+    pub fn arrived(&mut self) {
+        self.unproven.clear();
     }
 
     /// The app's connection is gone, and what was sent longer ago than `delivery` has arrived.
     pub fn disconnected(&mut self, now: Instant, why: &str, delivery: Duration) {
-        if self.hang_up(now, why, |age| age < delivery) {
+        let since = |at: Instant| now.saturating_duration_since(at);
+        self.unproven.retain(|(at, _)| since(*at) < delivery);
+        if self.hang_up(why) {
             self.ask(Command::Away {
                 client: self.client,
                 on: true,
@@ -184,12 +197,17 @@ impl Session {
     /// The app has made another connection, and the one before is closed. `unread`: it has not acknowledged all it was
     /// sent.
     pub fn taken_over(&mut self, now: Instant, why: &str, unread: bool) {
-        self.hang_up(now, why, |age| unread && age >= ACK_WAIT);
+        let first = self.unproven();
+        let old = first.is_some_and(|at| now.saturating_duration_since(at) >= ACK_WAIT);
+        if !(unread && old) {
+            self.arrived();
+        }
+        self.hang_up(why);
     }
 
     /// Keeps the hand's moves that may not have arrived for the app's next connection; the rest is of no use to anybody
     /// then. Whether the app was there.
-    fn hang_up(&mut self, now: Instant, why: &str, is_lost: impl Fn(Duration) -> bool) -> bool {
+    fn hang_up(&mut self, why: &str) -> bool {
         let moved = |message: &Message| matches!(message, Message::BoardMove(_));
         self.outbox.retain(moved);
         if let Some(message) = self.in_flight.take().filter(moved)
@@ -197,9 +215,7 @@ impl Session {
         {
             self.outbox.push_front(message);
         }
-        if let Some((left, message)) = self.unanswered.take()
-            && is_lost(now.saturating_duration_since(left))
-        {
+        for (_, message) in self.unproven.drain(..).rev() {
             self.outbox.push_front(message);
         }
         let present = std::mem::take(&mut self.present);
@@ -216,7 +232,6 @@ impl Session {
 
     /// A line came from the app at `peer`.
     pub fn line(&mut self, peer: &str, line: &[u8]) {
-        self.unanswered = None;
         match swpp::read(line) {
             Ok(Message::HandshakeRequest { protocol, build }) => {
                 self.welcome(peer, protocol, build);
@@ -334,6 +349,8 @@ impl Session {
             Some(_) if on.game.len() >= MAX_PLIES => self.tell(Notice::TooLong),
             Some(m) => {
                 on.game.push(m);
+                // It answers what it was told.
+                self.unproven.clear();
                 self.notices.all_is_well();
                 self.state();
             }
@@ -374,7 +391,7 @@ impl Session {
     /// No move of the game so far is told any more, nor told again.
     fn withdraw(&mut self) {
         self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
-        self.unanswered = None;
+        self.unproven.clear();
         self.withdrawn = true;
     }
 
@@ -472,6 +489,11 @@ mod tests {
 
         fn says(&mut self, line: &str) {
             self.session.line("the test", line.as_bytes());
+            self.acts();
+        }
+
+        /// What the conversation wants of the board is done.
+        fn acts(&mut self) {
             while let Some(action) = self.session.poll_action() {
                 if let Action::Ask(command) = action {
                     self.machine.command(self.now, command);
@@ -484,6 +506,20 @@ mod tests {
             let channel = Channel::Serial;
             self.machine.received(self.now, channel, line.as_bytes());
             self.session.snapshot(&self.machine.snapshot());
+        }
+
+        /// The link takes this message.
+        fn sends(&mut self, message: &str) {
+            assert_eq!(self.next(), message);
+            self.session.sent(self.now);
+        }
+
+        /// The link breaks, and the app comes back.
+        fn comes_back(&mut self) {
+            self.session
+                .disconnected(self.now, "broke", Duration::from_mins(1));
+            self.says("H0010023");
+            self.sends("H101       1\n");
         }
 
         fn next(&mut self) -> String {
@@ -519,5 +555,48 @@ mod tests {
         assert_eq!(rig.next(), "H101       1\n");
         rig.session.sent(rig.now);
         assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn every_move_that_may_be_lost_is_told_again() {
+        let mut rig = Rig::new();
+        rig.says("NG0Y");
+        rig.hand("Me2e4\r\n");
+        rig.acts();
+        rig.sends("MB e2e4\n");
+        rig.hand("Me7e5\r\n");
+        rig.sends("MB e7e5\n");
+        rig.comes_back();
+        rig.sends("MB e2e4\n");
+        rig.sends("MB e7e5\n");
+    }
+
+    #[test]
+    fn an_answer_to_h0_does_not_make_the_move_before_it_arrive() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        assert_eq!(rig.next(), "MB e2e4\n");
+        rig.says("H0010023");
+        rig.session.sent(rig.now);
+        rig.sends("H101       1\n");
+        rig.comes_back();
+        rig.sends("MB e2e4\n");
+    }
+
+    #[test]
+    fn a_move_that_arrived_or_was_answered_is_not_told_again() {
+        for answered in [false, true] {
+            let mut rig = Rig::new();
+            rig.hand("Me2e4\r\n");
+            rig.acts();
+            rig.sends("MB e2e4\n");
+            if answered {
+                rig.says("MA e7e5");
+            } else {
+                rig.session.arrived();
+            }
+            rig.comes_back();
+            assert_eq!(rig.next(), "", "answered: {answered}");
+        }
     }
 }

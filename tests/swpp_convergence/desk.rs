@@ -45,12 +45,12 @@ pub struct Desk {
     notice: Option<(Instant, bool)>,
     /// What goes to the app.
     pub out: Pipe<String>,
-    /// The last message, if it was a move and the app has said nothing since.
-    unanswered: Option<String>,
+    /// Moves that were sent and may not have arrived.
+    unproven: Vec<String>,
     /// What the link is taking is a move of a game that is over.
     withdrawn: bool,
-    /// A move that is told again, for the link told that it was not read.
-    again: Option<String>,
+    /// Moves that are told again, for the link told that they were not read.
+    again: Vec<String>,
     /// Moves that the app will never be told.
     pub lost: Vec<String>,
     /// Moves that were given to a link.
@@ -73,9 +73,9 @@ impl Desk {
             guest: None,
             notice: None,
             out: Pipe::new(manner),
-            unanswered: None,
+            unproven: Vec::new(),
             withdrawn: false,
-            again: None,
+            again: Vec::new(),
             lost: Vec::new(),
             given: Vec::new(),
             random: Rng::with_seed(seed),
@@ -124,9 +124,11 @@ impl Desk {
         };
         let undelivered = tells && !link.lost.is_empty();
         // What is told again is not lost.
-        if let Some(again) = self.unanswered.take().filter(|_| undelivered) {
-            assert_eq!(link.lost.pop().as_ref(), Some(&again));
-            self.again = Some(again);
+        for again in self.unproven.drain(..).filter(|_| undelivered) {
+            let at = link.lost.iter().position(|lost| *lost == again);
+            assert!(at.is_some(), "{again} arrived, and is told again");
+            link.lost.remove(at.unwrap());
+            self.again.push(again);
         }
         link.lost.retain(|text| text.starts_with("MB"));
         self.lost.extend(link.lost);
@@ -178,7 +180,6 @@ impl Desk {
     }
 
     fn line(&mut self, line: &[u8]) {
-        self.unanswered = None;
         let announces = line.starts_with(b"NG") || line.starts_with(b"GE");
         let sending = self
             .active
@@ -186,6 +187,17 @@ impl Desk {
             .is_some_and(|link| link.sending.is_some());
         self.withdrawn |= announces && sending;
         self.session.line("the app", line);
+        if self.session.unproven().is_none() {
+            self.unproven.clear();
+        }
+    }
+
+    /// Something has arrived at the app.
+    pub fn delivered(&mut self) {
+        if self.out.under_way().next().is_none() {
+            self.session.arrived();
+            self.unproven.clear();
+        }
     }
 
     /// Lets everything said now go on its way.
@@ -248,9 +260,14 @@ impl Desk {
             self.session.sent(now);
             let moves = text.starts_with("MB");
             let withdrawn = std::mem::take(&mut self.withdrawn);
-            self.unanswered = (moves && !withdrawn).then(|| text.clone());
-            if moves && self.again.take().as_ref() != Some(&text) {
-                self.given.push(text.clone());
+            if moves && !withdrawn {
+                self.unproven.push(text.clone());
+            }
+            if moves {
+                match self.again.iter().position(|again| *again == text) {
+                    Some(at) => drop(self.again.remove(at)),
+                    None => self.given.push(text.clone()),
+                }
             }
             if link.dead {
                 link.lost.push(text);

@@ -458,6 +458,8 @@ impl World {
 
     /// Whether the machine may say this now.
     fn check(&mut self, text: &str) {
+        // A board's first game is not known to it, nor its moves taken, before the radio has acknowledged that.
+        self.followed &= !(text.starts_with("NG") && self.setup.gatt && self.moves_come());
         let wire = &mut self.wire;
         let kind = &text[..2];
         if kind == "H0" {

@@ -294,6 +294,7 @@ impl World {
                 self.desk.received(now, &piece.bytes);
             }
             if let Some(piece) = self.desk.out.poll(now) {
+                self.desk.delivered();
                 middle
                     .desk
                     .machine
@@ -310,6 +311,7 @@ impl World {
             }
         }
         if let Some(piece) = self.front().out.poll(now) {
+            self.front().delivered();
             self.app_hears(&piece.bytes);
         }
         self.pump();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Machine, answer_to};
 use crate::{
-    board::{command::Command, occasion::Judge},
+    board::{command::Command, held::Certainty, occasion::Judge, snapshot::LinkState},
     bus::Event,
 };
 
@@ -77,6 +77,8 @@ impl Machine {
                     self.kings_down();
                     self.leading = false;
                     self.forget_old_game();
+                } else {
+                    self.claims.announce(client);
                 }
             }
             Command::Ready { client } => {
@@ -126,7 +128,7 @@ impl Machine {
     /// A program that awaits the hand says whose side it plays; more than one, in turns, that it plays both.
     ///
     /// What was thought before may be of an analysis for the other side.
-    fn hand_is_awaited(&mut self) {
+    pub(super) fn hand_is_awaited(&mut self) {
         if let Some((hand, target)) = self.hand.as_mut().zip(self.claims.target()) {
             *hand = target.turn();
         }
@@ -144,6 +146,12 @@ impl Machine {
     }
 
     pub(super) fn admit_waiting(&mut self) {
+        // A game that is over is shown to its end first, where nothing is in the way of that.
+        let ends = self.claims.holders().any(|claim| claim.finished);
+        let shows = self.link == LinkState::Up && !self.by_hand;
+        if ends && shows && self.held.certainty() == Certainty::Sure {
+            return;
+        }
         if self.claims.admit_waiting() {
             self.target_stated(true);
         }
@@ -152,6 +160,15 @@ impl Machine {
     /// A client stated a target; it may be the one the board is led to already.
     pub(super) fn target_stated(&mut self, changed: bool) {
         if changed {
+            let other_game = self.is_of_another_game();
+            if self
+                .claims
+                .take_came()
+                .is_some_and(|begins| begins || other_game)
+            {
+                self.given.new_game = true;
+                self.forget_old_game();
+            }
             self.lead_after = None;
             self.by_hand = false;
             self.hand_took_back = false;
@@ -171,6 +188,16 @@ impl Machine {
         {
             self.held.doubt();
         }
+    }
+
+    /// Whether the target has nothing of the game on the board.
+    fn is_of_another_game(&self) -> bool {
+        let held = self.held.game();
+        let common = self
+            .claims
+            .target()
+            .and_then(|target| target.common_plies(held));
+        !held.is_empty() && common == Some(0)
     }
 
     pub(super) fn tell_target(&mut self) {
@@ -270,6 +297,15 @@ mod tests {
             while self.machine.poll_transmit(self.now).is_some() {}
             self.machine.timeout(self.now);
             while self.machine.poll_transmit(self.now).is_some() {}
+        }
+
+        /// What the machine sends now.
+        fn transmits(&mut self) -> String {
+            let mut text = String::new();
+            while let Some(outgoing) = self.machine.poll_transmit(self.now) {
+                text += std::str::from_utf8(outgoing.bytes()).unwrap();
+            }
+            text
         }
 
         /// The characteristic has taken what was written.
@@ -375,6 +411,48 @@ mod tests {
         rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5 g7g6");
         rig.hears("MB h5f3\n");
         assert_eq!(rig.answer(), None);
+    }
+
+    #[test]
+    fn a_new_game_that_waited_for_the_board_is_begun_there_and_the_one_before_is_ended() {
+        let mut rig = Rig::new();
+        rig.states("");
+        rig.waits(1);
+        rig.hears("MB e2e4\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        // The move goes out, and the hand has time to make it.
+        rig.waits(0);
+        rig.waits(10);
+        let waiting = ClientId(2);
+        let mut game = Game::standard();
+        game.play_uci(["d2d4"]).unwrap();
+        for command in [
+            Command::NewGame { client: waiting },
+            Command::Target {
+                client: waiting,
+                label: "another".into(),
+                number: 1,
+                game: Box::new(game.clone()),
+                occasion: Occasion::default(),
+            },
+            Command::Await {
+                client: waiting,
+                on: true,
+            },
+        ] {
+            rig.machine.command(rig.now, command);
+        }
+        assert_eq!(rig.transmits(), "", "it waits");
+        let ended = Command::Ended {
+            client: CLIENT,
+            end: GameEnd::BlackResigned,
+        };
+        rig.machine.command(rig.now, ended);
+        // The hand plays White in the game that ends, and Black in the next.
+        assert_eq!(rig.transmits(), "GE4\nNG1N\nMA d2d4\n");
+        assert_eq!(*rig.machine.snapshot().game, game);
+        assert_eq!(rig.machine.snapshot().ending, None);
     }
 
     #[test]

@@ -473,15 +473,14 @@ impl Machine {
                     Step::NewGame(_) => Some(Advice::NewGame),
                     Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
                 };
-                self.hand = match &step {
-                    Step::NewGame(beginning) => beginning.hand,
-                    Step::SetUp(_) => None,
-                    Step::Show(_) | Step::TakeBack(_) => self.hand,
-                };
                 self.mistake = None;
                 self.stray = None;
                 self.hand_took_back = false;
                 self.step = Some(step.clone());
+                if matches!(step, Step::NewGame(_)) {
+                    // The game before is over, whether or not its last move was shown.
+                    self.tell_ending(now);
+                }
                 self.driver.start(now, step);
                 self.changed = true;
                 true

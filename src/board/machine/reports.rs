@@ -434,11 +434,16 @@ impl Machine {
                     by: By::Target,
                 });
             }
-            Some(Step::NewGame(_)) => {
+            Some(Step::NewGame(beginning)) => {
+                self.hand = beginning.hand;
+                if self.claims.awaiting() {
+                    self.hand_is_awaited();
+                }
                 self.held.replace(Game::standard());
                 self.event(Event::NewGame { by: By::Target });
             }
             Some(Step::SetUp(game)) => {
+                self.hand = None;
                 self.refusals = 0;
                 let fen = game.fen().to_string();
                 if *game == *self.held.game() {
