@@ -142,8 +142,8 @@ pub struct Simulate {
     /// Which line of the file, from 1.
     #[arg(long, default_value_t = 1, requires = "game")]
     pub line: usize,
-    /// Let the hand, or the app's opponent, play random legal moves chosen by this number. A Neo's hand and the style bare
-    /// promote to queens only: nothing tells the other pieces.
+    /// Let the hand, or the app's opponent, play random legal moves chosen by this number. A Neo's hand, a board in the
+    /// style bare and the app promote to queens only: nothing tells a Neo or its hand the other pieces.
     #[arg(long, conflicts_with = "game")]
     pub seed: Option<u64>,
     /// Whose moves are played, with --game or --seed.
