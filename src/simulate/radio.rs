@@ -200,9 +200,9 @@ impl<P: RadioBoard> Drop for Radio<P> {
 /// The output cannot be written.
 pub async fn run<P: RadioBoard>(radio: &Radio<P>, mut turns: Turns) -> io::Result<Outcome> {
     let mut output = io::stdout();
-    writeln!(output, "{}", Report::Plugged(radio.place()))?;
     let stop = stop_signal();
     tokio::pin!(stop);
+    writeln!(output, "{}", Report::Plugged(radio.place()))?;
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
     let mut looks = interval(LOOK);
