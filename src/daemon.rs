@@ -379,22 +379,26 @@ fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
     }
 }
 
-/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere).
+/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere). On Unix one that comes from now on is not missed, whenever it is waited
+/// for.
 ///
 /// # Errors
 /// The signals cannot be watched.
-pub async fn stop_signal() -> io::Result<()> {
+pub fn stop_signal() -> impl Future<Output = io::Result<()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+        let signals = [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
+        async {
+            let [terminate, interrupt] = signals;
+            let (mut terminate, mut interrupt) = (terminate?, interrupt?);
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            Ok(())
         }
-        Ok(())
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    tokio::signal::ctrl_c()
 }

@@ -77,9 +77,12 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     );
     refused(
         "[uci]\nlisten = 9670",
-        &["bb.toml:2:", "uci.listen", "string"],
+        &["bb.toml:2:", "uci.listen", "a text in quotes"],
     );
-    refused("\n\n[usi]\n", &["bb.toml:3:", "usi", "boards"]);
+    refused(
+        "\n\n[usi]\n",
+        &["bb.toml:3:", "usi", "did you mean uci?", "boards"],
+    );
     refused("[uci\n", &["bb.toml:1", "TOML"]);
     refused("a = 1\na = 2\n", &["bb.toml:2", "TOML"]);
     refused(
@@ -93,6 +96,152 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     refused(
         "[boards.\"my board\"]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }",
         &["bb.toml:1:", "my board", "letters"],
+    );
+}
+
+/// What `check` says of it.
+fn message(text: &str) -> String {
+    String::from_utf8(check_with(text, &[]).stderr).unwrap()
+}
+
+#[test]
+fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_that_is_like_it() {
+    let said = message("[boards.b]\nkind = \"swpp\"\nmov_wait = \"3s\"\n");
+    for words in ["bb.toml:3:", "boards.b.mov_wait", "did you mean move_wait?"] {
+        assert!(said.contains(words), "`{words}` is not in: {said}");
+    }
+    let (_, keys) = said.trim_end().split_once("Here may stand: ").unwrap();
+    assert_eq!(
+        keys,
+        "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait"
+    );
+    let said = message("[boards.b]\nkind = \"miko-neo\"\nble = { wright = \"x\" }\n");
+    assert!(said.ends_with("name, address, adapter\n"), "{said}");
+    assert!(!said.contains("did you mean"), "{said}");
+}
+
+#[test]
+fn a_mistake_within_braces_or_a_list_is_named_with_its_own_line() {
+    for (way, problem) in [
+        ("tcp = { listen = \"9690\" }", "tcp.listen"),
+        ("serial = { prt = \"/dev/ttyGS0\" }", "serial.prt"),
+        ("serial = { port = \"ttyGS0\" }", "serial.port"),
+        ("rfcomm = { channel = 31 }", "rfcomm.channel"),
+        ("ble = { write = \"x\" }", "ble.write"),
+        ("ble = { name = \"\" }", "ble.name"),
+    ] {
+        let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n\n{way}\n");
+        refused(&text, &["bb.toml:7:", problem]);
+    }
+    let second = "tcp = {}\n[[whitepawn]]\nboard = \"citrine\"\n\nble = { name = \"\" }\n";
+    let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{second}");
+    refused(&text, &["bb.toml:10:", "ble.name"]);
+    refused(
+        "whitepawn = [\n  { board = \"b\" },\n  { bord = \"b\" },\n]\n",
+        &["bb.toml:3:", "bord"],
+    );
+    refused(
+        "[boards.n]\nkind = \"miko-neo\"\nble = { name = \"x\" }\nparking = [\n  8,\n  \"-1\",\n]\n",
+        &["bb.toml:6:", "parking"],
+    );
+}
+
+/// The whole message behind the file's name.
+fn refused_with(text: &str, whole: &str) {
+    let said = message(text);
+    let behind = said.split_once("bb.toml:").map(|(_, behind)| behind.trim());
+    assert_eq!(behind, Some(whole));
+}
+
+#[test]
+fn a_mistake_is_told_in_plain_words() {
+    let neo =
+        |line: &str| format!("[boards.n]\nkind = \"miko-neo\"\nble = {{ name = \"x\" }}\n{line}\n");
+    for (text, whole) in [
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = { port = \"/x\", baud = \"fast\" }".to_owned(),
+            "3: boards.b.serial.baud: is a number such as 115200, not the text \"fast\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = { port = 3 }".to_owned(),
+            "3: boards.b.serial.port: is a text in quotes, not the number 3",
+        ),
+        (
+            neo("motor = \"yes\""),
+            "4: boards.n.motor: is true or false, not the text \"yes\"",
+        ),
+        (
+            neo("parking = 8"),
+            "4: boards.n.parking: is a list such as [8, -1], not the number 8",
+        ),
+        (
+            neo("parking = [8, 1000]"),
+            "4: boards.n.parking: is a number such as 8 or -1, not the number 1000",
+        ),
+        (
+            neo("promotion = true"),
+            "4: boards.n.promotion: is \"option\" or \"gesture\", not true",
+        ),
+        (
+            "uci = 3".to_owned(),
+            "1: uci: is a table: [uci], not the number 3",
+        ),
+        (
+            "[[uci]]\nlisten = \"off\"".to_owned(),
+            "1: uci.0: there is only one: write [uci], with one bracket",
+        ),
+        (
+            "[[boards.b]]\nkind = \"swpp\"".to_owned(),
+            "2: boards.b.0.kind: there is only one: write [boards.b], with one bracket",
+        ),
+        (
+            "[whitepawn]\nboard = \"b\"".to_owned(),
+            "1: whitepawn: write [[whitepawn]], with two brackets",
+        ),
+    ] {
+        refused_with(&text, whole);
+    }
+}
+
+#[test]
+fn what_is_missing_comes_with_an_example() {
+    for (text, whole) in [
+        (
+            "[boards.b]\nserial = { port = \"/x\" }",
+            "1: boards.b.kind: is missing: for instance kind = \"novag-citrine\", or \"novag-ucb\", \"miko-neo\", \"swpp\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\ntcp = {}",
+            "3: boards.b.tcp.address: is missing: for instance address = \"192.168.1.20:9700\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = {}",
+            "3: boards.b.serial.port: is missing: for instance port = \"/dev/ttyUSB0\"",
+        ),
+        (
+            "[[whitepawn]]\ntcp = {}",
+            "1: [[whitepawn]] number 1: board: is missing: for instance board = \"citrine\", the name of one of your \
+             [boards.NAME]",
+        ),
+        (
+            "[[link]]\nwhite = \"b\"",
+            "1: [[link]] number 1: boards: is missing: for instance boards = [\"citrine\", \"neo\"], names of your \
+             [boards.NAME]",
+        ),
+    ] {
+        refused_with(text, whole);
+    }
+}
+
+#[test]
+fn an_entry_of_many_is_named_by_its_number() {
+    let text = format!(
+        "{CITRINE}[[whitepawn]]\nboard = \"citrine\"\ntcp = {{}}\n[[whitepawn]]\nboard = \"citrine\"\n\
+         rfcomm = {{ channel = \"three\" }}\n"
+    );
+    refused_with(
+        &text,
+        "9: [[whitepawn]] number 2: rfcomm.channel: is a number from 1 to 30, not the text \"three\"",
     );
 }
 
@@ -211,7 +360,7 @@ fn impossible_words_about_games_are_refused() {
     }
     refused(
         "[games]\ndirectory = true",
-        &["bb.toml:2:", "games.directory", "string"],
+        &["bb.toml:2:", "games.directory", "a text in quotes"],
     );
     let long = "x".repeat(61);
     for name in ["Jürgen", "", " Anna", "An\\nna", long.as_str()] {
@@ -372,6 +521,28 @@ fn how_the_app_comes_is_said_in_full() {
         let output = check_with(&text, &[]);
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn short_uuids_are_completed_and_half_ones_refused() {
+    let text = "[boards.b]\nkind = \"swpp\"\nble = { name = \"x\", write = \"ffe1\", notify = \"0000FFE2\" }\n\
+                [[whitepawn]]\nboard = \"b\"\nble = { service = \"ffe0\" }\n";
+    let config = Config::from_text(text, "short").unwrap();
+    let [board] = &config.boards.values().collect::<Vec<_>>()[..] else {
+        panic!("{config:?}");
+    };
+    let ble = board.ble.as_ref().unwrap();
+    let long = |short: &str| format!("0000{short}-0000-1000-8000-00805f9b34fb");
+    assert_eq!(ble.write.unwrap().0.to_string(), long("ffe1"));
+    assert_eq!(ble.notify.unwrap().0.to_string(), long("ffe2"));
+    let served = config.whitepawn[0].ble.as_ref().unwrap();
+    assert_eq!(served.uuids()[0].to_string(), long("ffe0"));
+    for half in ["ffe", "ffe1f", "+fe1", "ffg1", ""] {
+        refused(
+            &text.replace("\"ffe1\"", &format!("{half:?}")),
+            &["bb.toml:3:", "is no UUID", "\"ffe1\""],
+        );
     }
 }
 

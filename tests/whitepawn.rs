@@ -198,7 +198,9 @@ async fn an_illegal_move_of_the_app_is_refused_in_words_and_breaks_nothing() {
     hand.does("e2e4").await;
     app.hears_next("MB e2e4").await;
     app.says("MA e7e4").await;
-    let said = watcher.hears_of("refused e7e4").await;
+    let said = watcher
+        .hears_of("refused e7e4 after 1 ply, with Black")
+        .await;
     assert!(
         said.contains("\"client\":\"the WhitePawn app (tcp"),
         "{said}"

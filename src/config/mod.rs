@@ -8,6 +8,7 @@ pub mod link;
 mod shared;
 pub mod value;
 pub mod whitepawn;
+mod words;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -64,7 +65,7 @@ pub struct Config {
 
 /// `[uci]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [uci]")]
 pub struct UciConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
@@ -80,7 +81,7 @@ impl Default for UciConfig {
 
 /// `[status]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [status]")]
 pub struct StatusConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
@@ -116,10 +117,12 @@ impl Config {
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let place = error::Place::new(text, origin);
         place.syntax()?;
-        let config: Self = Figment::from(Toml::string(text))
-            .merge(Env::prefixed(ENV_PREFIX).split("__"))
+        let figment =
+            Figment::from(Toml::string(text)).merge(Env::prefixed(ENV_PREFIX).split("__"));
+        let kind = |board: &str| figment.extract_inner(&format!("boards.{board}.kind")).ok();
+        let config: Self = figment
             .extract()
-            .map_err(|error| place.extraction(error))?;
+            .map_err(|error| place.extraction(error, kind))?;
         config
             .check()
             .map_err(|(path, problem)| place.at(&path, problem))?;

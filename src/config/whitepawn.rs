@@ -21,7 +21,7 @@ pub const RFCOMM_CHANNELS: std::ops::RangeInclusive<u8> = 1..=30;
 
 /// `[[whitepawn]]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[whitepawn]]")]
 pub struct WhitePawnConfig {
     /// The board that is played for the app.
     pub board: BoardName,

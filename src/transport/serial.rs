@@ -10,8 +10,8 @@ use super::{
     closing::{ClosedApart, Usage},
 };
 
-/// `ENOTTY`, the same on every Unix.
-const NOT_A_TTY: i32 = 25;
+/// `ENOTTY` in the words of the library, which keeps neither number nor kind of it.
+const NOT_A_TTY: &str = "Not a typewriter";
 
 /// A serial port and its speed.
 #[derive(Clone, Debug)]
@@ -79,15 +79,14 @@ impl SerialPort {
         let port = self.port.clone();
         // The library tells a port that is locked by another program as "no device".
         let locked = matches!(error.kind, tokio_serial::ErrorKind::NoDevice);
+        let no_tty = error.description == NOT_A_TTY;
         let source = io::Error::from(error);
         let there = !cfg!(unix) || Path::new(&port).exists();
         match source.kind() {
             _ if !there => OpenError::Missing { port },
             io::ErrorKind::PermissionDenied => OpenError::Denied { port },
             io::ErrorKind::ResourceBusy => OpenError::Busy { port },
-            _ if source.raw_os_error() == Some(NOT_A_TTY) && cfg!(unix) => {
-                OpenError::NoPort { port }
-            }
+            _ if no_tty => OpenError::NoPort { port },
             _ if locked && cfg!(unix) => OpenError::Busy { port },
             io::ErrorKind::NotFound => OpenError::Missing { port },
             _ => OpenError::Other { port, source },
@@ -109,7 +108,7 @@ impl fmt::Display for SerialPort {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
@@ -126,5 +125,16 @@ mod tests {
         // An attempt in vain does not keep the port.
         let error = port.open().await.unwrap_err();
         assert!(matches!(error, OpenError::Missing { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_serial_port_is_called_so() {
+        for port in [
+            "/dev/null",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+        ] {
+            let error = SerialPort::new(port, 9600).open().await.err();
+            assert!(matches!(error, Some(OpenError::NoPort { .. })), "{error:?}");
+        }
     }
 }

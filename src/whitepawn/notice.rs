@@ -109,9 +109,10 @@ impl fmt::Display for Notice {
             ),
             Self::Illegal { made, turn, plies } => write!(
                 f,
-                "refused {} after {plies} plies, with {} to move: it is not legal there. If the app has another game \
+                "refused {} after {plies} {}, with {} to move: it is not legal there. If the app has another game \
                  than the board, begin a new one in the app",
                 Words(*made),
+                if *plies == 1 { "ply" } else { "plies" },
                 turn.fold_wb("White", "Black")
             ),
             Self::TooLong => write!(f, "refused a move after {MAX_PLIES} plies: that is no game"),

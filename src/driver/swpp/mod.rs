@@ -249,7 +249,9 @@ impl Swpp {
                     .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
             }
             Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
-                self.hang_up = Some(format!("the board refuses to talk: {why}"));
+                self.hang_up = Some(format!(
+                    "the board refuses to talk: {why}; write and notify in its ble = {{ … }} name the ones to use"
+                ));
             }
             // Whether it arrived makes no difference to the next game, which is announced anew.
             Settled::Done(Part::Ending | Part::Repeat)

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     game::{Game, uci},
-    simulate::{garbage, random_move},
+    simulate::{garbage, random_to_queen},
 };
 
 /// From the connection to the first handshake (field notes: about 300 ms).
@@ -163,7 +163,8 @@ impl WhitePawnApp {
             _ if self.state != State::Ready => self.refuse("the handshake is not done"),
             Order::NewGame(new) => self.announce(now, new),
             Order::Move(m) => self.play(now, m),
-            Order::Random => match random_move(&self.game, &mut self.random) {
+            // On a Neo the hand is told by lamps alone, which tell no piece.
+            Order::Random => match random_to_queen(&self.game, &mut self.random) {
                 Some(m) => self.play(now, uci(m)),
                 None => self.refuse("the game is over"),
             },

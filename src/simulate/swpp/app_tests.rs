@@ -527,3 +527,26 @@ fn a_hand_that_takes_back_unasked_makes_a_fault_in_the_app() {
         ["made e2e4", "fault not the board's turn: `MB d2d4`"]
     );
 }
+
+#[test]
+fn a_random_opponent_promotes_to_queens_only() {
+    let mut promotions = 0;
+    for seed in 0..200 {
+        let settings = app::Settings {
+            seed,
+            ..app::Settings::default()
+        };
+        let mut rig = Rig::of(settings, None);
+        rig.waits(SETTLE);
+        rig.hears("H101     1.2MY_SERIAL\n");
+        for order in "new-game 0 N/a2a4/b7b5/a4b5/a7a6/b5a6/h7h6/a6a7/h6h5/random".split('/') {
+            rig.does(order);
+        }
+        let sent = rig.seen().pop().unwrap();
+        assert!(sent.starts_with("sent "), "{sent}");
+        let piece = sent.get("sent a7b8".len()..).unwrap();
+        assert!(["", "q"].contains(&piece), "{sent}");
+        promotions += usize::from(piece == "q");
+    }
+    assert!(promotions > 0);
+}

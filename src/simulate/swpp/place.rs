@@ -1,6 +1,11 @@
 //! Where the app finds its board.
 
-use std::{fmt, io, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    time::Duration,
+};
 
 use tokio::{net::TcpStream, time::timeout};
 
@@ -48,8 +53,8 @@ impl Place {
             Self::Tcp(address) => {
                 let stream = timeout(CONNECT_WAIT, TcpStream::connect(address))
                     .await
-                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-                    .map_err(worded)?;
+                    .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+                    .map_err(|error| unreachable(address, &error))?;
                 // A message is not to wait for the one after it.
                 stream.set_nodelay(true).map_err(worded)?;
                 Ok(Line::new(address.clone(), Box::new(stream)))
@@ -78,6 +83,20 @@ impl Place {
             port.closed().await;
         }
     }
+}
+
+/// Nothing answers at an address.
+fn unreachable(address: &str, error: &io::Error) -> io::Error {
+    let words = match error.kind() {
+        ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+        ErrorKind::TimedOut => "no answer".to_owned(),
+        _ => error.to_string(),
+    };
+    let words = format!(
+        "{address} cannot be reached: {words}. Is BoardBridge running, with a [[whitepawn]] and tcp = {{ listen = \
+         \"{address}\" }}?"
+    );
+    io::Error::new(error.kind(), words)
 }
 
 impl fmt::Display for Place {
