@@ -47,7 +47,7 @@ mod radio {
         config::whitepawn::{BleServed, DEFAULT_NAME, NORDIC_UART, RfcommServed},
         simulate::phone_radio::PhoneRadio,
         transport::Stream,
-        whitepawn::{Connection, ble, rfcomm},
+        whitepawn::{Connection, Trouble, ble, rfcomm},
     };
     use futures_util::StreamExt;
     use tokio::{
@@ -86,8 +86,18 @@ mod radio {
             adapter: Some(adapter.to_owned()),
             ..BleServed::default()
         };
-        let mut ble = tokio::spawn(ble::serve(over_the_air, connections.clone(), stop.clone()));
-        let serial = rfcomm::serve(RfcommServed::default(), connections, stop.clone());
+        let mut ble = tokio::spawn(ble::serve(
+            over_the_air,
+            connections.clone(),
+            Trouble::default(),
+            stop.clone(),
+        ));
+        let serial = rfcomm::serve(
+            RfcommServed::default(),
+            connections,
+            Trouble::default(),
+            stop.clone(),
+        );
         let serial = tokio::spawn(serial);
         let mut told = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
         loop {

@@ -310,7 +310,11 @@ fn shortened(game: &str) -> String {
     let moves: Vec<&str> = moves.split(' ').collect();
     match moves.len().checked_sub(SHOWN) {
         None | Some(0) => game.to_owned(),
-        Some(before) => format!("{start}, {before} plies, {}", moves[before..].join(" ")),
+        Some(before) => format!(
+            "{start}, {} plies: … {}",
+            moves.len(),
+            moves[before..].join(" ")
+        ),
     }
 }
 

@@ -3,9 +3,10 @@
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    config::{Config, Listen},
+    board::name::BoardName,
+    config::{Config, Listen, board::SerialConfig},
     driver::registry,
-    transport::ble::Radio,
+    transport::{ble::Radio, is_gadget_port},
 };
 
 /// What the configuration would run, in words.
@@ -40,20 +41,17 @@ pub fn describe(config: &Config, file: &str) -> String {
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
         }
-        if let Some(serial) = &board.serial
-            && cfg!(unix)
-            && !Path::new(&serial.port).exists()
-        {
-            let _ = writeln!(
-                text,
-                "  note     {name:<18} {} is not there now; the daemon waits for it",
-                serial.port
-            );
-        }
+        text += &missing(name, board.serial.as_ref());
     }
     for entry in &config.whitepawn {
         let name = &entry.board;
-        let _ = writeln!(text, "  app      {name:<18} WhitePawn by {}", entry.way());
+        let _ = writeln!(
+            text,
+            "  app      {name:<18} WhitePawn by {}{}",
+            entry.way(),
+            entry.details()
+        );
+        text += &missing(name, entry.serial.as_ref());
     }
     for entry in &config.link {
         let mut names: Vec<String> = entry.boards.iter().map(ToString::to_string).collect();
@@ -73,6 +71,20 @@ pub fn describe(config: &Config, file: &str) -> String {
         );
     }
     text
+}
+
+/// What is to be said of a serial port that is not there.
+fn missing(name: &BoardName, serial: Option<&SerialConfig>) -> String {
+    let there = |serial: &SerialConfig| !cfg!(unix) || Path::new(&serial.port).exists();
+    let Some(SerialConfig { port, .. }) = serial.filter(|serial| !there(serial)) else {
+        return String::new();
+    };
+    let hint = if is_gadget_port(port) {
+        ": boardbridge-gadget makes it"
+    } else {
+        ""
+    };
+    format!("  note     {name:<18} {port} is not there now; the daemon waits for it{hint}\n")
 }
 
 fn at(listen: &Listen) -> String {

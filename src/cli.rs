@@ -4,12 +4,17 @@
 use std::path::Path;
 use std::{path::PathBuf, time::Duration};
 
+#[cfg(target_os = "linux")]
+use clap::{ArgMatches, parser::ValueSource};
 use clap::{Parser, Subcommand};
 
 use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{
-    config::whitepawn::{DEFAULT_NAME, NORDIC_UART},
+    config::{
+        value::is_address,
+        whitepawn::{DEFAULT_NAME, NORDIC_UART},
+    },
     simulate::{
         hand::Plays,
         phone_radio::PhoneRadio,
@@ -52,7 +57,7 @@ pub enum Command {
         /// Where the daemon listens.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_UCI)]
         connect: String,
-        /// Which board; the chess program can also choose it by the option `Board`.
+        /// Which board; the chess program can also choose it by the option Board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
     },
@@ -80,17 +85,17 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the `WhitePawn` app; moves and orders
+    /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///
     /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
-    /// unplug, plug, garbage BYTES.
+    /// unplug, plug, garbage COUNT.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
-    /// not played), end CODE, hang-up, connect, garbage BYTES, raw TEXT. Types: 0 offline, 1 engine, 2 `WhitePawn`,
+    /// not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2 WhitePawn,
     /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
     ///
-    /// What is to be seen is printed, one thing a line. Without --game or --seed it ends with its input.
+    /// What is to be seen is printed, one thing a line; where nothing can be done, why. Without --game or --seed it ends with its input.
     #[cfg(target_os = "linux")]
     Simulate(Simulate),
     /// Feed a recorded transcript to its driver and print the events.
@@ -116,7 +121,7 @@ pub struct Simulate {
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
     /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["link", "adapter", "ble"])]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
     /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1. App: the one to look for its board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
@@ -124,10 +129,11 @@ pub struct Simulate {
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
-    /// How many times faster than a real one the board is.
+    /// Citrine, UCB, Neo: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
-    /// How long the hand takes to execute a shown move, or `never` (then it waits for `execute`).
+    /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its opponent
+    /// thinks.
     #[arg(long, default_value = "500ms", value_parser = hand_delay)]
     pub hand_delay: HandDelay,
     /// Let the hand, or the app's opponent, play a game of this file: one game a line, UCI moves.
@@ -136,7 +142,8 @@ pub struct Simulate {
     /// Which line of the file, from 1.
     #[arg(long, default_value_t = 1, requires = "game")]
     pub line: usize,
-    /// Let the hand, or the app's opponent, play random legal moves chosen by this number.
+    /// Let the hand, or the app's opponent, play random legal moves chosen by this number. A Neo's hand, a board in the
+    /// style bare and the app promote to queens only: nothing tells a Neo or its hand the other pieces.
     #[arg(long, conflicts_with = "game")]
     pub seed: Option<u64>,
     /// Whose moves are played, with --game or --seed.
@@ -149,27 +156,90 @@ pub struct Simulate {
 
 #[cfg(target_os = "linux")]
 impl Simulate {
-    /// An option that this kind has no use for.
-    pub fn unfit(&self) -> Option<String> {
-        let app = self.kind == Kind::WhitepawnApp;
-        let options = [
-            (
-                "--listen",
-                self.listen.is_some(),
-                app || self.kind == Kind::MikoNeo,
+    /// An option that was given and has no use here.
+    pub fn unfit(&self, given: &ArgMatches) -> Option<String> {
+        USES.iter()
+            .filter(|(option, ..)| given.value_source(option) == Some(ValueSource::CommandLine))
+            .find_map(|(option, uses)| self.why_unfit(&option.replace('_', "-"), uses))
+    }
+
+    fn why_unfit(&self, option: &str, uses: &[Use]) -> Option<String> {
+        let Some((_, when)) = uses.iter().find(|(kinds, _)| kinds.contains(&self.kind)) else {
+            let kinds = uses.iter().flat_map(|(kinds, _)| *kinds);
+            let kinds: Vec<String> = kinds.map(ToString::to_string).collect();
+            return Some(format!(
+                "--{option} is for {} only: see `boardbridge simulate --help`",
+                kinds.join(" and ")
+            ));
+        };
+        let plays = self.game.is_some() || self.seed.is_some();
+        let (fits, words) = match when {
+            When::Always => return None,
+            When::OnBle => (self.swpp.ble, "only with --ble"),
+            When::OnTheRadio => (
+                self.swpp.ble || self.adapter.is_some(),
+                "only with --ble or --adapter",
             ),
-            ("--adapter", self.adapter.is_some(), app && !self.swpp.ble),
-            ("--ble", self.swpp.ble, self.kind != Kind::SwppBoard && !app),
-            ("--port", self.swpp.port.is_some(), !app),
-        ];
-        let unfit = options
-            .into_iter()
-            .find(|(_, given, unfit)| *given && *unfit);
-        unfit.map(|(option, ..)| {
-            format!("{option} is not for this kind: see `boardbridge simulate --help`")
-        })
+            When::OffBle => (!self.swpp.ble, "only without --ble"),
+            When::Playing => (plays, "only with --game or --seed"),
+        };
+        (!fits).then(|| format!("--{option} is for {} {words}", self.kind))
     }
 }
+
+/// These kinds have a use for an option then.
+#[cfg(target_os = "linux")]
+type Use = (&'static [Kind], When);
+
+/// When an option is of use.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Always,
+    OnBle,
+    OnTheRadio,
+    OffBle,
+    /// Somebody plays by himself.
+    Playing,
+}
+
+/// What is of use to whom and when, of the options that are not for everybody.
+#[cfg(target_os = "linux")]
+const USES: [(&str, &[Use]); 15] = {
+    use Kind::{MikoNeo, NovagCitrine, NovagUcb, SwppBoard, WhitepawnApp};
+    const BOARDS: &[Kind] = &[NovagCitrine, NovagUcb, MikoNeo, SwppBoard];
+    const APP: &[Kind] = &[WhitepawnApp];
+    const SWPP: &[Kind] = &[SwppBoard];
+    [
+        ("link", &[(BOARDS, When::Always), (APP, When::OffBle)]),
+        (
+            "listen",
+            &[(&[NovagCitrine, NovagUcb, SwppBoard], When::Always)],
+        ),
+        (
+            "adapter",
+            &[(&[MikoNeo, SwppBoard], When::Always), (APP, When::OnBle)],
+        ),
+        ("position_format", &[(&[NovagUcb], When::Always)]),
+        (
+            "speed",
+            &[(&[NovagCitrine, NovagUcb, MikoNeo], When::Always)],
+        ),
+        (
+            "hand_delay",
+            &[(BOARDS, When::Always), (APP, When::Playing)],
+        ),
+        ("plays", &[(BOARDS, When::Playing), (APP, When::Playing)]),
+        ("style", &[(SWPP, When::Always), (APP, When::Always)]),
+        ("ble", &[(SWPP, When::Always), (APP, When::Always)]),
+        ("name", &[(SWPP, When::OnTheRadio), (APP, When::OnBle)]),
+        ("answer", &[(SWPP, When::Always)]),
+        ("connect", &[(APP, When::OffBle)]),
+        ("port", &[(APP, When::OffBle)]),
+        ("baud", &[(APP, When::OffBle)]),
+        ("game_type", &[(APP, When::Playing)]),
+    ]
+};
 
 /// The SWPP's two ends.
 #[cfg(target_os = "linux")]
@@ -189,7 +259,7 @@ pub struct Swpp {
     #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
     pub answer: Answer,
     /// App: connect to this board.
-    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, conflicts_with_all = ["port", "link"])]
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, value_parser = address, conflicts_with_all = ["port", "link"])]
     pub connect: String,
     /// App: open this serial port or pseudo-terminal instead (8N1). With --link it is at a pseudo-terminal of its own.
     #[arg(long, value_name = "PATH", conflicts_with = "link")]
@@ -202,8 +272,8 @@ pub struct Swpp {
         requires = "port"
     )]
     pub baud: u32,
-    /// App: the type of the games that its opponent announces.
-    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = clap::value_parser!(u8).range(0..=3))]
+    /// App: the type of the games that its opponent announces, with --game or --seed.
+    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = game_type)]
     pub game_type: u8,
 }
 
@@ -221,10 +291,9 @@ impl Swpp {
             });
         }
         match (&self.port, link) {
-            (Some(port), _) => Place::Serial(SerialPort {
-                port: port.display().to_string(),
-                baud: self.baud,
-            }),
+            (Some(port), _) => {
+                Place::Serial(SerialPort::new(port.display().to_string(), self.baud))
+            }
             (None, Some(link)) => Place::Pty(Some(link.to_owned())),
             (None, None) => Place::Tcp(self.connect.clone()),
         }
@@ -244,6 +313,26 @@ fn hand_delay(text: &str) -> Result<HandDelay, String> {
     delay
         .map(|delay| HandDelay(Some(delay)))
         .map_err(|error| format!("{error}: write a number with a unit, such as 500ms, or never"))
+}
+
+#[cfg(target_os = "linux")]
+fn address(text: &str) -> Result<String, String> {
+    if is_address(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("write HOST:PORT, for instance 127.0.0.1:9700".to_owned())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn game_type(text: &str) -> Result<u8, String> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        "2" => Ok(2),
+        "3" => Ok(3),
+        _ => Err("write 0 (offline), 1 (engine), 2 (WhitePawn) or 3 (Lichess)".to_owned()),
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -37,8 +37,10 @@ pub struct Client {
     pub kind: ClientKind,
     /// From where it is connected; none while its connection is gone and it may come back.
     pub peer: Option<Arc<str>>,
-    /// When it connected, or when its connection was lost.
-    pub since: SystemTime,
+    /// When it connected, or when its connection was lost; none before it has come.
+    pub since: Option<SystemTime>,
+    /// Why it cannot come, and what to do.
+    pub why: Option<Arc<str>>,
     /// The board it has chosen.
     pub board: Option<BoardName>,
     /// Whether it awaits the hand's move.
@@ -55,7 +57,8 @@ impl Client {
             label,
             kind,
             peer: None,
-            since: SystemTime::now(),
+            since: Some(SystemTime::now()),
+            why: None,
             board: None,
             awaiting: false,
             opponent: None,

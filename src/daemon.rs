@@ -2,13 +2,14 @@
 
 use std::io;
 
+use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio::{
     net::TcpListener,
     sync::{broadcast, mpsc},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{info, warn};
+use tracing::{Instrument, info, warn};
 
 use crate::{
     board::{actor::Actor, machine::Machine, name::BoardName},
@@ -27,7 +28,7 @@ use crate::{
     transcript::Recorder,
     transport::{Transport, ble::Radio, serial::SerialPort, tcp::TcpPeer},
     uci::server,
-    whitepawn::{self, Connection, connection::MAX_WAITING, server::App},
+    whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
 };
 
 /// What the port for GUIs is called.
@@ -244,9 +245,10 @@ impl Daemon {
             return Ok(());
         };
         let (connections, waiting) = mpsc::channel(MAX_WAITING);
-        let stop = self.stop.clone();
+        let (trouble, stop) = (Trouble::default(), self.stop.clone());
+        let shown = trouble.subscribe();
         let mut way = entry.way();
-        if let Some(tcp) = &entry.tcp {
+        let coming: BoxFuture<'static, ()> = if let Some(tcp) = &entry.tcp {
             let what = format!("whitepawn for {}", entry.board);
             let Some(listener) = self.bind(&what, &tcp.listen).await? else {
                 return Ok(());
@@ -254,46 +256,25 @@ impl Daemon {
             if let Ok(taken) = listener.local_addr() {
                 way = format!("tcp {taken}");
             }
-            self.tasks
-                .spawn(whitepawn::tcp::serve(listener, connections, stop));
+            Box::pin(whitepawn::tcp::serve(listener, connections, stop))
         } else if let Some(serial) = &entry.serial {
-            let port = SerialPort {
-                port: serial.port.clone(),
-                baud: serial.baud.unwrap_or(SWPP_BAUD),
-            };
-            self.tasks
-                .spawn(whitepawn::serial::serve(port, connections, stop));
+            let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(SWPP_BAUD));
+            Box::pin(whitepawn::serial::serve(port, connections, trouble, stop))
         } else {
-            self.serve_by_radio(entry, connections);
-        }
+            by_radio(entry, connections, trouble, stop)
+        };
+        let span = whitepawn::server::span(&board.name, &way);
+        self.tasks.spawn(coming.instrument(span));
         let app = App {
             client: shared.client(),
             way,
             board,
             bus: self.bus.clone(),
+            trouble: shown,
         };
         self.tasks
             .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
         Ok(())
-    }
-
-    /// Lets the app come by Bluetooth.
-    #[cfg(target_os = "linux")]
-    fn serve_by_radio(&self, entry: &WhitePawnConfig, connections: mpsc::Sender<Connection>) {
-        let stop = self.stop.clone();
-        if let Some(ble) = entry.ble.clone() {
-            self.tasks
-                .spawn(whitepawn::ble::serve(ble, connections, stop));
-        } else if let Some(rfcomm) = entry.rfcomm.clone() {
-            self.tasks
-                .spawn(whitepawn::rfcomm::serve(rfcomm, connections, stop));
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "as on Linux")]
-    fn serve_by_radio(&self, entry: &WhitePawnConfig, _connections: mpsc::Sender<Connection>) {
-        warn!(board = %entry.board, "the app cannot come by Bluetooth: that needs Linux and BlueZ");
     }
 
     async fn bind(
@@ -335,6 +316,36 @@ impl Daemon {
     }
 }
 
+/// Lets the app come by Bluetooth.
+#[cfg(target_os = "linux")]
+fn by_radio(
+    entry: &WhitePawnConfig,
+    connections: mpsc::Sender<Connection>,
+    trouble: Trouble,
+    stop: CancellationToken,
+) -> BoxFuture<'static, ()> {
+    if let Some(ble) = entry.ble.clone() {
+        Box::pin(whitepawn::ble::serve(ble, connections, trouble, stop))
+    } else {
+        let rfcomm = entry.rfcomm.clone().unwrap_or_default();
+        Box::pin(whitepawn::rfcomm::serve(rfcomm, connections, trouble, stop))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_radio(
+    _entry: &WhitePawnConfig,
+    _connections: mpsc::Sender<Connection>,
+    trouble: Trouble,
+    _stop: CancellationToken,
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let why = "Bluetooth needs Linux and BlueZ here";
+        trouble.is(why);
+        warn!("the app cannot come: {why}");
+    })
+}
+
 /// The board of another `BoardBridge`.
 fn far_board(
     name: BoardName,
@@ -368,22 +379,26 @@ fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
     }
 }
 
-/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere).
+/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere). On Unix one that comes from now on is not missed, whenever it is waited
+/// for.
 ///
 /// # Errors
 /// The signals cannot be watched.
-pub async fn stop_signal() -> io::Result<()> {
+pub fn stop_signal() -> impl Future<Output = io::Result<()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+        let signals = [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
+        async {
+            let [terminate, interrupt] = signals;
+            let (mut terminate, mut interrupt) = (terminate?, interrupt?);
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            Ok(())
         }
-        Ok(())
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    tokio::signal::ctrl_c()
 }

@@ -18,13 +18,18 @@ use boardbridge::{
     uci::relay,
     watch,
 };
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 /// Wrong usage or configuration.
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let given = Cli::command().get_matches();
+    let cli = match Cli::from_arg_matches(&given) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    match cli.command {
         Command::Run { config } => run(&config),
         #[cfg(target_os = "linux")]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
@@ -44,7 +49,10 @@ fn main() -> ExitCode {
             json,
         } => watched(&connect, board.as_deref(), json),
         #[cfg(target_os = "linux")]
-        Command::Simulate(simulate) => simulation(simulate),
+        Command::Simulate(simulate) => match given.subcommand() {
+            Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
+            _ => simulation(simulate),
+        },
         Command::Replay {
             file,
             json,
@@ -126,7 +134,12 @@ fn run(file: &Path) -> ExitCode {
         Ok::<(), String>(())
     };
     match runtime() {
-        Ok(runtime) => done(runtime.block_on(serve)),
+        Ok(runtime) => {
+            let ended = runtime.block_on(serve);
+            // A port that is still being opened is not waited for: its board may never let it.
+            runtime.shutdown_background();
+            done(ended)
+        }
         Err(error) => done::<(), _>(Err(error)),
     }
 }
@@ -165,9 +178,6 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         run::{Outcome, Settings, run},
         swpp,
     };
-    if let Some(why) = simulate.unfit() {
-        return wrong(why);
-    }
     let player = match (&simulate.game, simulate.seed) {
         (Some(file), _) => {
             let text = match fs::read_to_string(file) {

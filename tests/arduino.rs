@@ -233,6 +233,9 @@ fn while_a_move_is_shown_another_is_not_taken() {
     board.hears("MAd2d4\n");
     board.lamp("on");
     board.hand("d7d5");
+    // It blinks, and nothing else.
+    board.lamp("off");
+    board.lamp("on");
     board.is_silent();
     board.hand("d2d4");
     board.lamp("off");
@@ -331,6 +334,26 @@ fn a_game_that_is_over_takes_no_moves() {
     board.hears("NG1Y\n");
     board.hand("e2e4");
     board.says("MB e2e4\n");
+}
+
+#[test]
+fn what_is_no_square_is_named_and_nothing_is_pressed() {
+    let Some(mut board) = Board::in_a_game() else {
+        return;
+    };
+    for (wrong, named) in [
+        ("zz", "zz"),
+        ("e9e4", "e9e4"),
+        ("e2i4", "i4"),
+        ("e2e4 ", " "),
+        ("e2e", "e"),
+    ] {
+        board.hand(wrong);
+        let said = board.sketch.lamp.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(said, format!("no square: {named}"));
+    }
+    board.hand("d2d4");
+    board.says("MB d2d4\n");
 }
 
 #[test]

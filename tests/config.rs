@@ -77,9 +77,12 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     );
     refused(
         "[uci]\nlisten = 9670",
-        &["bb.toml:2:", "uci.listen", "string"],
+        &["bb.toml:2:", "uci.listen", "a text in quotes"],
     );
-    refused("\n\n[usi]\n", &["bb.toml:3:", "usi", "boards"]);
+    refused(
+        "\n\n[usi]\n",
+        &["bb.toml:3:", "usi", "did you mean uci?", "boards"],
+    );
     refused("[uci\n", &["bb.toml:1", "TOML"]);
     refused("a = 1\na = 2\n", &["bb.toml:2", "TOML"]);
     refused(
@@ -93,6 +96,152 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     refused(
         "[boards.\"my board\"]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }",
         &["bb.toml:1:", "my board", "letters"],
+    );
+}
+
+/// What `check` says of it.
+fn message(text: &str) -> String {
+    String::from_utf8(check_with(text, &[]).stderr).unwrap()
+}
+
+#[test]
+fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_that_is_like_it() {
+    let said = message("[boards.b]\nkind = \"swpp\"\nmov_wait = \"3s\"\n");
+    for words in ["bb.toml:3:", "boards.b.mov_wait", "did you mean move_wait?"] {
+        assert!(said.contains(words), "`{words}` is not in: {said}");
+    }
+    let (_, keys) = said.trim_end().split_once("Here may stand: ").unwrap();
+    assert_eq!(
+        keys,
+        "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait"
+    );
+    let said = message("[boards.b]\nkind = \"miko-neo\"\nble = { wright = \"x\" }\n");
+    assert!(said.ends_with("name, address, adapter\n"), "{said}");
+    assert!(!said.contains("did you mean"), "{said}");
+}
+
+#[test]
+fn a_mistake_within_braces_or_a_list_is_named_with_its_own_line() {
+    for (way, problem) in [
+        ("tcp = { listen = \"9690\" }", "tcp.listen"),
+        ("serial = { prt = \"/dev/ttyGS0\" }", "serial.prt"),
+        ("serial = { port = \"ttyGS0\" }", "serial.port"),
+        ("rfcomm = { channel = 31 }", "rfcomm.channel"),
+        ("ble = { write = \"x\" }", "ble.write"),
+        ("ble = { name = \"\" }", "ble.name"),
+    ] {
+        let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n\n{way}\n");
+        refused(&text, &["bb.toml:7:", problem]);
+    }
+    let second = "tcp = {}\n[[whitepawn]]\nboard = \"citrine\"\n\nble = { name = \"\" }\n";
+    let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{second}");
+    refused(&text, &["bb.toml:10:", "ble.name"]);
+    refused(
+        "whitepawn = [\n  { board = \"b\" },\n  { bord = \"b\" },\n]\n",
+        &["bb.toml:3:", "bord"],
+    );
+    refused(
+        "[boards.n]\nkind = \"miko-neo\"\nble = { name = \"x\" }\nparking = [\n  8,\n  \"-1\",\n]\n",
+        &["bb.toml:6:", "parking"],
+    );
+}
+
+/// The whole message behind the file's name.
+fn refused_with(text: &str, whole: &str) {
+    let said = message(text);
+    let behind = said.split_once("bb.toml:").map(|(_, behind)| behind.trim());
+    assert_eq!(behind, Some(whole));
+}
+
+#[test]
+fn a_mistake_is_told_in_plain_words() {
+    let neo =
+        |line: &str| format!("[boards.n]\nkind = \"miko-neo\"\nble = {{ name = \"x\" }}\n{line}\n");
+    for (text, whole) in [
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = { port = \"/x\", baud = \"fast\" }".to_owned(),
+            "3: boards.b.serial.baud: is a number such as 115200, not the text \"fast\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = { port = 3 }".to_owned(),
+            "3: boards.b.serial.port: is a text in quotes, not the number 3",
+        ),
+        (
+            neo("motor = \"yes\""),
+            "4: boards.n.motor: is true or false, not the text \"yes\"",
+        ),
+        (
+            neo("parking = 8"),
+            "4: boards.n.parking: is a list such as [8, -1], not the number 8",
+        ),
+        (
+            neo("parking = [8, 1000]"),
+            "4: boards.n.parking: is a number such as 8 or -1, not the number 1000",
+        ),
+        (
+            neo("promotion = true"),
+            "4: boards.n.promotion: is \"option\" or \"gesture\", not true",
+        ),
+        (
+            "uci = 3".to_owned(),
+            "1: uci: is a table: [uci], not the number 3",
+        ),
+        (
+            "[[uci]]\nlisten = \"off\"".to_owned(),
+            "1: uci.0: there is only one: write [uci], with one bracket",
+        ),
+        (
+            "[[boards.b]]\nkind = \"swpp\"".to_owned(),
+            "2: boards.b.0.kind: there is only one: write [boards.b], with one bracket",
+        ),
+        (
+            "[whitepawn]\nboard = \"b\"".to_owned(),
+            "1: whitepawn: write [[whitepawn]], with two brackets",
+        ),
+    ] {
+        refused_with(&text, whole);
+    }
+}
+
+#[test]
+fn what_is_missing_comes_with_an_example() {
+    for (text, whole) in [
+        (
+            "[boards.b]\nserial = { port = \"/x\" }",
+            "1: boards.b.kind: is missing: for instance kind = \"novag-citrine\", or \"novag-ucb\", \"miko-neo\", \"swpp\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\ntcp = {}",
+            "3: boards.b.tcp.address: is missing: for instance address = \"192.168.1.20:9700\"",
+        ),
+        (
+            "[boards.b]\nkind = \"swpp\"\nserial = {}",
+            "3: boards.b.serial.port: is missing: for instance port = \"/dev/ttyUSB0\"",
+        ),
+        (
+            "[[whitepawn]]\ntcp = {}",
+            "1: [[whitepawn]] number 1: board: is missing: for instance board = \"citrine\", the name of one of your \
+             [boards.NAME]",
+        ),
+        (
+            "[[link]]\nwhite = \"b\"",
+            "1: [[link]] number 1: boards: is missing: for instance boards = [\"citrine\", \"neo\"], names of your \
+             [boards.NAME]",
+        ),
+    ] {
+        refused_with(text, whole);
+    }
+}
+
+#[test]
+fn an_entry_of_many_is_named_by_its_number() {
+    let text = format!(
+        "{CITRINE}[[whitepawn]]\nboard = \"citrine\"\ntcp = {{}}\n[[whitepawn]]\nboard = \"citrine\"\n\
+         rfcomm = {{ channel = \"three\" }}\n"
+    );
+    refused_with(
+        &text,
+        "9: [[whitepawn]] number 2: rfcomm.channel: is a number from 1 to 30, not the text \"three\"",
     );
 }
 
@@ -211,7 +360,7 @@ fn impossible_words_about_games_are_refused() {
     }
     refused(
         "[games]\ndirectory = true",
-        &["bb.toml:2:", "games.directory", "string"],
+        &["bb.toml:2:", "games.directory", "a text in quotes"],
     );
     let long = "x".repeat(61);
     for name in ["Jürgen", "", " Anna", "An\\nna", long.as_str()] {
@@ -252,6 +401,149 @@ fn a_whitepawn_names_a_board_that_is_there() {
         &format!("{CITRINE}\n[[whitepawn]]\nboard = \"citrine\"\n"),
         &["whitepawn", "exactly one"],
     );
+}
+
+#[test]
+fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
+    let missing = CITRINE.replace("/dev/ttyUSB0", "/nowhere/ttyUSB0");
+    let text = format!(
+        "{missing}[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
+    );
+    let output = check_with(&text, &[]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "/nowhere/ttyUSB0 is not there now; the daemon waits for it\n",
+        "/nowhere/ttyGS0 is not there now; the daemon waits for it: boardbridge-gadget makes it\n",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn an_app_cannot_be_switched_off_only_taken_out() {
+    let app = |listen: &str| {
+        format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\ntcp = {{ listen = \"{listen}\" }}\n")
+    };
+    refused(
+        &app("off"),
+        &["listen", "cannot be off", "take the [[whitepawn]] out"],
+    );
+    refused(&app("9690"), &["`9690`", "\"127.0.0.1:9690\""]);
+    let said = check_with(&app("9690"), &[]).stderr;
+    assert!(!String::from_utf8(said).unwrap().contains("\"off\""));
+}
+
+#[test]
+fn what_cannot_work_together_is_refused() {
+    let app = |way: &str| format!("[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+    let far = |name: &str, way: &str| format!("[boards.{name}]\nkind = \"swpp\"\n{way}\n");
+    let served = |listen: &str| app(&format!("tcp = {{ listen = \"{listen}\" }}"));
+    let cases: [(String, &[&str]); 8] = [
+        (
+            CITRINE.to_owned() + &served("0.0.0.0:9690") + &served("127.0.0.1:9690"),
+            &["127.0.0.1:9690 is already taken by [[whitepawn]] of citrine"],
+        ),
+        (
+            CITRINE.to_owned() + &served("0.0.0.0:9670"),
+            &["taken by uci"],
+        ),
+        (
+            CITRINE.to_owned() + &app("rfcomm = {}") + &app("rfcomm = { channel = 3 }"),
+            &["rfcomm", "[[whitepawn]] of citrine", "only one can have it"],
+        ),
+        (
+            far("citrine", "tcp = { address = \"localhost:9690\" }") + &served("0.0.0.0:9690"),
+            &["boards.citrine.tcp.address", "against itself"],
+        ),
+        (
+            far("a", "tcp = { address = \"far:9700\" }")
+                + &far("b", "tcp = { address = \"far:9700\" }"),
+            &["boards.b.tcp.address", "far:9700 is already a's"],
+        ),
+        (
+            far("a", "ble = { name = \"Chess\" }") + &far("b", "ble = { name = \"Chess\" }"),
+            &["boards.b.ble.name", "Chess is already a's", "`address`"],
+        ),
+        (
+            far("a", "ble = { address = \"aa:bb:cc:dd:ee:ff\" }")
+                + &far("b", "ble = { address = \"AA:BB:CC:DD:EE:FF\" }"),
+            &["boards.b.ble.address", "already a's"],
+        ),
+        (
+            far("a", "tcp = { address = \"1.2.3.4:0\" }"),
+            &["boards.a.tcp.address", "port 0"],
+        ),
+    ];
+    for (text, words) in cases {
+        refused(&text, words);
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_on_the_air_is_refused() {
+    let app = |way: &str| format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+    let long = format!("ble = {{ name = \"{}\" }}", "x".repeat(30));
+    for (way, words) in [
+        (&*long, "has 1 to 29 characters"),
+        ("ble = { name = \"Chess\\nboard\" }", "one line"),
+        ("rfcomm = { name = \"Chess\\tboard\" }", "one line"),
+        ("ble = { adapter = \"hci 1\" }", "\"hci 1\" is no adapter"),
+    ] {
+        refused(&app(way), &[words]);
+    }
+    let longest = format!("ble = {{ name = \"{}\" }}", "x".repeat(29));
+    assert!(check_with(&app(&longest), &[]).status.success());
+    refused(
+        "[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Neo\", adapter = \"hci 1\" }\n",
+        &["boards.neo.ble.adapter", "\"hci 1\" is no adapter"],
+    );
+}
+
+#[test]
+fn how_the_app_comes_is_said_in_full() {
+    for (way, words) in [
+        (
+            "serial = { port = \"/dev/null\" }",
+            "WhitePawn by serial /dev/null at 115200 baud\n",
+        ),
+        (
+            "ble = { adapter = \"hci1\" }",
+            "WhitePawn by ble BoardBridge, adapter hci1\n",
+        ),
+        (
+            "rfcomm = { channel = 3 }",
+            "WhitePawn by rfcomm BoardBridge, channel 3\n",
+        ),
+        ("tcp = {}", "WhitePawn by tcp 127.0.0.1:9690\n"),
+    ] {
+        let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
+        let output = check_with(&text, &[]);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn short_uuids_are_completed_and_half_ones_refused() {
+    let text = "[boards.b]\nkind = \"swpp\"\nble = { name = \"x\", write = \"ffe1\", notify = \"0000FFE2\" }\n\
+                [[whitepawn]]\nboard = \"b\"\nble = { service = \"ffe0\" }\n";
+    let config = Config::from_text(text, "short").unwrap();
+    let [board] = &config.boards.values().collect::<Vec<_>>()[..] else {
+        panic!("{config:?}");
+    };
+    let ble = board.ble.as_ref().unwrap();
+    let long = |short: &str| format!("0000{short}-0000-1000-8000-00805f9b34fb");
+    assert_eq!(ble.write.unwrap().0.to_string(), long("ffe1"));
+    assert_eq!(ble.notify.unwrap().0.to_string(), long("ffe2"));
+    let served = config.whitepawn[0].ble.as_ref().unwrap();
+    assert_eq!(served.uuids()[0].to_string(), long("ffe0"));
+    for half in ["ffe", "ffe1f", "+fe1", "ffg1", ""] {
+        refused(
+            &text.replace("\"ffe1\"", &format!("{half:?}")),
+            &["bb.toml:3:", "is no UUID", "\"ffe1\""],
+        );
+    }
 }
 
 #[test]

@@ -216,6 +216,8 @@ fn every_line() -> Vec<Value> {
         let app = Client {
             board: Some(name()),
             opponent: Some(Opponent::WhitePawn),
+            since: None,
+            why: Some("there is no port".into()),
             ..Client::new(ClientId(1), "the app".into(), ClientKind::App)
         };
         let _app = bus.clients().enter(app);
@@ -388,7 +390,7 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
 
 /// The examples of the document as a person sees them.
 const AS_TEXT: &str = "\
-BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC, as are all times here: 2 boards, 2 clients
+BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC, as are all times here: 2 boards, 3 clients
 
 citrine  up (UCBII V1.09), /dev/ttyUSB0 at 57600 baud
   game       last move 1... Nf6 (g8f6), by hand, 12 s; White to move
@@ -403,6 +405,7 @@ ucb  no link, /dev/ttyUSB1 at 9600 baud: there is no /dev/ttyUSB1: is the cable 
 
 127.0.0.1:50112 (a GUI): here since 08:40:01; has citrine, awaits a move
 the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, on Lichess, awaits a move
+the WhitePawn app (serial /dev/ttyGS0): cannot come: there is no /dev/ttyGS0: boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not; turned to ucb
 
 12 events missed; how things stand now:
 08:53:00  citrine  the port is open
@@ -418,7 +421,7 @@ the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, 
 08:53:11  citrine  2... d5 (d7d5) taken back by hand
 08:53:12  citrine  new game
 08:53:13  citrine  position given to the board: 8/8/8/4k3/8/8/4P3/4K3 w - - 0 1
-08:53:14  citrine  target: startpos, 2 plies, g1f3 b8c6 f1b5
+08:53:14  citrine  target: startpos, 5 plies: … g1f3 b8c6 f1b5
 08:53:15  citrine  the game is over: White resigned
 08:53:16  citrine  the board says: draw by the 50-move rule
 08:53:17  citrine  Black to move on the board
@@ -468,6 +471,34 @@ fn a_person_reads_every_line_of_it() {
         .filter_map(|line| text.line(line))
         .collect();
     assert_eq!(seen.join("\n"), AS_TEXT);
+}
+
+#[test]
+fn a_client_that_has_never_come_is_not_away() {
+    let app = |since: Value, why: Value| {
+        let line = json!({
+            "event": "client-snapshot", "client": "the app", "kind": "app", "peer": null, "board": "ucb", "since": since,
+            "why": why,
+        });
+        Text::default().line(&line).unwrap()
+    };
+    let at = || Value::from("2026-11-21T08:51:30Z");
+    let seen = [
+        app(Value::Null, Value::Null),
+        app(at(), Value::Null),
+        app(Value::Null, "no port".into()),
+        app(at(), "no port".into()),
+    ];
+    let wanted = [
+        "has not come yet",
+        "away since 08:51:30",
+        "cannot come: no port",
+        "away since 08:51:30, cannot come: no port",
+    ];
+    assert_eq!(
+        seen,
+        wanted.map(|words| format!("the app: {words}; turned to ucb"))
+    );
 }
 
 #[test]

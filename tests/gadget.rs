@@ -11,7 +11,7 @@
 
 use std::{
     fs,
-    os::unix::fs::symlink,
+    os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -19,6 +19,7 @@ use std::{
 use tempfile::TempDir;
 
 const CONTROLLER: &str = "20980000.usb";
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/boardbridge-gadget");
 
 /// A machine of files.
 struct Machine {
@@ -71,9 +72,21 @@ impl Machine {
 
     /// The exit status and everything that was said.
     fn gadget(&self, word: &str) -> (i32, String) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("systemd/boardbridge-gadget");
-        let output = Command::new("sh")
-            .arg(script)
+        said(&mut self.command(word))
+    }
+
+    /// The same by somebody who is not root, on a configfs that is the kernel's.
+    fn without_sudo(&self, word: &str) -> (i32, String) {
+        self.write("bin/id", "#!/bin/sh\necho 1000\n");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path("bin/id"), executable).unwrap();
+        said(self.command(word).env_remove("GADGET_CONFIGFS"))
+    }
+
+    fn command(&self, word: &str) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .arg(SCRIPT)
             .arg(word)
             .env(
                 "PATH",
@@ -85,14 +98,8 @@ impl Machine {
             .env("GADGET_DEV", self.path("dev"))
             .env("GADGET_ETC", self.path("etc"))
             .env("GADGET_WAIT", "0")
-            .envs(self.environment.iter().copied())
-            .output()
-            .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (
-            output.status.code().unwrap(),
-            String::from_utf8(said).unwrap(),
-        )
+            .envs(self.environment.iter().copied());
+        command
     }
 
     fn succeeds(&self, word: &str) -> String {
@@ -133,6 +140,15 @@ impl Machine {
         found.sort();
         found
     }
+}
+
+fn said(command: &mut Command) -> (i32, String) {
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(said).unwrap(),
+    )
 }
 
 #[test]
@@ -242,6 +258,24 @@ fn a_port_that_another_gadget_has_is_not_taken_from_it() {
     machine.write("config/usb_gadget/ethernet/UDC", CONTROLLER);
     machine.refuses(&["is taken by the gadget ethernet"]);
     assert!(machine.path("config/usb_gadget/ethernet/UDC").exists());
+}
+
+#[test]
+fn a_forgotten_sudo_is_named_and_not_the_kernel() {
+    let machine = Machine::new();
+    for word in ["start", "stop"] {
+        let (status, said) = machine.without_sudo(word);
+        let remedy = format!("only root may do this: \"sudo {SCRIPT} {word}\"");
+        assert!(status == 1 && said.contains(&remedy), "{said}");
+    }
+    let (_, said) = machine.without_sudo("status");
+    assert!(said.contains("not there"), "{said}");
+}
+
+#[test]
+fn help_is_no_mistake() {
+    let (status, said) = Machine::new().gadget("--help");
+    assert!(status == 0 && said.contains("usage"), "{said}");
 }
 
 #[test]

@@ -481,7 +481,13 @@ fn arrows_show_the_move_to_be_made_and_the_one_to_be_taken_back() {
     let wrong = Reported::squares(Square::A1, Square::H7, None);
     for (advice, arrows) in [
         (Advice::Make(plain), vec!["e2e4"]),
-        (Advice::PutBack(plain), vec!["e2e4"]),
+        (
+            Advice::PutBack {
+                made: plain,
+                takes_back: true,
+            },
+            vec!["e2e4"],
+        ),
         (Advice::TakeBack(plain), vec!["e4e2"]),
         (Advice::Make(white), vec!["e1g1", "h1f1"]),
         (Advice::TakeBack(black), vec!["g8e8", "f8h8"]),
@@ -716,7 +722,10 @@ impl Any {
         snapshot.advice = match (self.advice.0 % 8, last) {
             (0, Some(m)) => Advice::Make(m),
             (1, Some(m)) => Advice::TakeBack(m),
-            (2, Some(m)) => Advice::PutBack(m),
+            (2, Some(made)) => Advice::PutBack {
+                made,
+                takes_back: true,
+            },
             (3, _) => Advice::NoLink(text),
             (4, _) => Advice::SetUpByHand(game.fen()),
             (5, last) => Advice::Mistake {

@@ -452,8 +452,8 @@ impl World {
                 let game = self.target.clone();
                 self.hand(Hand::SetUp(Box::new(game)));
             }
-            Advice::PutBack(m) => {
-                let m = uci(*m);
+            Advice::PutBack { made, .. } => {
+                let m = uci(*made);
                 self.knows();
                 self.hand(HandAction::Move(m));
             }
@@ -674,7 +674,7 @@ fn a_move_that_was_answered_and_taken_back_is_asked_for_again() {
     world.take_answer();
     world.hand(HandAction::TakeBack);
     world.comes(
-        |w| matches!(w.snapshot().advice, Advice::PutBack(_)) || paths(w).len() == 1,
+        |w| matches!(w.snapshot().advice, Advice::PutBack { .. }) || paths(w).len() == 1,
         "the way back",
     );
     world.pass(LONG);

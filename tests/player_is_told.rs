@@ -462,17 +462,38 @@ fn a_program_that_awaits_another_move_goes_on_after_kings_in_the_centre() {
 fn a_move_made_while_a_citrine_tells_its_game_is_not_the_first_of_another() {
     let mut rig = Rig::new("novag-citrine");
     rig.waits(1);
-    rig.hears("Game   2\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n");
-    rig.hears("M   2   c2-c4\r\n");
+    rig.hears("Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n");
+    rig.hears("M   3   c2-c4\r\n");
     let first = |event: &Event| matches!(event, Event::Moved { ply: 1, uci, .. } if uci.to_string() == "c2c4");
     assert!(!rig.events.iter().any(first), "{:?}", rig.events);
     // It is asked for its list again, and that has the move in its place.
     rig.waits(1);
     rig.hears(
-        "Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n.   2  c2-c4\r\n",
+        "Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n.   2  g1-f3       b8-c6\r\n\
+         .   3  c2-c4\r\n",
     );
     rig.waits(3);
-    assert_eq!(*rig.snapshot().game, game("e2e4 e7e5 c2c4"));
+    let told = game("e2e4 e7e5 g1f3 b8c6 c2c4");
+    assert_eq!(*rig.snapshot().game, told);
+}
+
+#[test]
+fn what_a_shown_move_brings_back_is_not_to_be_put_elsewhere_before_it() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(60);
+    rig.says(Command::Ready { client: CLIENT });
+    rig.follows(endgame());
+    rig.waits(5);
+    assert!(!rig.to_do().is_empty());
+    rig.follows(game(""));
+    rig.waits(120);
+    assert_eq!(rig.to_do(), "move the white pawn from e4 to e2");
+    // The pawn may never have left e4.
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    assert_eq!(rig.to_do(), "");
 }
 
 #[test]

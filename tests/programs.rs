@@ -296,3 +296,78 @@ fn a_simulated_board_that_is_stopped_leaves_no_link_behind() {
     assert_eq!(board.child.wait().unwrap().code(), Some(0));
     assert!(!link.is_symlink());
 }
+
+#[test]
+fn help_has_no_marks_that_are_meant_for_other_readers() {
+    for command in [
+        "", "run", "demo", "uci", "check", "scan", "watch", "simulate", "replay",
+    ] {
+        let words = command.split_whitespace();
+        let output = boardbridge().args(words).arg("--help").output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && help.contains("Usage"), "{help}");
+        assert!(!help.contains('`'), "{help}");
+        assert!(!help.contains("garbage BYTES"), "{help}");
+    }
+}
+
+#[test]
+fn whatever_a_simulated_hand_is_told_to_do_is_printed_or_why_not() {
+    for (kind, orders) in [
+        (
+            "novag-citrine",
+            &[
+                ("take-back", "refused there is no move"),
+                ("e2e4", "made e2e4"),
+                ("take-back", "took-back e2e4"),
+                ("wrong e2e5", "refused wrong e2e5: a Citrine beeps"),
+                ("off", "off"),
+                ("on", "on"),
+                ("unplug", "unplugged"),
+                ("plug", "plugged"),
+            ][..],
+        ),
+        (
+            "novag-ucb",
+            &[
+                ("take-back", "refused there is no move"),
+                ("e2e4", "made e2e4"),
+                ("take-back", "took-back e2e4"),
+                ("wrong e2e5", "wrong e2e5"),
+                ("off", "off"),
+                ("on forgetful", "on forgetful"),
+            ],
+        ),
+        (
+            "swpp-board",
+            &[
+                ("take-back", "refused there is no move"),
+                ("e2e4", "made e2e4"),
+                ("take-back", "took-back e2e4"),
+                ("wrong e2e5", "wrong e2e5"),
+                ("off", "off"),
+                ("on", "on"),
+            ],
+        ),
+        (
+            "miko-neo",
+            &[
+                ("e2e4", "made e2e4"),
+                ("take-back", "take-back e2e4"),
+                ("off", "off"),
+                ("on", "on"),
+                ("unplug", "unplugged"),
+                ("plug", "plugged unix:"),
+            ],
+        ),
+    ] {
+        let mut board = Program::start(boardbridge().args(["simulate", kind]), false);
+        board.prints("plugged");
+        for (order, report) in orders {
+            board.says(order);
+            let line = board.prints(report);
+            assert!(line.starts_with(report), "{kind}, {order}: {line}");
+        }
+        assert_eq!(board.ends(), Some(0));
+    }
+}

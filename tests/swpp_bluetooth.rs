@@ -129,3 +129,37 @@ fn a_game_begins_over_the_simulated_bluetooth() {
     println!("{}{text}", String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "{TEST} failed");
 }
+
+#[test]
+fn a_board_with_other_characteristics_says_which_it_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("bus");
+    let mut board = Program::start(
+        boardbridge()
+            .args(["simulate", "swpp-board", "--ble", "--name", "diy", "--link"])
+            .arg(&socket),
+        false,
+    );
+    board.prints("plugged");
+    let file = directory.path().join("bb.toml");
+    let text = "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n[boards.diy]\n\
+                kind = \"swpp\"\nble = { name = \"diy\", write = \"ffe1\", notify = \"ffe1\" }\n";
+    std::fs::write(&file, text).unwrap();
+    let mut daemon = Program::start(
+        boardbridge()
+            .args(["run", "--config"])
+            .arg(&file)
+            .env(BUS, bus_address(&socket)),
+        true,
+    );
+    let said = daemon.prints("the board refuses to talk");
+    for words in [
+        "board{name=diy}",
+        "no characteristic ffe1; it has",
+        &format!("{TO_BOARD} (write)"),
+        &format!("{FROM_BOARD} (notify)"),
+        "write and notify in its ble",
+    ] {
+        assert!(said.contains(words), "`{words}` is not in: {said}");
+    }
+}

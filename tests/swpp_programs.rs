@@ -89,7 +89,28 @@ fn an_app_without_a_board_says_so_and_fails() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("127.0.0.1:1 cannot be reached"), "{text}");
+    for words in [
+        "127.0.0.1:1 cannot be reached: nobody listens there",
+        "Is BoardBridge running, with a [[whitepawn]] and tcp",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn an_app_without_bluetooth_says_what_it_takes() {
+    let output = boardbridge()
+        .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
+        .args(["simulate", "whitepawn-app", "--ble"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains("Bluetooth does not answer") && text.contains("`sudo apt install bluez`"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -105,18 +126,141 @@ fn a_game_whose_board_is_lost_is_a_failure() {
 }
 
 #[test]
-fn an_option_of_another_kind_is_wrong_usage() {
-    for arguments in [
-        ["miko-neo", "--listen", "127.0.0.1:0"],
-        ["swpp-board", "--port", "board"],
-        ["whitepawn-app", "--adapter", "hci1"],
+fn an_app_whose_board_does_not_shake_hands_says_what_to_look_at_and_fails() {
+    let mut board = simulate(&["swpp-board", "--answer", "never", "--listen", "127.0.0.1:0"]);
+    let plugged = board.prints("plugged");
+    let address = plugged.split_whitespace().last().unwrap();
+    let mut app = simulate(&["whitepawn-app", "--connect", address]);
+    let why = app.prints("gave-up: no H1 within 200 ms, ");
+    assert!(why.contains("the speed, TX and RX"), "{why}");
+    assert_eq!(app.ends(), Some(1));
+    // One that is connected again has another chance.
+    let mut app = simulate(&["whitepawn-app", "--connect", address]);
+    app.prints("gave-up");
+    app.says("hang-up");
+    app.prints("hung-up");
+    assert_eq!(app.ends(), Some(0));
+}
+
+#[test]
+fn an_option_that_would_be_of_no_use_is_wrong_usage_and_says_whose_it_is() {
+    for (line, words) in [
+        (
+            "miko-neo --listen 127.0.0.1:0",
+            "--listen is for novag-citrine",
+        ),
+        (
+            "miko-neo --name x",
+            "--name is for swpp-board and whitepawn-app",
+        ),
+        ("novag-citrine --style bare", "--style is for swpp-board"),
+        (
+            "novag-citrine --answer never",
+            "--answer is for swpp-board only",
+        ),
+        ("novag-citrine --adapter hci1", "--adapter is for miko-neo"),
+        (
+            "novag-citrine --ble",
+            "--ble is for swpp-board and whitepawn-app",
+        ),
+        ("novag-citrine --position-format 1", "is for novag-ucb only"),
+        ("novag-ucb --plays black", "only with --game or --seed"),
+        (
+            "swpp-board --port board",
+            "--port is for whitepawn-app only",
+        ),
+        (
+            "swpp-board --connect 127.0.0.1:1",
+            "--connect is for whitepawn-app only",
+        ),
+        (
+            "swpp-board --game-type 1",
+            "--game-type is for whitepawn-app only",
+        ),
+        ("swpp-board --position-format 1", "is for novag-ucb only"),
+        ("swpp-board --speed 2", "--speed is for novag-citrine"),
+        ("swpp-board --name x", "only with --ble or --adapter"),
+        (
+            "whitepawn-app --adapter hci1",
+            "--adapter is for whitepawn-app only with --ble",
+        ),
+        ("whitepawn-app --name x", "only with --ble"),
+        ("whitepawn-app --answer late", "late"),
+        (
+            "whitepawn-app --answer never",
+            "--answer is for swpp-board only",
+        ),
+        (
+            "whitepawn-app --hand-delay 1s",
+            "only with --game or --seed",
+        ),
+        ("whitepawn-app --game-type 1", "only with --game or --seed"),
+        ("whitepawn-app --ble --port board", "only without --ble"),
+        ("whitepawn-app --ble --link board", "only without --ble"),
     ] {
         let output = boardbridge()
             .arg("simulate")
-            .args(arguments)
+            .args(line.split(' '))
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(words), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_place_that_is_not_to_be_had_is_told_without_the_systems_words() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let (file, nowhere) = (file.display(), folder.path().join("no/where"));
+    for (line, status, words) in [
+        (
+            format!("swpp-board --listen {taken}"),
+            1,
+            "is in use: end the other program there",
+        ),
+        (format!("novag-ucb --link {file}"), 1, "is there already"),
+        (format!("miko-neo --link {file}"), 1, "is there already"),
+        (
+            format!("novag-ucb --link {}", nowhere.display()),
+            1,
+            "the folder is not there",
+        ),
+        (
+            "swpp-board --listen 9700".to_owned(),
+            2,
+            "write HOST:PORT, for instance 127.0.0.1:9700",
+        ),
+        (
+            "whitepawn-app --connect 9690".to_owned(),
+            2,
+            "write HOST:PORT",
+        ),
+        (
+            "whitepawn-app --port /dev/null".to_owned(),
+            1,
+            "/dev/null is no serial port",
+        ),
+        (
+            "whitepawn-app --game-type lichess".to_owned(),
+            2,
+            "3 (Lichess)",
+        ),
+    ] {
+        let output = boardbridge()
+            .arg("simulate")
+            .args(line.split(' '))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
+        assert!(said.contains(words), "{line}: {said}");
+        assert!(!said.contains("os error"), "{line}: {said}");
     }
 }

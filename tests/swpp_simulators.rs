@@ -118,10 +118,7 @@ fn on_tcp(settings: board::Settings, player: Option<Player>) -> (End<HandAction>
 /// A board on a pseudo-terminal, and where.
 fn on_pty(settings: board::Settings, player: Option<Player>) -> (End<HandAction>, Place) {
     let port = Port::new(Box::new(SwppBoard::new(settings)), None).unwrap();
-    let place = Place::Serial(SerialPort {
-        port: port.name().unwrap(),
-        baud: 9600,
-    });
+    let place = Place::Serial(SerialPort::new(port.name().unwrap(), 9600));
     (board(port, player), place)
 }
 
@@ -352,11 +349,8 @@ async fn what_was_sent_before_hanging_up_arrives() {
 async fn the_app_waits_at_a_pseudo_terminal_of_its_own() {
     let mut app = app(Place::Pty(None), None).await;
     let connected = app.tells("connected").await;
-    let port = SerialPort {
-        port: connected.split_whitespace().last().unwrap().to_owned(),
-        baud: 9600,
-    };
-    let mut port = port.open().unwrap();
+    let port = SerialPort::new(connected.split_whitespace().last().unwrap(), 9600);
+    let mut port = port.open().await.unwrap();
     let mut greeting = [0; 9];
     let read = timeout(PATIENCE, port.read_exact(&mut greeting)).await;
     read.unwrap().unwrap();

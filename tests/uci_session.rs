@@ -265,7 +265,10 @@ fn what_is_new_is_told_at_once() {
         (Advice::Make(e4), "make the move e2e4 on the board"),
         (Advice::Make(e5), "make the move e7e5 on the board"),
         (
-            Advice::PutBack(e4),
+            Advice::PutBack {
+                made: e4,
+                takes_back: true,
+            },
             "e2e4 was taken back on the board, but it stands in the program's game: make e2e4 again, or take it back in \
              the program too",
         ),

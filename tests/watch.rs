@@ -283,3 +283,67 @@ fn what_is_no_event_stream_is_told_from_one() {
         "{said}"
     );
 }
+
+#[test]
+fn a_way_of_the_app_that_is_shut_is_named_with_its_board_its_cause_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = folder.path().join("ttyGS0");
+    let file = folder.path().join("bb.toml");
+    let text = format!(
+        "[uci]\nlisten = \"off\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n\
+         [boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = {:?} }}\n\
+         [[whitepawn]]\nboard = \"spare\"\nserial = {{ port = {port:?} }}\n\
+         [[whitepawn]]\nboard = \"spare\"\nble = {{}}\n",
+        folder.path().join("nothing")
+    );
+    fs::write(&file, text).unwrap();
+    let mut command = boardbridge();
+    command
+        .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
+        .args(["run", "--config"])
+        .arg(&file);
+    let mut daemon = Program::start(&mut command, true);
+    let status = daemon.prints("status listens at");
+    let status = status.split_whitespace().last().unwrap().to_owned();
+    // Both ways are tried at once; which one is told first is chance.
+    let mut ways = vec!["way=serial ", "way=ble "];
+    while !ways.is_empty() {
+        let line = daemon.prints("the app cannot ");
+        assert!(line.contains("whitepawn{board=spare way="), "{line}");
+        let left = ways.len();
+        ways.retain(|way| !line.contains(way));
+        assert!(ways.len() < left, "told twice: {line}");
+    }
+    let watch = |more: &[&str]| {
+        let mut command = boardbridge();
+        command.args(["watch", "--connect", &status]).args(more);
+        Program::start(&mut command, false)
+    };
+    let mut person = watch(&[]);
+    let missing = person.prints("): cannot come: there is no ");
+    assert!(
+        missing.contains("`sudo systemctl status boardbridge-gadget` says why")
+            && missing.ends_with("; turned to spare"),
+        "{missing}"
+    );
+    person.prints("(ble BoardBridge): cannot come: Bluetooth does not answer");
+    let mut program = watch(&["--json"]);
+    let line = program.prints("client-snapshot");
+    let line: Value = serde_json::from_str(&line).unwrap();
+    let why = line["why"].as_str().unwrap();
+    assert!(
+        why.starts_with("there is no ") && line["since"].is_null(),
+        "{line}"
+    );
+    let _app = Program::start(
+        boardbridge()
+            .args(["simulate", "whitepawn-app", "--link"])
+            .arg(&port),
+        false,
+    );
+    person.prints("): can come now");
+    let line = daemon.prints("is open for the app");
+    assert!(line.contains("whitepawn{board=spare way=serial "), "{line}");
+    person.prints("): connected by ");
+    watch(&[]).prints("): here since ");
+}

@@ -198,7 +198,9 @@ async fn an_illegal_move_of_the_app_is_refused_in_words_and_breaks_nothing() {
     hand.does("e2e4").await;
     app.hears_next("MB e2e4").await;
     app.says("MA e7e4").await;
-    let said = watcher.hears_of("refused e7e4").await;
+    let said = watcher
+        .hears_of("refused e7e4 after 1 ply, with Black")
+        .await;
     assert!(
         said.contains("\"client\":\"the WhitePawn app (tcp"),
         "{said}"
@@ -304,6 +306,68 @@ async fn whoever_shook_hands_last_is_the_app_and_strangers_disturb_nobody() {
 }
 
 #[tokio::test]
+async fn an_app_that_hangs_up_is_not_looked_for_in_the_network() {
+    let (house, _hand) = citrine().await;
+    let app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    watcher.hears_of("client-snapshot").await;
+    drop(app);
+    watcher.hears_of("\"left: it closed the connection\"").await;
+}
+
+#[tokio::test]
+async fn a_move_taken_back_on_the_board_is_to_be_made_again_for_the_app_cannot() {
+    let (house, mut hand) = citrine().await;
+    let mut app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    app.says("NG3Y").await;
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    app.hears_next("MB e2e4").await;
+    app.says("MA e7e5").await;
+    hand.sees("executed e7e5").await;
+    hand.does("take-back").await;
+    let said = watcher.hears_of("e7e5 was taken back on the board").await;
+    assert!(
+        said.contains("but it stands in the app's game, which cannot take it back: ")
+            && !said.contains("program"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_shown_once_a_connection() {
+    let (house, _hand) = citrine().await;
+    let mut watcher = watcher(&house).await;
+    watcher.hears_of("client-snapshot").await;
+    for _ in 0..2 {
+        // Before the handshake and after it.
+        let mut login = stranger(&house).await;
+        login.says("raspberrypi login:").await;
+        watcher.hears_of("unreadable: `raspberrypi login:`").await;
+        login
+            .says(&format!("Password:\n{H0}\nXY\nLast login: never"))
+            .await;
+        watcher.hears_of("connected by").await;
+        drop(login);
+        watcher.hears_of("left:").await;
+    }
+    let mut app = app(&house).await;
+    app.says("XYZ\nXYZ\nXYZ\nNG1Y").await;
+    watcher.hears_of("begins").await;
+    let told = watcher
+        .log
+        .iter()
+        .filter(|line| line.contains("unreadable"));
+    assert_eq!(told.count(), 3, "{:?}", watcher.log);
+    // A prompt has no end of the line.
+    drop(app);
+    let mut prompt = stranger(&house).await;
+    prompt.bytes(b"raspberrypi login: ").await;
+    watcher.hears_of("unreadable: `raspberrypi login: `").await;
+}
+
+#[tokio::test]
 async fn an_app_that_never_reads_holds_up_nobody() {
     let (house, hand) = citrine().await;
     let mut deaf = app(&house).await;
@@ -391,6 +455,24 @@ async fn junk_on_a_serial_line_harms_nobody() {
     reads(&mut phone, "MB e2e4\n").await;
     phone.write(b"e5\n").unwrap();
     house.knows("citrine", 2).await;
+}
+
+#[tokio::test]
+async fn an_app_that_does_not_know_of_a_restart_is_heard_on_its_line() {
+    let folder = House::folder();
+    let link = folder.path().join("gs0");
+    let mut phone = Pty::open(Some(&link)).unwrap();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let more = format!("[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = {link:?} }}\n");
+    let house = House::with(folder, &[("citrine", FAST_CITRINE)], &more).await;
+    let mut watcher = watcher(&house).await;
+    // Its handshake was with the daemon before.
+    phone.write(b"MA e7e5\n").unwrap();
+    watcher.hears_of("no game is on").await;
+    phone.write(b"GE0\nNG3Y\n").unwrap();
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    reads(&mut phone, "MB e2e4\n").await;
 }
 
 /// Reads from the app's end of a serial line until this has come.

@@ -28,7 +28,7 @@ use boardbridge::{
     simulate::bluez::{
         ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,
     },
-    whitepawn::{Connection, ble, rfcomm},
+    whitepawn::{Connection, Trouble, ble, rfcomm},
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -110,12 +110,22 @@ impl House {
     }
 
     fn serve_ble(&self, config: BleServed) -> JoinHandle<()> {
-        let serving = ble::serve(config, self.connections.clone(), self.stop.clone());
+        let serving = ble::serve(
+            config,
+            self.connections.clone(),
+            Trouble::default(),
+            self.stop.clone(),
+        );
         tokio::spawn(serving)
     }
 
     fn serve_rfcomm(&self, config: RfcommServed) -> JoinHandle<()> {
-        let serving = rfcomm::serve(config, self.connections.clone(), self.stop.clone());
+        let serving = rfcomm::serve(
+            config,
+            self.connections.clone(),
+            Trouble::default(),
+            self.stop.clone(),
+        );
         tokio::spawn(serving)
     }
 
@@ -592,17 +602,25 @@ mod promised {
         let phone = house.phone(PHONE, USUAL_MTU);
         for (fault, words) in faults {
             fault(&control, true);
-            let stop = CancellationToken::new();
+            let (stop, trouble) = (CancellationToken::new(), Trouble::default());
+            let mut shown = trouble.subscribe();
             let serving = ble::serve(
                 BleServed::default(),
                 house.connections.clone(),
+                trouble.clone(),
                 stop.clone(),
             );
             let serving = tokio::spawn(serving);
             house.log.says(words).await;
+            // Whoever looks later sees it too, as long as it lasts.
+            let why = shown.borrow_and_update().clone().unwrap();
+            assert!(why.starts_with(words), "{why}");
             fault(&control, false);
             soon("the board is heard", phone.finds(NAME)).await;
             assert_eq!(house.log.count(words), 1);
+            soon("nothing is wrong", shown.wait_for(Option::is_none))
+                .await
+                .unwrap();
             stop.cancel();
             soon("it ends", serving).await.unwrap();
             soon("the board is off the air", phone.loses_sight()).await;

@@ -4,7 +4,7 @@
 // As it stands, the board is 64 push buttons in a matrix, one under each square, and one lamp:
 //
 //   - a move is made by pressing the square it comes from, then the square it goes to. Castling is the king's move;
-//   - the lamp is on while a move of the opponent's waits to be made in the same way;
+//   - the lamp is on while a move of the opponent's waits to be made in the same way, and blinks once at any other move;
 //   - pressing the same square twice forgets it.
 //
 // Your own sensors go into squarePressed(), your own lamps into showMove(). Everything else can stay as it is.
@@ -91,6 +91,10 @@ uint8_t firstShown = 0;
 uint8_t countShown = 0;
 
 int8_t lifted = NO_SQUARE;  // the square the hand's move comes from
+
+// The lamps are off for a moment: the hand has made another move than the one shown.
+bool blinking = false;
+unsigned long blinkingSince = 0;
 
 const int8_t KINGS_HOME[2] = {4, 60};
 
@@ -225,7 +229,12 @@ void readSerial() {
 void handMoved(const Move &move) {
   if (countShown > 0) {
     // Making the opponent's move on the board is no move: the app is not told.
-    if (move.from != shown[firstShown].from || move.to != shown[firstShown].to) return;
+    if (move.from != shown[firstShown].from || move.to != shown[firstShown].to) {
+      clearLamps();
+      blinking = true;
+      blinkingSince = millis();
+      return;
+    }
     firstShown = (firstShown + 1) % MAX_SHOWN;
     countShown--;
     clearLamps();
@@ -235,6 +244,12 @@ void handMoved(const Move &move) {
   if (!greeted || ended) return;
   sendMove(move);
   count(move);
+}
+
+void endBlinking() {
+  if (!blinking || millis() - blinkingSince < 200) return;
+  blinking = false;
+  if (countShown > 0) showMove(shown[firstShown]);
 }
 
 void squareChosen(int8_t square) {
@@ -275,4 +290,5 @@ void setup() {
 void loop() {
   readSerial();
   readHand();
+  endBlinking();
 }

@@ -120,6 +120,7 @@ impl Actor {
                     break;
                 }
             }
+            self.transport.closed().await;
         }
         .instrument(span)
         .await;

@@ -23,8 +23,13 @@ pub enum Advice {
     Make(Move),
     /// The last move is to be taken back on the board.
     TakeBack(Move),
-    /// The hand took a move back that stands in the program's game.
-    PutBack(Move),
+    /// The hand took a move back that stands in the program's game, or the app's.
+    PutBack {
+        /// The move.
+        made: Move,
+        /// Whether it can be taken back there too.
+        takes_back: bool,
+    },
     /// Something else than the awaited was done.
     Mistake {
         /// What the board reported.
@@ -74,10 +79,20 @@ impl Advice {
             ),
             // In this order: the remark about castling says no more.
             Self::TakeBack(m) => format!("take {} back on the board: {list}", uci(*m)),
-            Self::PutBack(m) => format!(
+            Self::PutBack {
+                made,
+                takes_back: true,
+            } => format!(
                 "{} was taken back on the board, but it stands in the program's game: {list}, or take it back in the \
                  program too",
-                uci(*m)
+                uci(*made)
+            ),
+            Self::PutBack {
+                made,
+                takes_back: false,
+            } => format!(
+                "{} was taken back on the board, but it stands in the app's game, which cannot take it back: {list}",
+                uci(*made)
             ),
             Self::Mistake {
                 made,
@@ -117,11 +132,23 @@ impl fmt::Display for Advice {
                 uci(*m)
             ),
             Self::TakeBack(m) => write!(f, "take {} back on the board", uci(*m)),
-            Self::PutBack(m) => write!(
+            Self::PutBack {
+                made,
+                takes_back: true,
+            } => write!(
                 f,
                 "{0} was taken back on the board, but it stands in the program's game: make {0} again, or take it \
                  back in the program too",
-                uci(*m)
+                uci(*made)
+            ),
+            Self::PutBack {
+                made,
+                takes_back: false,
+            } => write!(
+                f,
+                "{0} was taken back on the board, but it stands in the app's game, which cannot take it back: make {0} \
+                 again",
+                uci(*made)
             ),
             Self::Mistake {
                 made,

@@ -12,6 +12,9 @@ const FIVEFOLD: usize = 5;
 /// So many half-moves without a capture or a pawn's move end a game (FIDE Laws of Chess 9.6.2).
 const SEVENTY_FIVE: u32 = 150;
 
+/// What a transcript has of a game in which no move can be taken back.
+const KEPT: &str = "/kept";
+
 /// Who plays against the hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,6 +37,8 @@ pub struct Occasion {
     pub opponent: Opponent,
     /// Whether the hand makes the next move.
     pub hand_next: bool,
+    /// Whether moves can be taken back where it is played: in an app they cannot.
+    pub takes_back: bool,
 }
 
 impl Default for Occasion {
@@ -42,6 +47,7 @@ impl Default for Occasion {
         Self {
             opponent: Opponent::Engine,
             hand_next: true,
+            takes_back: true,
         }
     }
 }
@@ -85,7 +91,8 @@ impl fmt::Display for Occasion {
             Opponent::Lichess => "lichess",
         };
         let next = if self.hand_next { "hand" } else { "opponent" };
-        write!(f, "{opponent}/{next}")
+        let kept = if self.takes_back { "" } else { KEPT };
+        write!(f, "{opponent}/{next}{kept}")
     }
 }
 
@@ -93,8 +100,10 @@ impl FromStr for Occasion {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (opponent, next) = text.split_once('/').ok_or(())?;
+        let kept = text.strip_suffix(KEPT);
+        let (opponent, next) = kept.unwrap_or(text).split_once('/').ok_or(())?;
         Ok(Self {
+            takes_back: kept.is_none(),
             opponent: match opponent {
                 "nobody" => Opponent::Nobody,
                 "engine" => Opponent::Engine,
@@ -241,5 +250,28 @@ impl FromStr for GameEnd {
     fn from_str(text: &str) -> Result<Self, ()> {
         let found = Self::WORDS.iter().find(|(_, word)| *word == text);
         found.map(|(end, _)| *end).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_transcript_has_of_an_occasion_is_read_again() {
+        use Opponent::{Engine, Lichess, Nobody, WhitePawn};
+        for opponent in [Nobody, Engine, WhitePawn, Lichess] {
+            for (hand_next, takes_back) in
+                [(true, true), (true, false), (false, true), (false, false)]
+            {
+                let occasion = Occasion {
+                    opponent,
+                    hand_next,
+                    takes_back,
+                };
+                assert_eq!(occasion.to_string().parse(), Ok(occasion));
+            }
+        }
+        assert!("lichess/hand/never".parse::<Occasion>().is_err());
     }
 }

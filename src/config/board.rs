@@ -27,6 +27,50 @@ pub enum BoardKind {
     Swpp,
 }
 
+/// Keys that only some kinds have.
+const KEYS_OF_KINDS: [(&str, &[BoardKind]); 19] = {
+    use BoardKind::{MikoNeo, NovagCitrine, NovagUcb, Swpp};
+    [
+        ("serial", &[NovagCitrine, NovagUcb, Swpp]),
+        ("ble", &[MikoNeo, Swpp]),
+        ("tcp", &[Swpp]),
+        ("write", &[Swpp]),
+        ("notify", &[Swpp]),
+        ("position_format", &[NovagUcb]),
+        ("line_gap", &[NovagUcb]),
+        ("dialect", &[NovagCitrine]),
+        ("level", &[NovagCitrine]),
+        ("command_gap", &[NovagCitrine]),
+        ("second_send", &[NovagCitrine]),
+        ("second_send_capture", &[NovagCitrine]),
+        ("move_wait", &[NovagCitrine, NovagUcb, Swpp]),
+        ("setup_wait", &[NovagCitrine, NovagUcb]),
+        ("motor", &[MikoNeo]),
+        ("promotion", &[MikoNeo]),
+        ("old_signs", &[MikoNeo]),
+        ("parking", &[MikoNeo]),
+        ("settle", &[MikoNeo]),
+    ]
+};
+
+impl BoardKind {
+    /// Whether a board of this kind has this key, of those that there are.
+    pub(super) fn takes(self, key: &str) -> bool {
+        let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
+        found.is_none_or(|(_, kinds)| kinds.contains(&self))
+    }
+
+    fn refuses(self, key: &str) -> String {
+        let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
+        let kinds = found.map_or(&[][..], |(_, kinds)| kinds);
+        let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+        format!(
+            "is a key of {} only: take it out of this {self}",
+            kinds.join(" and ")
+        )
+    }
+}
+
 impl fmt::Display for BoardKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -137,15 +181,12 @@ impl BleConfig {
             let problem = "give either name or address".to_owned();
             return Err((vec!["ble"], problem));
         }
-        for (key, value) in keys.into_iter().chain([("adapter", &self.adapter)]) {
-            let fits = value
-                .as_ref()
-                .is_none_or(|v| (1..=MAX_BLE_NAME).contains(&v.len()));
-            if !fits {
-                let problem = format!("has 1 to {MAX_BLE_NAME} characters");
-                return Err((vec!["ble", key], problem));
-            }
+        for (key, value) in keys {
+            check_name(value.as_deref(), MAX_BLE_NAME)
+                .map_err(|problem| (vec!["ble", key], problem))?;
         }
+        check_adapter(self.adapter.as_deref())
+            .map_err(|problem| (vec!["ble", "adapter"], problem))?;
         if let Some(address) = &self.address {
             let parts: Vec<&str> = address.split(':').collect();
             let byte = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
@@ -156,6 +197,34 @@ impl BleConfig {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether this can be the name of a Bluetooth device or service; otherwise the problem.
+pub(super) fn check_name(name: Option<&str>, longest: usize) -> Result<(), String> {
+    let Some(name) = name else { return Ok(()) };
+    if !(1..=longest).contains(&name.len()) {
+        return Err(format!("has 1 to {longest} characters"));
+    }
+    if name.contains(char::is_control) {
+        return Err(format!(
+            "{name:?} is no name: write it on one line, in plain text"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether this can be the name of an adapter; otherwise the problem.
+pub(super) fn check_adapter(adapter: Option<&str>) -> Result<(), String> {
+    match adapter {
+        Some(adapter)
+            if adapter.is_empty() || !adapter.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+        {
+            Err(format!(
+                "{adapter:?} is no adapter: for instance \"hci1\"; `bluetoothctl list` shows them"
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -297,12 +366,7 @@ impl BoardConfig {
             );
             return Err((Vec::new(), problem));
         }
-        let fits = match self.kind {
-            BoardKind::NovagCitrine | BoardKind::NovagUcb => given == ["serial"],
-            BoardKind::MikoNeo => given == ["ble"],
-            BoardKind::Swpp => true,
-        };
-        if !fits {
+        if !self.kind.takes(given[0]) {
             let right = if self.kind == BoardKind::MikoNeo {
                 "ble"
             } else {
@@ -324,52 +388,35 @@ impl BoardConfig {
         if let Some(ble) = &self.ble {
             ble.check()?;
             let keys = [("write", ble.write), ("notify", ble.notify)];
-            let given = keys.iter().find(|(_, given)| given.is_some());
-            if let Some((key, _)) = given.filter(|_| self.kind != BoardKind::Swpp) {
-                let problem = format!("is a key of swpp only: take it out of this {}", self.kind);
-                return Err((vec!["ble", key], problem));
+            for (key, given) in keys {
+                if given.is_some() && !self.kind.takes(key) {
+                    return Err((vec!["ble", key], self.kind.refuses(key)));
+                }
             }
         }
         Ok(())
     }
 
     fn check_keys_of_other_kinds(&self) -> Result<(), (Vec<&'static str>, String)> {
-        use BoardKind::{MikoNeo, NovagCitrine, NovagUcb, Swpp};
-        const NOVAG: &[BoardKind] = &[NovagCitrine, NovagUcb];
-        const SHOWING: &[BoardKind] = &[NovagCitrine, NovagUcb, Swpp];
-        let keys: [(&'static str, bool, &[BoardKind]); 14] = [
-            (
-                "position_format",
-                self.position_format.is_some(),
-                &[NovagUcb],
-            ),
-            ("line_gap", self.line_gap.is_some(), &[NovagUcb]),
-            ("dialect", self.dialect.is_some(), &[NovagCitrine]),
-            ("level", self.level.is_some(), &[NovagCitrine]),
-            ("command_gap", self.command_gap.is_some(), &[NovagCitrine]),
-            ("second_send", self.second_send.is_some(), &[NovagCitrine]),
-            (
-                "second_send_capture",
-                self.second_send_capture.is_some(),
-                &[NovagCitrine],
-            ),
-            ("move_wait", self.move_wait.is_some(), SHOWING),
-            ("setup_wait", self.setup_wait.is_some(), NOVAG),
-            ("motor", self.motor.is_some(), &[MikoNeo]),
-            ("promotion", self.promotion.is_some(), &[MikoNeo]),
-            ("old_signs", self.old_signs.is_some(), &[MikoNeo]),
-            ("parking", self.parking.is_some(), &[MikoNeo]),
-            ("settle", self.settle.is_some(), &[MikoNeo]),
+        let keys = [
+            ("position_format", self.position_format.is_some()),
+            ("line_gap", self.line_gap.is_some()),
+            ("dialect", self.dialect.is_some()),
+            ("level", self.level.is_some()),
+            ("command_gap", self.command_gap.is_some()),
+            ("second_send", self.second_send.is_some()),
+            ("second_send_capture", self.second_send_capture.is_some()),
+            ("move_wait", self.move_wait.is_some()),
+            ("setup_wait", self.setup_wait.is_some()),
+            ("motor", self.motor.is_some()),
+            ("promotion", self.promotion.is_some()),
+            ("old_signs", self.old_signs.is_some()),
+            ("parking", self.parking.is_some()),
+            ("settle", self.settle.is_some()),
         ];
-        for (key, given, kinds) in keys {
-            if given && !kinds.contains(&self.kind) {
-                let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
-                let problem = format!(
-                    "is a key of {} only: take it out of this {}",
-                    kinds.join(" and "),
-                    self.kind
-                );
-                return Err((vec![key], problem));
+        for (key, given) in keys {
+            if given && !self.kind.takes(key) {
+                return Err((vec![key], self.kind.refuses(key)));
             }
         }
         Ok(())

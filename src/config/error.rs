@@ -4,9 +4,13 @@ use std::{fmt, io, ops::Range, path::PathBuf};
 
 use figment::error::Kind;
 use thiserror::Error;
-use toml_edit::{ImDocument, Item};
+use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
-use super::{DEFAULT_FILE, ENV_PREFIX};
+use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX, words};
+
+/// From here on (Jaro and Winkler's measure, 0 to 1) a key is taken for another one mistyped: `usi` is as like
+/// `uci`, and few words of three letters are less.
+const LIKE: f64 = 0.77;
 
 /// A mistake in a configuration.
 #[derive(Debug, Error)]
@@ -80,7 +84,7 @@ impl<'a> Place<'a> {
 
     /// A problem with the key at `path`.
     pub fn at(&self, path: &[String], problem: impl fmt::Display) -> ConfigError {
-        let key = path.join(".");
+        let key = words::key(path);
         let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
         let place = if std::env::var_os(&variable).is_some() {
             format!("environment variable {variable} ({key})")
@@ -99,57 +103,71 @@ impl<'a> Place<'a> {
         let Ok(document) = ImDocument::parse(self.text) else {
             return 1;
         };
-        let mut item: &Item = document.as_item();
+        let mut table: &dyn TableLike = document.as_table();
         let mut line = 1;
-        for part in path {
-            let next = match item {
-                Item::ArrayOfTables(tables) => {
-                    let table = part.parse().ok().and_then(|index| tables.get(index));
-                    let Some(table) = table else { break };
-                    if let Some(span) = table.span() {
-                        line = self.line(&span);
-                    }
-                    // An element is a table, not an item: go on inside it.
-                    match path.last().and_then(|last| table.get_key_value(last)) {
-                        Some((key, _)) if key.get() != part => {
-                            if let Some(span) = key.span() {
-                                line = self.line(&span);
-                            }
-                        }
-                        _ => {}
-                    }
-                    break;
-                }
-                _ => item
-                    .as_table_like()
-                    .and_then(|table| table.get_key_value(part)),
-            };
-            let Some((key, value)) = next else { break };
+        let mut parts = path.iter();
+        while let Some((key, value)) = parts.next().and_then(|part| table.get_key_value(part)) {
             let span = match value {
                 // A table's own line is that of its head.
                 Item::Table(table) => table.span().or_else(|| key.span()),
                 _ => key.span(),
             };
-            if let Some(span) = span {
+            let mut inside = value.as_table_like();
+            let mut element = None;
+            if inside.is_none()
+                && let Some(index) = parts.next().and_then(|part| part.parse::<usize>().ok())
+            {
+                match value {
+                    Item::ArrayOfTables(tables) => {
+                        let table = tables.get(index);
+                        element = table.and_then(Table::span);
+                        inside = table.map(|table| table as &dyn TableLike);
+                    }
+                    Item::Value(Value::Array(values)) => {
+                        let value = values.get(index);
+                        element = value.and_then(Value::span);
+                        let table = value.and_then(Value::as_inline_table);
+                        inside = table.map(|table| table as &dyn TableLike);
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(span) = element.or(span) {
                 line = self.line(&span);
             }
-            item = value;
+            let Some(inside) = inside else { break };
+            table = inside;
         }
         line
     }
 
     /// What figment found, in our words and with a line.
-    pub fn extraction(&self, error: figment::Error) -> ConfigError {
+    ///
+    /// `kind` tells of a board's name which kind it is, if it says so.
+    pub fn extraction(
+        &self,
+        error: figment::Error,
+        kind: impl Fn(&str) -> Option<BoardKind>,
+    ) -> ConfigError {
         let Some(first) = error.into_iter().next() else {
             return self.at(&[], "this is not a configuration");
         };
         let mut path = first.path.clone();
+        if let Some(problem) = words::one_bracket(&path) {
+            return self.at(&path, problem);
+        }
         let problem = match &first.kind {
             Kind::UnknownField(name, known) => {
                 if path.last() != Some(name) {
                     path.push(name.clone());
                 }
-                format!("there is no such key; here may stand: {}", known.join(", "))
+                let kind = match &path[..] {
+                    [boards, board, ..] if boards == "boards" => kind(board),
+                    _ => None,
+                };
+                let fits = |key: &&&str| kind.is_none_or(|kind| kind.takes(key));
+                let known: Vec<&str> = known.iter().filter(fits).copied().collect();
+                no_such_key(name, &known)
             }
             Kind::UnknownVariant(name, known) => {
                 format!(
@@ -159,15 +177,32 @@ impl<'a> Place<'a> {
             }
             Kind::MissingField(name) => {
                 path.push(name.to_string());
-                "is missing".to_owned()
+                words::missing(name)
             }
-            Kind::InvalidType(found, wanted) => format!("is {wanted}, not {found}"),
-            Kind::InvalidValue(found, wanted) => format!("is {wanted}, not {found}"),
+            Kind::InvalidType(found, wanted) | Kind::InvalidValue(found, wanted) => {
+                words::unfit(&path, found, wanted)
+            }
             Kind::Message(text) => text.clone(),
             other => other.to_string(),
         };
         self.at(&path, problem)
     }
+}
+
+fn no_such_key(name: &str, known: &[&str]) -> String {
+    let near = known
+        .iter()
+        .map(|key| (strsim::jaro_winkler(name, key), key));
+    let meant = near
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map_or("here".to_owned(), |(_, key)| {
+            format!("did you mean {key}? Here")
+        });
+    format!(
+        "there is no such key; {meant} may stand: {}",
+        known.join(", ")
+    )
 }
 
 /// What to say where no configuration was named and the default is missing.

@@ -15,7 +15,7 @@ const BELOW_STATE: &str = "games";
 
 /// `[games]`
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [games]")]
 pub struct GamesConfig {
     /// The folder, or `off`; where it is left out, it is found when the file is read.
     pub directory: Option<Directory>,

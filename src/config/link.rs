@@ -10,7 +10,7 @@ pub const FAR: &str = "far";
 
 /// `[[link]]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[link]]")]
 pub struct LinkConfig {
     /// The boards here: two, or one beside `with`.
     pub boards: Vec<BoardName>,

@@ -5,8 +5,10 @@ pub mod board;
 pub mod error;
 pub mod games;
 pub mod link;
+mod shared;
 pub mod value;
 pub mod whitepawn;
+mod words;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -63,7 +65,7 @@ pub struct Config {
 
 /// `[uci]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [uci]")]
 pub struct UciConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
@@ -79,7 +81,7 @@ impl Default for UciConfig {
 
 /// `[status]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [status]")]
 pub struct StatusConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
@@ -115,10 +117,12 @@ impl Config {
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let place = error::Place::new(text, origin);
         place.syntax()?;
-        let config: Self = Figment::from(Toml::string(text))
-            .merge(Env::prefixed(ENV_PREFIX).split("__"))
+        let figment =
+            Figment::from(Toml::string(text)).merge(Env::prefixed(ENV_PREFIX).split("__"));
+        let kind = |board: &str| figment.extract_inner(&format!("boards.{board}.kind")).ok();
+        let config: Self = figment
             .extract()
-            .map_err(|error| place.extraction(error))?;
+            .map_err(|error| place.extraction(error, kind))?;
         config
             .check()
             .map_err(|(path, problem)| place.at(&path, problem))?;
@@ -162,12 +166,7 @@ impl Config {
             });
         let ports = ports.chain(apps);
         for (key, what, listen) in ports {
-            let port =
-                |listen: &Listen| !listen.to_string().ends_with(":0") && *listen != Listen::Off;
-            if let Some((other, _)) = taken
-                .iter()
-                .find(|(_, other)| *other == listen && port(listen))
-            {
+            if let Some((other, _)) = taken.iter().find(|(_, other)| shared::clash(other, listen)) {
                 return Err((
                     key,
                     format!("{listen} is already taken by {other}: give it another port"),
@@ -176,6 +175,7 @@ impl Config {
             taken.push((what, listen));
         }
         self.check_whitepawn()?;
+        shared::check(self)?;
         self.check_links()
     }
 

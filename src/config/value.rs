@@ -2,6 +2,7 @@
 
 use std::{fmt, time::Duration};
 
+use btleplug::api::bleuuid::uuid_from_u32;
 use serde::{Deserialize, Deserializer, de};
 use uuid::Uuid;
 
@@ -34,7 +35,7 @@ impl fmt::Display for Listen {
 }
 
 /// Whether a text is `HOST:PORT`.
-pub(super) fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(host, port)| {
         let host = host
             .strip_prefix('[')
@@ -66,6 +67,11 @@ pub struct Address(pub String);
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
+        if text.ends_with(":0") {
+            return Err(de::Error::custom(format!(
+                "`{text}` has port 0, at which nobody is: write HOST:PORT, for instance \"127.0.0.1:9700\""
+            )));
+        }
         if is_address(&text) {
             return Ok(Self(text));
         }
@@ -75,16 +81,27 @@ impl<'de> Deserialize<'de> for Address {
     }
 }
 
-/// A UUID of a Bluetooth service or characteristic, all 128 bits.
+/// A UUID of a Bluetooth service or characteristic, all 128 bits; the configuration may have the short form of one that
+/// has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongUuid(pub Uuid);
+
+/// Digits of a short UUID, of 16 bits and of 32 (Bluetooth Core Specification, volume 3, part B, 2.5.1).
+const SHORT_UUIDS: [usize; 2] = [4, 8];
+
+fn read_uuid(text: &str) -> Option<Uuid> {
+    if SHORT_UUIDS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return u32::from_str_radix(text, 16).ok().map(uuid_from_u32);
+    }
+    text.parse().ok()
+}
 
 impl<'de> Deserialize<'de> for LongUuid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(|_| {
+        read_uuid(&text).map(Self).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\""
+                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\", or a short one, \"ffe1\""
             ))
         })
     }

@@ -1,24 +1,27 @@
 //! `[[whitepawn]]`: a board that is played for the `WhitePawn` app, and how the app reaches it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use uuid::Uuid;
 
 use super::{
-    board::{MAX_BLE_NAME, SerialConfig},
-    value::{Listen, LongUuid},
+    board::{MAX_BLE_NAME, SerialConfig, check_adapter, check_name},
+    value::{Listen, LongUuid, is_address},
 };
-use crate::board::name::BoardName;
+use crate::{board::name::BoardName, driver::registry::SWPP_BAUD};
 
 /// Where the app connects by TCP.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
 /// The name the app sees, over the air.
 pub const DEFAULT_NAME: &str = "BoardBridge";
+/// The longest name that is told to whoever looks for the board, bytes: what a scan response holds, 31, without its head
+/// (Bluetooth core specification, advertising data).
+pub const MAX_ADVERTISED: usize = 29;
 /// Channels of RFCOMM (Bluetooth Core Specification, RFCOMM 5.4).
 pub const RFCOMM_CHANNELS: std::ops::RangeInclusive<u8> = 1..=30;
 
 /// `[[whitepawn]]`
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[whitepawn]]")]
 pub struct WhitePawnConfig {
     /// The board that is played for the app.
     pub board: BoardName,
@@ -41,7 +44,22 @@ pub struct WhitePawnConfig {
 )]
 pub struct TcpServed {
     /// Address and port.
+    #[serde(deserialize_with = "address")]
     pub listen: Listen,
+}
+
+/// An address to listen at. A way that is off is none.
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if is_address(&text) {
+        return Ok(Listen::At(text));
+    }
+    let problem = if text == "off" {
+        "cannot be off: take the [[whitepawn]] out instead".to_owned()
+    } else {
+        format!("`{text}` is no address: write HOST:PORT, for instance \"{DEFAULT_TCP}\"")
+    };
+    Err(de::Error::custom(problem))
 }
 
 impl Default for TcpServed {
@@ -126,6 +144,18 @@ impl WhitePawnConfig {
         tcp.or(serial).or(ble).or(rfcomm).unwrap_or_default()
     }
 
+    /// What is said of it beside the way, for whoever wants to know exactly.
+    pub fn details(&self) -> String {
+        let baud = self.serial.as_ref();
+        let baud = baud.map(|serial| serial.baud.unwrap_or(SWPP_BAUD));
+        let baud = baud.map(|baud| format!(" at {baud} baud"));
+        let adapter = self.ble.as_ref().and_then(|ble| ble.adapter.as_ref());
+        let adapter = adapter.map(|adapter| format!(", adapter {adapter}"));
+        let channel = self.rfcomm.as_ref().and_then(|rfcomm| rfcomm.channel);
+        let channel = channel.map(|channel| format!(", channel {channel}"));
+        baud.or(adapter).or(channel).unwrap_or_default()
+    }
+
     /// What the types cannot say: the key, relative to the entry, and the problem.
     pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
         let ways = [
@@ -143,18 +173,17 @@ impl WhitePawnConfig {
         }
         let ble = self.ble.as_ref();
         let rfcomm = self.rfcomm.as_ref();
-        let names = [
-            ("ble", "name", ble.and_then(|ble| ble.name.as_ref())),
-            ("ble", "adapter", ble.and_then(|ble| ble.adapter.as_ref())),
-            ("rfcomm", "name", rfcomm.and_then(|r| r.name.as_ref())),
-        ];
-        for (way, key, name) in names {
-            if name.is_some_and(|name| !(1..=MAX_BLE_NAME).contains(&name.len())) {
-                let problem = format!("has 1 to {MAX_BLE_NAME} characters");
-                return Err((vec![way, key], problem));
-            }
+        let of_ble = ble.and_then(|ble| ble.name.as_deref());
+        let of_rfcomm = rfcomm.and_then(|rfcomm| rfcomm.name.as_deref());
+        for (way, name, longest) in [
+            ("ble", of_ble, MAX_ADVERTISED),
+            ("rfcomm", of_rfcomm, MAX_BLE_NAME),
+        ] {
+            check_name(name, longest).map_err(|problem| (vec![way, "name"], problem))?;
         }
         if let Some(ble) = ble {
+            check_adapter(ble.adapter.as_deref())
+                .map_err(|problem| (vec!["ble", "adapter"], problem))?;
             let [service, write, notify] = ble.uuids();
             if service == write || service == notify || write == notify {
                 let problem = "service, write and notify are three different UUIDs".to_owned();

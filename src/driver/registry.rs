@@ -57,10 +57,8 @@ pub fn transport(board: &BoardConfig, radio: &Radio) -> Result<Transport, NoWay>
             BoardKind::Swpp => SWPP_BAUD,
             BoardKind::MikoNeo => return Err(NoWay { kind }),
         };
-        return Ok(Transport::Serial(SerialPort {
-            port: serial.port.clone(),
-            baud: serial.baud.unwrap_or(default_baud),
-        }));
+        let baud = serial.baud.unwrap_or(default_baud);
+        return Ok(Transport::Serial(SerialPort::new(&serial.port, baud)));
     }
     if let Some(tcp) = &board.tcp {
         return Ok(Transport::Tcp(TcpPeer {

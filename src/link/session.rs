@@ -193,6 +193,7 @@ impl Session {
     /// Gives a board the game.
     fn state(&mut self, side: Side) {
         let occasion = Occasion {
+            takes_back: true,
             opponent: Opponent::WhitePawn,
             hand_next: self.color(side) == self.game.turn(),
         };

@@ -8,7 +8,7 @@ use std::{
 
 use shakmaty::{Color, File, Move, Piece, Position, Rank, Role, Setup, Square, uci::UciMove};
 
-use super::{HandAction, Report, SimulatedBoard, garbage, random_move};
+use super::{HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, random_move};
 use crate::game::{Game, uci};
 
 /// Commands closer than this are lost (document: a delay of 0.1 second prevents it).
@@ -223,15 +223,20 @@ impl Citrine {
 
     fn take_back(&mut self, asked: bool) {
         let Some(m) = self.game.pop() else {
+            if !asked {
+                self.report(nothing_to_take_back());
+            }
             return;
         };
         self.shown = None;
         self.executes_at = None;
         let ply = self.game.len();
         self.echo('T', m, ply);
-        if asked {
-            self.report(Report::TakeBack(m));
-        }
+        self.report(if asked {
+            Report::TakeBack(m)
+        } else {
+            Report::TookBack(m)
+        });
     }
 
     fn list(&mut self) {
@@ -413,9 +418,11 @@ impl SimulatedBoard for Citrine {
             HandAction::Off => {
                 self.on = false;
                 self.executes_at = None;
+                self.report(Report::Off);
             }
             HandAction::On { forgetful } => {
                 self.on = true;
+                self.report(Report::On { forgetful });
                 self.line.clear();
                 if forgetful {
                     self.new_game();
@@ -436,8 +443,9 @@ impl SimulatedBoard for Citrine {
                     self.report(Report::Executed(m));
                 }
             }
-            // The Citrine knows which move is shown: it beeps, and reports nothing.
-            HandAction::Wrong(_) => {}
+            HandAction::Wrong(m) => self.report(Report::Refused(format!(
+                "wrong {m}: a Citrine beeps at a wrong move itself, and tells nobody"
+            ))),
             HandAction::TakeBack => self.take_back(false),
             HandAction::NewGame => self.new_game(),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),

@@ -38,7 +38,7 @@ impl Plays {
 #[derive(Debug, Error)]
 #[error(
     "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
-     off, on, on forgetful, unplug, plug, garbage BYTES"
+     off, on, on forgetful, unplug, plug, garbage COUNT"
 )]
 pub struct NoOrder(String);
 

@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Move, Square, uci::UciMove};
+use shakmaty::{Move, Position, Role, Square, uci::UciMove};
 
 use crate::game::{Game, uci};
 
@@ -72,6 +72,17 @@ pub enum Report {
     Made(Move),
     /// The lamps ask to take a move back.
     TakeBack(Move),
+    /// The hand took a move back.
+    TookBack(Move),
+    /// The hand made a move that is not played, and the board took it for one.
+    Wrong(UciMove),
+    /// The board was switched off.
+    Off,
+    /// The board was switched on; whether it had lost its memory.
+    On {
+        /// It had.
+        forgetful: bool,
+    },
     /// The board began a new game.
     NewGame,
     /// The board was given a position.
@@ -111,6 +122,11 @@ impl fmt::Display for Report {
             Self::Executed(m) => write!(f, "executed {}", uci(*m)),
             Self::Made(m) => write!(f, "made {}", uci(*m)),
             Self::TakeBack(m) => write!(f, "take-back {}", uci(*m)),
+            Self::TookBack(m) => write!(f, "took-back {}", uci(*m)),
+            Self::Wrong(m) => write!(f, "wrong {m}"),
+            Self::Off => f.write_str("off"),
+            Self::On { forgetful: true } => f.write_str("on forgetful"),
+            Self::On { forgetful: false } => f.write_str("on"),
             Self::NewGame => f.write_str("new-game"),
             Self::SetUp(fen) => write!(f, "set-up {fen}"),
             Self::Lost(what) => write!(f, "lost {what}"),
@@ -165,10 +181,30 @@ pub trait SimulatedBoard: Send {
     fn shown(&self) -> Option<Move>;
 }
 
+/// The hand was to take a move back, and there is none.
+fn nothing_to_take_back() -> Report {
+    Report::Refused("there is no move to take back".to_owned())
+}
+
 /// A random legal move.
 fn random_move(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
-    use shakmaty::Position;
-    let moves = game.position().legal_moves();
+    random_among(game, random, |_| true)
+}
+
+/// A random legal move where nothing tells the piece of a promotion: a queen, for that is what it is taken for.
+fn random_to_queen(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
+    random_among(game, random, |m| {
+        m.promotion().is_none_or(|role| role == Role::Queen)
+    })
+}
+
+fn random_among(
+    game: &Game,
+    random: &mut fastrand::Rng,
+    fits: impl Fn(&Move) -> bool,
+) -> Option<Move> {
+    let mut moves = game.position().legal_moves();
+    moves.retain(|m| fits(m));
     (!moves.is_empty()).then(|| moves[random.usize(..moves.len())])
 }
 

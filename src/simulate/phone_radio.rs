@@ -21,7 +21,10 @@ use tokio::{
 use tracing::debug;
 use uuid::Uuid;
 
-use crate::transport::Stream;
+use crate::transport::{
+    Stream,
+    ble::{BleError, error::session},
+};
 
 /// From the subscription to the first write (seen in a capture of the app).
 pub const WRITE_AFTER: Duration = Duration::from_millis(210);
@@ -41,9 +44,9 @@ const BUFFER: usize = 4096;
 /// The phone cannot reach the board.
 #[derive(Debug, Error)]
 pub enum PhoneError {
-    /// There is no such adapter.
-    #[error("there is no Bluetooth adapter {0}")]
-    NoAdapter(String),
+    /// Something is wrong with Bluetooth itself.
+    #[error(transparent)]
+    Radio(#[from] BleError),
     /// A step was not done in time.
     #[error("the phone cannot {0} in time")]
     Late(&'static str),
@@ -122,17 +125,19 @@ impl PhoneRadio {
     }
 
     async fn adapter(&self) -> Result<Adapter, PhoneError> {
-        for adapter in Manager::new().await?.adapters().await? {
+        let adapters = async { Manager::new().await?.adapters().await }.await;
+        let mut there = Vec::new();
+        for adapter in adapters.map_err(|error| session(&error))? {
             // "hci0 (usb:…)": the name is the first word.
             let info = adapter.adapter_info().await?;
-            let name = info.split(' ').next();
-            if self.adapter.is_none() || self.adapter.as_deref() == name {
+            let name = info.split(' ').next().unwrap_or_default();
+            if self.adapter.as_deref().is_none_or(|wanted| wanted == name) {
                 return Ok(adapter);
             }
+            there.push(name.to_owned());
         }
-        Err(PhoneError::NoAdapter(
-            self.adapter.clone().unwrap_or_default(),
-        ))
+        let wanted = self.adapter.clone();
+        Err(BleError::NoAdapter { wanted, there }.into())
     }
 
     async fn find(&self, adapter: &Adapter) -> Result<Peripheral, PhoneError> {

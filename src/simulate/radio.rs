@@ -200,9 +200,9 @@ impl<P: RadioBoard> Drop for Radio<P> {
 /// The output cannot be written.
 pub async fn run<P: RadioBoard>(radio: &Radio<P>, mut turns: Turns) -> io::Result<Outcome> {
     let mut output = io::stdout();
-    writeln!(output, "{}", Report::Plugged(radio.place()))?;
     let stop = stop_signal();
     tokio::pin!(stop);
+    writeln!(output, "{}", Report::Plugged(radio.place()))?;
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
     let mut looks = interval(LOOK);
@@ -213,7 +213,16 @@ pub async fn run<P: RadioBoard>(radio: &Radio<P>, mut turns: Turns) -> io::Resul
             line = input.next_line(), if input_open => match line? {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => match line.parse::<HandAction>() {
-                    Ok(action) => radio.hand(action),
+                    Ok(action) => {
+                        match action {
+                            HandAction::Unplug => writeln!(output, "{}", Report::Unplugged)?,
+                            HandAction::Plug => {
+                                writeln!(output, "{}", Report::Plugged(radio.place()))?;
+                            }
+                            _ => {}
+                        }
+                        radio.hand(action);
+                    }
                     Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
                 // A hand that plays by itself needs no orders.

@@ -2,7 +2,8 @@
 //! by chance; or the `WhitePawn` app.
 
 use std::{
-    io::{self, Write},
+    fmt,
+    io::{self, ErrorKind, Write},
     path::PathBuf,
     time::Duration,
 };
@@ -39,8 +40,20 @@ pub enum Kind {
     MikoNeo,
     /// A home-made board that speaks the SWPP.
     SwppBoard,
-    /// The `WhitePawn` app, which an SWPP board is connected to.
+    /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NovagCitrine => "novag-citrine",
+            Self::NovagUcb => "novag-ucb",
+            Self::MikoNeo => "miko-neo",
+            Self::SwppBoard => "swpp-board",
+            Self::WhitepawnApp => "whitepawn-app",
+        })
+    }
 }
 
 /// What to simulate.
@@ -203,7 +216,26 @@ pub async fn run(mut settings: Settings) -> io::Result<Outcome> {
 /// For `map_err`.
 fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
     let place = settings.place();
-    move |error| io::Error::new(error.kind(), format!("{place} is not to be had: {error}"))
+    let at_address = settings.listen.is_some();
+    move |error| {
+        let words = match error.kind() {
+            ErrorKind::AddrInUse if at_address => format!(
+                "{place} is in use: end the other program there, or take another port; port 0 is any free one"
+            ),
+            ErrorKind::AddrNotAvailable if at_address => {
+                format!("{place} is no address of this machine: 0.0.0.0 is all it has")
+            }
+            ErrorKind::AddrInUse | ErrorKind::AlreadyExists => format!(
+                "{place} is there already: remove it, if no other simulator is running there, or give --link another name"
+            ),
+            ErrorKind::NotFound if !at_address => {
+                format!("{place} cannot be made: the folder is not there")
+            }
+            ErrorKind::PermissionDenied => format!("{place}: this user may not do that there"),
+            _ => format!("{place} is not to be had: {error}"),
+        };
+        io::Error::new(error.kind(), words)
+    }
 }
 
 async fn on_the_radio<P: RadioBoard>(

@@ -7,7 +7,10 @@ use std::{
 
 use shakmaty::{CastlingMode, Color, File, Move, Piece, Rank, Setup, Square, uci::UciMove};
 
-use super::{HandAction, Report, SimulatedBoard, citrine::home_castling, garbage, random_move};
+use super::{
+    HandAction, Report, SimulatedBoard, citrine::home_castling, garbage, nothing_to_take_back,
+    random_move,
+};
 use crate::game::{Game, uci};
 
 /// How long a line keeps the board busy. The document gives no number; this is what nine lines back to back
@@ -267,8 +270,10 @@ impl SimulatedBoard for Ucb {
                 self.on = false;
                 self.executes_at = None;
                 self.requests.clear();
+                self.report(Report::Off);
             }
-            HandAction::On { .. } => {
+            HandAction::On { forgetful } => {
+                self.report(Report::On { forgetful });
                 self.power_on(now);
                 self.timeout(now);
             }
@@ -294,12 +299,15 @@ impl SimulatedBoard for Ucb {
             HandAction::Wrong(m) => {
                 let line = format!("M{m}");
                 self.say(&line);
+                self.report(Report::Wrong(m));
             }
-            HandAction::TakeBack => {
-                if self.game.pop().is_some() {
+            HandAction::TakeBack => match self.game.pop() {
+                Some(m) => {
                     self.say("T");
+                    self.report(Report::TookBack(m));
                 }
-            }
+                None => self.report(nothing_to_take_back()),
+            },
             // The pieces stand there already.
             HandAction::NewGame if self.game.is_standard() && self.game.is_empty() => {}
             HandAction::NewGame => {

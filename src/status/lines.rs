@@ -119,7 +119,8 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
         "client": client.label,
         "kind": client.kind,
         "peer": client.peer,
-        "since": timestamp(client.since),
+        "since": client.since.map(timestamp),
+        "why": client.why,
         "board": client.board,
         "state": match place {
             Some(true) => "has",

@@ -104,6 +104,11 @@ impl BoardVersion {
         Self(plain(text.trim(), VERSION_WIDTH))
     }
 
+    /// Whether it needs all eight characters. With a serial number after it, it may be a shorter one that was not filled up.
+    pub fn is_full(&self) -> bool {
+        self.0.len() == VERSION_WIDTH
+    }
+
     /// The text, without padding.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -28,6 +28,8 @@ pub struct Medium {
     pub delivery: Duration,
     /// Whether the other end says so when it closes the line: then it has read what it was sent.
     pub says_goodbye: bool,
+    /// What an end of the line means that is no fault, where an app or a program is at the other.
+    pub farewell: Option<&'static str>,
 }
 
 /// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), as USB knows no baud rate: only a
@@ -38,6 +40,8 @@ pub const CABLE: Medium = Medium {
     // A few messages are over within milliseconds, and no port tells more.
     delivery: Duration::ZERO,
     says_goodbye: false,
+    // A port ends when it is pulled out; who closes his end of it is not seen.
+    farewell: None,
 };
 /// A network: a board's or an app's messages are as few there, but a burst costs nothing and is over sooner.
 pub const NETWORK: Medium = Medium {
@@ -46,6 +50,7 @@ pub const NETWORK: Medium = Medium {
     // Data that nobody acknowledges breaks a connection after this long.
     delivery: USER_TIMEOUT,
     says_goodbye: true,
+    farewell: Some("it closed the connection"),
 };
 /// A link that takes no bytes for this long is broken. The longest message (a position, 100 bytes) takes
 /// 0.8 s at 1200 baud.
@@ -58,6 +63,7 @@ pub const RADIO: Medium = Medium {
     // A lost link and one that was ended look the same, and an app that has left must not be told twice.
     delivery: Duration::ZERO,
     says_goodbye: false,
+    farewell: Some("it closed the connection, or is out of reach"),
 };
 
 /// What has passed over a line.
@@ -183,6 +189,11 @@ impl Line {
         } else {
             self.medium.delivery
         }
+    }
+
+    /// Why the line has ended, where that is the other end's right.
+    pub fn farewell(&self) -> Option<&'static str> {
+        self.medium.farewell.filter(|_| self.closed)
     }
 
     fn lost(&self, error: &io::Error) -> String {

@@ -5,6 +5,7 @@
 
 pub mod backoff;
 pub mod ble;
+pub mod closing;
 pub mod line;
 pub mod serial;
 pub mod tcp;
@@ -20,6 +21,9 @@ use crate::driver::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
 
+/// What Linux calls the serial ports of its own USB device port (`drivers/usb/gadget/function/u_serial.c`).
+const GADGET_PORT: &str = "/ttyGS";
+
 /// Bytes both ways, without borders: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -29,9 +33,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// There is no such port.
-    #[error(
-        "there is no {port}: is the cable plugged in, and does `boardbridge scan` show another name?"
-    )]
+    #[error("there is no {port}: {}", missing_hint(.port))]
     Missing {
         /// The port.
         port: String,
@@ -48,6 +50,15 @@ pub enum OpenError {
     /// Another program uses the port.
     #[error("{port} is in use by another program: close that first")]
     Busy {
+        /// The port.
+        port: String,
+    },
+    /// We have not closed the port yet since it was open last.
+    #[error(
+        "{port} is still being closed, as what is at its other end does not take what it was sent last: if that lasts, switch \
+         that off and on, or unplug it for a moment"
+    )]
+    Closing {
         /// The port.
         port: String,
     },
@@ -80,6 +91,21 @@ pub enum OpenError {
     },
 }
 
+/// Whether this is a serial port of this machine's own USB device port.
+pub fn is_gadget_port(port: &str) -> bool {
+    port.contains(GADGET_PORT)
+}
+
+/// What to do about a port that is not there.
+fn missing_hint(port: &str) -> &'static str {
+    if is_gadget_port(port) {
+        // No cable makes it, nor does a scan show it.
+        "boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not"
+    } else {
+        "is the cable plugged in, and does `boardbridge scan` show another name?"
+    }
+}
+
 /// How a board is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -98,9 +124,17 @@ impl Transport {
     /// [`OpenError`], worded for the player.
     pub async fn open(&self) -> Result<Link, OpenError> {
         match self {
-            Self::Serial(port) => Ok(Link::line(port.open()?, CABLE)),
+            Self::Serial(port) => Ok(Link::line(port.open().await?, CABLE)),
             Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
             Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
+        }
+    }
+
+    /// Waits until a link that was dropped has ended, as far as that needs time. Some seconds at most.
+    pub async fn closed(&self) {
+        match self {
+            Self::Serial(port) => port.closed().await,
+            Self::Tcp(_) | Self::Ble(_) => {}
         }
     }
 }

@@ -493,7 +493,7 @@ impl Session {
         // Between games and while the program thinks, only what cannot wait for the next `go`.
         let urgent = matches!(
             advice,
-            Advice::PutBack(_)
+            Advice::PutBack { .. }
                 | Advice::Mistake { .. }
                 | Advice::Misplaced(_)
                 | Advice::SetUpByHand(_)

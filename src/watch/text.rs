@@ -251,7 +251,18 @@ fn client(line: &Value) -> String {
     let _ = match line["peer"].as_str() {
         Some(peer) if peer != name => write!(text, "here since {since}, from {peer}"),
         Some(_) => write!(text, "here since {since}"),
-        None => write!(text, "away since {since}"),
+        None => {
+            let why = line["why"]
+                .as_str()
+                .map(|why| format!("cannot come: {why}"));
+            let away = (!since.is_empty()).then(|| format!("away since {since}"));
+            let said: Vec<String> = away.into_iter().chain(why).collect();
+            if said.is_empty() {
+                write!(text, "has not come yet")
+            } else {
+                write!(text, "{}", said.join(", "))
+            }
+        }
     };
     let board = line["board"].as_str();
     let _ = match (word(line, "state"), board) {
@@ -326,7 +337,11 @@ fn shortened(game: &str) -> String {
     let moves: Vec<&str> = moves.split(' ').collect();
     match moves.len().checked_sub(SHOWN) {
         None | Some(0) => game.to_owned(),
-        Some(before) => format!("{start}, {before} plies, {}", moves[before..].join(" ")),
+        Some(before) => format!(
+            "{start}, {} plies: … {}",
+            moves.len(),
+            moves[before..].join(" ")
+        ),
     }
 }
 

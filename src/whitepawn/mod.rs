@@ -17,7 +17,9 @@ pub mod serial;
 pub mod server;
 pub mod session;
 pub mod tcp;
+pub mod trouble;
 
 pub use connection::Connection;
 #[cfg(target_os = "linux")]
 pub use radio::RadioError;
+pub use trouble::Trouble;

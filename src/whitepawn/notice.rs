@@ -6,13 +6,16 @@ use shakmaty::Color;
 
 use crate::{
     board::advice::Words,
-    driver::Reported,
+    driver::{Reported, lines::printable},
     game::MAX_PLIES,
-    swpp::{self, GameKind},
+    swpp::{self, GameKind, LineError},
 };
 
 /// Refusals, and games begun without a move, that are told one after the other; an app that does nothing else is then only heard in the debug log.
 pub const MAX_REFUSALS: u8 = 10;
+
+/// Bytes of what is no message that are shown: enough to know a login prompt by.
+const QUOTED: usize = 40;
 
 /// One thing to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +58,22 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// This line is no message.
+    pub fn unreadable(line: &[u8], error: &LineError) -> Self {
+        Self::Unreadable(format!("`{}`: {error}", printable(line, QUOTED)))
+    }
+
+    /// The end of this line did not come in time.
+    pub fn half_line(begun: &[u8]) -> Self {
+        let begun = printable(begun, QUOTED);
+        Self::Unreadable(format!("`{begun}`, and no end of the line after it"))
+    }
+
+    /// A line of so many bytes is longer than any message.
+    pub fn too_long(length: usize) -> Self {
+        Self::Unreadable(format!("a line of {length} bytes, dropped"))
+    }
+
     /// Whether the app was refused something.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Illegal { .. } | Self::NoGame(_) | Self::TooLong)
@@ -90,9 +109,10 @@ impl fmt::Display for Notice {
             ),
             Self::Illegal { made, turn, plies } => write!(
                 f,
-                "refused {} after {plies} plies, with {} to move: it is not legal there. If the app has another game \
+                "refused {} after {plies} {}, with {} to move: it is not legal there. If the app has another game \
                  than the board, begin a new one in the app",
                 Words(*made),
+                if *plies == 1 { "ply" } else { "plies" },
                 turn.fold_wb("White", "Black")
             ),
             Self::TooLong => write!(f, "refused a move after {MAX_PLIES} plies: that is no game"),

@@ -11,7 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::Connection;
+use super::{Connection, Trouble};
 use crate::transport::{
     Backoff,
     backoff::LONGEST,
@@ -188,13 +188,15 @@ pub(super) struct Attempts {
     way: &'static str,
     backoff: Backoff,
     said: Option<RadioError>,
+    trouble: Trouble,
 }
 
 impl Attempts {
     /// None so far.
-    pub fn new(way: &'static str) -> Self {
+    pub fn new(way: &'static str, trouble: Trouble) -> Self {
         Self {
             way,
+            trouble,
             backoff: Backoff::default(),
             said: None,
         }
@@ -205,6 +207,7 @@ impl Attempts {
         info!("{words}");
         self.backoff.reset();
         self.said = None;
+        self.trouble.is_over();
     }
 
     /// It does not, or no more. Waits until it is to be tried again; false when it is not.
@@ -217,6 +220,7 @@ impl Attempts {
         let refused = matches!(error, RadioError::Cannot { .. } | RadioError::Taken);
         if self.said.as_ref() != Some(&error) {
             warn!("the app cannot reach the board {}: {error}", self.way);
+            self.trouble.is(&error);
             self.said = Some(error);
         }
         let mut wait = self.backoff.next_wait();

@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{
-    Connection,
+    Connection, Trouble,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
 use crate::{config::whitepawn::RfcommServed, transport::line::RADIO};
@@ -53,9 +53,10 @@ const ANY_CHANNEL: u16 = 0;
 pub async fn serve(
     config: RfcommServed,
     connections: mpsc::Sender<Connection>,
+    trouble: Trouble,
     stop: CancellationToken,
 ) {
-    let mut attempts = Attempts::new("by Bluetooth's serial port");
+    let mut attempts = Attempts::new("by Bluetooth's serial port", trouble);
     let mut bus = Bus::default();
     loop {
         let opening = Port::open(&config, &mut bus);

@@ -9,7 +9,7 @@ use tokio::{sync::mpsc, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::Connection;
+use super::{Connection, Trouble};
 use crate::transport::{Backoff, line::CABLE, serial::SerialPort};
 
 /// A port that stayed open for this long was of use: it is opened again without a long wait.
@@ -19,15 +19,19 @@ const OF_USE: Duration = Duration::from_secs(1);
 pub async fn serve(
     port: SerialPort,
     connections: mpsc::Sender<Connection>,
+    trouble: Trouble,
     stop: CancellationToken,
 ) {
     let mut backoff = Backoff::default();
-    let mut told = String::new();
     loop {
-        match port.open() {
+        let opened = tokio::select! {
+            () = stop.cancelled() => break,
+            opened = port.open() => opened,
+        };
+        match opened {
             Ok(stream) => {
                 info!("{port} is open for the app");
-                told.clear();
+                trouble.is_over();
                 let open = CancellationToken::new();
                 let connection = Connection {
                     peer: port.port.as_str().into(),
@@ -38,10 +42,10 @@ pub async fn serve(
                 };
                 let began = Instant::now();
                 if connections.send(connection).await.is_err() {
-                    return;
+                    break;
                 }
                 tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     () = open.cancelled() => {}
                 }
                 if began.elapsed() > OF_USE {
@@ -49,16 +53,15 @@ pub async fn serve(
                 }
             }
             Err(error) => {
-                let text = error.to_string();
-                if text != told {
-                    warn!("{text}");
-                    told = text;
+                if trouble.is(&error) {
+                    warn!("the app cannot come: {error}");
                 }
             }
         }
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => break,
             () = sleep(backoff.next_wait()) => {}
         }
     }
+    port.closed().await;
 }

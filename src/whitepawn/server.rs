@@ -3,9 +3,12 @@
 use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
 
 use futures_util::future::select_all;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, Span, debug, info, info_span, warn};
 
 use super::{
     Connection,
@@ -14,7 +17,10 @@ use super::{
     session::{ACK_WAIT, Action, Identity, Session},
 };
 use crate::{
-    board::command::{ClientId, Command},
+    board::{
+        command::{ClientId, Command},
+        name::BoardName,
+    },
     bus::{BoardHandle, Bus, Event},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
@@ -46,6 +52,8 @@ pub struct App {
     pub board: BoardHandle,
     /// Where it tells what happens.
     pub bus: Bus,
+    /// What keeps the app from coming.
+    pub trouble: watch::Receiver<Option<Arc<str>>>,
 }
 
 /// One connection.
@@ -58,6 +66,8 @@ struct Link {
     /// Bytes that have come.
     received: usize,
     unread: Option<Unread>,
+    /// That it sends what is no message has been told.
+    told_unreadable: bool,
     _lease: Option<DropGuard>,
 }
 
@@ -70,9 +80,15 @@ impl Link {
             line_ends: None,
             received: 0,
             unread: connection.unread,
+            told_unreadable: false,
             _lease: connection.lease,
         }
     }
+}
+
+/// What every line of the log about an app's way begins with.
+pub fn span(board: &BoardName, way: &str) -> Span {
+    info_span!("whitepawn", %board, %way)
 }
 
 /// Serves connections until `stop` is cancelled.
@@ -80,7 +96,7 @@ impl Link {
 /// The connection that shook hands last is the app's. Others are heard until they do, and disturb nobody.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
     let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
-    let span = info_span!("whitepawn", board = %app.board.name, way = %app.way);
+    let span = span(&app.board.name, &app.way);
     async {
         let identity = Identity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -89,6 +105,7 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
         let session = Session::new(app.client, label.clone(), identity);
         let mut client = Client::new(app.client, label.clone(), ClientKind::App);
         client.board = Some(app.board.name.clone());
+        client.since = None;
         let presence = app.bus.clients().enter(client);
         let mut server = Server {
             presence,
@@ -150,6 +167,7 @@ impl Server {
                     let snapshot = self.app.board.snapshot.borrow_and_update().clone();
                     self.session.snapshot(&snapshot);
                 }
+                Ok(()) = self.app.trouble.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
                 // Last: an app that talks without end keeps nobody waiting but itself.
@@ -176,7 +194,8 @@ impl Server {
 
     /// A link is gone.
     fn close(&mut self, index: usize, why: &str) {
-        let delivery = self.links.remove(index).line.delivery();
+        let line = self.links.remove(index).line;
+        let (delivery, why) = (line.delivery(), line.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
             self.session.disconnected(now(), why, delivery);
@@ -211,18 +230,19 @@ impl Server {
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
                 Text::Whole(line) => {
-                    if Some(index) != self.active && Session::is_handshake(&line) {
+                    let greets = Session::is_handshake(&line);
+                    let resumes = self.active.is_none() && Session::is_apps(&line);
+                    if Some(index) != self.active && (greets || resumes) {
                         index = self.takes_over(index);
                     }
                     let peer = self.links[index].peer.clone();
                     if Some(index) == self.active {
                         self.session.line(&peer, &line);
+                    } else if let Err(error) = swpp::read(&line) {
+                        self.unreadable(index, &Notice::unreadable(&line, &error));
                     }
                 }
-                Text::Overlong(length) if Some(index) == self.active => {
-                    self.session.broken_line(length);
-                }
-                Text::Overlong(_) => {}
+                Text::Overlong(length) => self.unreadable(index, &Notice::too_long(length)),
             }
         }
         let guest = Some(index) != self.active && self.links.len() > 1;
@@ -237,7 +257,7 @@ impl Server {
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
-    /// A connection has shaken hands: it is the app's from now on. Where it is among the links afterwards.
+    /// A connection has shaken hands, or went on as the app where there is none: it is the app's from now on. Where it is among the links afterwards.
     fn takes_over(&mut self, index: usize) -> usize {
         let mut place = index;
         if let Some(before) = self.active {
@@ -269,13 +289,24 @@ impl Server {
     /// Lines that have begun and do not end are dropped.
     fn lines_broken(&mut self) {
         let now = Instant::now();
-        for (index, link) in self.links.iter_mut().enumerate() {
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
             if link.line_ends.take_if(|at| *at <= now).is_some() {
-                let length = link.lines.take_partial().len();
-                if Some(index) == self.active {
-                    self.session.broken_line(length);
-                }
+                let begun = link.lines.take_partial();
+                self.unreadable(index, &Notice::half_line(&begun));
             }
+        }
+    }
+
+    /// A link sends what is no message: told once, and only of the app's, or of one that is alone, such as a serial line.
+    fn unreadable(&mut self, index: usize, notice: &Notice) {
+        let of_interest = Some(index) == self.active || self.links.len() == 1;
+        let told = self.links.get_mut(index).filter(|_| of_interest);
+        if told.is_some_and(|link| !std::mem::replace(&mut link.told_unreadable, true)) {
+            info!("{notice}");
+            self.tell(notice.to_string());
+        } else {
+            debug!("{notice}");
         }
     }
 
@@ -284,21 +315,40 @@ impl Server {
         while let Some(action) = self.session.poll_action() {
             match action {
                 Action::Ask(command) => self.commands.push_back(command),
-                Action::Tell(Notice::Unreadable(text)) => debug!("unreadable: {text}"),
+                Action::Tell(notice @ Notice::Unreadable(_)) => {
+                    if let Some(index) = self.active {
+                        self.unreadable(index, &notice);
+                    } else {
+                        debug!("{notice}");
+                    }
+                }
                 Action::Tell(notice) => {
                     if notice.is_refusal() {
                         warn!("{notice}");
                     } else {
                         info!("{notice}");
                     }
-                    let event = Event::Client {
-                        client: self.label.clone(),
-                        text: notice.to_string(),
-                    };
-                    self.app.bus.tell(&self.app.board.name, event);
+                    self.tell(notice.to_string());
                 }
             }
         }
+    }
+
+    /// Tells whoever watches. The log is for whoever knows how bad it is.
+    fn tell(&self, text: String) {
+        let client = self.label.clone();
+        let event = Event::Client { client, text };
+        self.app.bus.tell(&self.app.board.name, event);
+    }
+
+    /// What keeps the app from coming is another thing, or nothing any more. The transport has logged it.
+    fn troubled(&mut self) {
+        let why = self.app.trouble.borrow_and_update().clone();
+        self.tell(match &why {
+            Some(why) => format!("cannot come: {why}"),
+            None => "can come now".to_owned(),
+        });
+        self.presence.change(|client| client.why = why);
     }
 
     /// Lets everybody see whether the app is there, and what it does.
@@ -311,7 +361,7 @@ impl Server {
         self.presence.change(|client| {
             if client.peer != peer {
                 client.peer = peer;
-                client.since = SystemTime::now();
+                client.since = Some(SystemTime::now());
             }
             client.awaiting = awaiting;
             client.opponent = opponent;

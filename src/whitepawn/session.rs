@@ -230,9 +230,24 @@ impl Session {
         matches!(swpp::read(line), Ok(Message::HandshakeRequest { .. }))
     }
 
+    /// Whether only an app says such a line.
+    ///
+    /// After a restart of ours a serial line is as it was, and its app has no reason to shake hands anew.
+    pub fn is_apps(line: &[u8]) -> bool {
+        use Message::{AppMove, GameEnded, HandshakeRequest, NewGame};
+        matches!(
+            swpp::read(line),
+            Ok(HandshakeRequest { .. } | NewGame { .. } | AppMove(_) | GameEnded(_))
+        )
+    }
+
     /// A line came from the app at `peer`.
     pub fn line(&mut self, peer: &str, line: &[u8]) {
-        match swpp::read(line) {
+        let read = swpp::read(line);
+        if !self.present && Self::is_apps(line) && !Self::is_handshake(line) {
+            self.came(peer, None, None);
+        }
+        match read {
             Ok(Message::HandshakeRequest { protocol, build }) => {
                 self.welcome(peer, protocol, build);
             }
@@ -247,15 +262,13 @@ impl Session {
                 let text = printable(line, MAX_LINE);
                 self.tell(Notice::Unreadable(format!("a board's message: {text}")));
             }
-            Err(error) => self.tell(Notice::Unreadable(error.to_string())),
+            Err(error) => self.tell(Notice::unreadable(line, &error)),
         }
     }
 
-    /// A line came that was too long, or without its end.
+    /// A line came that was too long.
     pub fn broken_line(&mut self, length: usize) {
-        self.tell(Notice::Unreadable(format!(
-            "a line of {length} bytes, dropped"
-        )));
+        self.tell(Notice::too_long(length));
     }
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
@@ -264,17 +277,22 @@ impl Session {
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
         let at = self.outbox.iter().filter(answers).count();
         self.outbox.insert(at, welcome);
-        if !std::mem::replace(&mut self.present, true) {
-            self.tell(Notice::Connected {
-                peer: peer.to_owned(),
-                protocol,
-                build,
-            });
-            self.ask(Command::Away {
-                client: self.client,
-                on: false,
-            });
+        if !self.present {
+            self.came(peer, protocol, build);
         }
+    }
+
+    fn came(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
+        self.present = true;
+        self.tell(Notice::Connected {
+            peer: peer.to_owned(),
+            protocol,
+            build,
+        });
+        self.ask(Command::Away {
+            client: self.client,
+            on: false,
+        });
     }
 
     fn new_game(&mut self, kind: GameKind, waits_for_board: bool) {
@@ -324,6 +342,7 @@ impl Session {
             occasion: Occasion {
                 opponent: on.opponent(),
                 hand_next: on.hand_next(),
+                takes_back: false,
             },
         };
         self.ask(command);

@@ -42,8 +42,9 @@ GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
 GAP_MARGIN_MS = 45
 
 
-# Lines that are no reports of moves: our own notes, and what an SWPP board is told of the game.
-ASIDE = ("  (", "greeted ", "announced ", "ended ")
+# Lines that are no reports of moves: our own notes, what an SWPP board is told of the game, and what the hand was told to do
+# beside making moves.
+ASIDE = ("  (", "greeted ", "announced ", "ended ", "off", "on", "took-back ", "wrong ", "refused wrong ")
 
 
 class Failed(Exception):
@@ -217,7 +218,9 @@ class Simulator:
         self.shown: chess.Move | None = None
         kind = "swpp-board" if spec.kind == SWPP else spec.kind
         command = [BOARDBRIDGE, "simulate", kind, "--link", str(port_of(folder, spec.name))]
-        command += ["--speed", str(clock.speed), "--hand-delay", "never"]
+        command += ["--hand-delay", "never"]
+        if spec.kind != SWPP:
+            command += ["--speed", str(clock.speed)]
         if spec.position_format is not None:
             command += ["--position-format", str(spec.position_format)]
         self._process = subprocess.Popen(
@@ -235,7 +238,7 @@ class Simulator:
         for order in orders:
             self.log.note(f"  (hand: {order})")
             if order == "take-back":
-                self.board.pop()  # the one thing that a hand does without a report
+                self.board.pop()  # its report is passed over
         try:
             self._process.stdin.write("".join(order + "\n" for order in orders))
             self._process.stdin.flush()

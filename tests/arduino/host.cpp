@@ -3,7 +3,8 @@
 //   g++ -o swpp-board tests/arduino/host.cpp && ./swpp-board
 //
 // Standard input is the hand: "e2e4" presses e2, then e4; "e1" presses one square. Standard output says "port
-// /dev/pts/N", then "ready", then "lamp on" and "lamp off". It ends with its input.
+// /dev/pts/N", then "ready", then "lamp on" and "lamp off", and "no square: zz" for what cannot be pressed. It ends with its
+// input.
 
 #include "Arduino.h"
 
@@ -66,11 +67,18 @@ void openPort() {
   printf("port %s\n", name);
 }
 
+// "e2e4" is two squares. All of a line is pressed, or nothing.
 void hand(const std::string &line) {
-  for (size_t i = 0; i + 1 < line.size(); i += 2) {
-    const int square = (line[i + 1] - '1') * 8 + (line[i] - 'a');
-    if (square >= 0 && square < 64) press(square);
+  std::deque<int> squares;
+  for (size_t i = 0; i < line.size(); i += 2) {
+    const int8_t pressed = i + 1 < line.size() ? square(line.c_str() + i) : NO_SQUARE;
+    if (pressed == NO_SQUARE) {
+      printf("no square: %s\n", line.substr(i).c_str());
+      return;
+    }
+    squares.push_back(pressed);
   }
+  for (const int pressed : squares) press(pressed);
 }
 
 // False when the hand has gone.

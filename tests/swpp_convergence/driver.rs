@@ -829,6 +829,7 @@ impl World {
                     Opponent::Engine
                 };
                 self.occasion = Occasion {
+                    takes_back: false,
                     opponent,
                     hand_next: true,
                 };

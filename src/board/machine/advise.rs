@@ -49,7 +49,10 @@ impl Machine {
         let held = self.held.game();
         let next = target.moves().get(held.len()).copied();
         match next.filter(|_| self.leading && target.continues(held)) {
-            Some(m) if self.hand_took_back => Advice::PutBack(m),
+            Some(made) if self.hand_took_back => Advice::PutBack {
+                made,
+                takes_back: self.claims.occasion().takes_back,
+            },
             Some(m) if by_hand => Advice::Make(m),
             Some(_) => Advice::Nothing,
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,

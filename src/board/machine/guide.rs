@@ -110,7 +110,8 @@ impl Machine {
         if self.by_hand {
             return Some((self.picture()?.into(), target.position().board().clone()));
         }
-        if let Some(was) = self.was() {
+        // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
+        if let Some(was) = self.was().filter(|was| was != position) {
             // A move that was shown since comes after that.
             let wanted = match self.held.unconfirmed() {
                 Some(_) => self.before_last(),
@@ -118,9 +119,9 @@ impl Machine {
             };
             return Some((was.into(), wanted)).filter(|_| sure);
         }
-        if let Advice::PutBack(m) = self.advice() {
+        if let Advice::PutBack { made, .. } = self.advice() {
             let mut after = self.held.game().position().clone();
-            after.play_unchecked(m);
+            after.play_unchecked(made);
             return Some((position.clone().into(), after.board().clone())).filter(|_| sure);
         }
         None

@@ -320,6 +320,11 @@ impl Machine {
                 self.by_hand = false;
                 self.result = None;
                 self.confirm(now);
+                let target = self.claims.target().filter(|_| self.leading);
+                if target.is_some_and(|target| self.held.game().continues(target)) {
+                    // The new game that was announced is under way.
+                    self.given.new_game = false;
+                }
                 let took = self.times.played(now, ply - 1);
                 self.event(Event::Moved {
                     uci: uci(m),

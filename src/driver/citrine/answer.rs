@@ -49,6 +49,19 @@ impl Receiving {
             Self::Game { ends, .. } | Self::Squares { ends, .. } => *ends,
         }
     }
+
+    /// Whether a move of this number is the one after all that the list has so far: then that is the whole of it.
+    pub fn is_followed_by(&self, number: usize, made: Reported) -> bool {
+        let Self::Game { rows, .. } = self else {
+            return false;
+        };
+        let next = match rows.last() {
+            None => (1, Color::White),
+            Some((number, _, None)) => (*number, Color::Black),
+            Some((number, _, Some(_))) => (number.saturating_add(1), Color::White),
+        };
+        Some(next) == made.color.map(|color| (number, color))
+    }
 }
 
 /// How many squares of two boards differ.

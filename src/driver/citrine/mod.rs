@@ -238,15 +238,19 @@ impl Citrine {
             }
         }
         // A list ends with a pause. The heads of its columns and the answer to a command sent before the question
-        // do not end it; a move in its midst leaves it without its end.
-        if matches!(
-            message,
-            Message::Moved(_) | Message::TookBack(_) | Message::NewGame | Message::Ended(_)
-        ) {
-            self.interrupt_list(now);
+        // do not end it; nor does a move in its midst, unless it is the one that comes after what the list has.
+        match &message {
+            Message::Moved(number, reported) if matches!(&self.receiving, Some(list) if list.is_followed_by(*number, *reported)) =>
+            {
+                self.finish_list(now);
+            }
+            Message::Moved(..) | Message::TookBack(_) | Message::NewGame | Message::Ended(_) => {
+                self.interrupt_list(now);
+            }
+            _ => {}
         }
         match message {
-            Message::Moved(reported) => self.moved(now, reported),
+            Message::Moved(_, reported) => self.moved(now, reported),
             Message::TookBack(reported) => self.took_back(now, reported),
             Message::Ended(result) => self.event(DriverEvent::Ended(result)),
             Message::NewGame => self.new_game(now),

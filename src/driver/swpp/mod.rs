@@ -177,6 +177,10 @@ impl Swpp {
                     let mut id = format!("SWPP {protocol}, version {}", version.as_str());
                     if !serial.is_empty() {
                         id = format!("{id}, serial number {serial}");
+                        if version.is_full() {
+                            // It may be meant so: the board is taken as it is.
+                            id += " (is the version filled up to 8 characters?)";
+                        }
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                     self.send_ending();
@@ -245,7 +249,9 @@ impl Swpp {
                     .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
             }
             Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
-                self.hang_up = Some(format!("the board refuses to talk: {why}"));
+                self.hang_up = Some(format!(
+                    "the board refuses to talk: {why}; write and notify in its ble = {{ … }} name the ones to use"
+                ));
             }
             // Whether it arrived makes no difference to the next game, which is announced anew.
             Settled::Done(Part::Ending | Part::Repeat)

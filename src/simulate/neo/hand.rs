@@ -10,7 +10,7 @@ use crate::{
     simulate::{
         HandAction, Report, garbage,
         noise::{Deed, Script, Step, Style, Touch, gesture},
-        random_move,
+        random_to_queen,
     },
 };
 
@@ -72,8 +72,12 @@ impl Neo {
                 self.on = false;
                 self.drive = None;
                 self.silence();
+                self.report(Report::Off);
             }
-            Hand::Board(HandAction::On { .. }) => self.on = true,
+            Hand::Board(HandAction::On { forgetful }) => {
+                self.on = true;
+                self.report(Report::On { forgetful });
+            }
             Hand::Board(HandAction::Garbage(length)) => self.notify(EVENTS, &garbage(length)),
             // The radio is the host's.
             Hand::Board(HandAction::Unplug | HandAction::Plug) => {}
@@ -112,7 +116,7 @@ impl Neo {
             Hand::Board(HandAction::Move(m)) => learn(self.played(m, &plain)?),
             Hand::Move(m, style) => learn(self.played(m, &style)?),
             Hand::Board(HandAction::Random) => {
-                let m = random_move(&self.game, &mut self.rng).ok_or("the game is over")?;
+                let m = random_to_queen(&self.game, &mut self.rng).ok_or("the game is over")?;
                 learn(self.played(uci(m), &plain)?)
             }
             Hand::Board(HandAction::Execute) => learn(self.executed(&plain)?),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::simulate::{HandAction, noise::Style};
-use shakmaty::uci::UciMove;
+use shakmaty::{Role, uci::UciMove};
 
 /// The person's moves of the captured game, the paths the app wrote, and the true occupancy after both (captured: the
 /// table of plies).
@@ -371,4 +371,22 @@ fn a_stuck_square_reads_empty_until_its_piece_is_lifted() {
 
 fn mv(text: &str) -> UciMove {
     text.parse().unwrap()
+}
+
+#[test]
+fn a_random_hand_promotes_to_queens_only() {
+    let mut promotions = 0;
+    for seed in 0..200 {
+        let mut rig = Rig::new(Settings {
+            seed,
+            ..Settings::default()
+        });
+        rig.found("a2a4 b7b5 a4b5 a7a6 b5a6 h7h6 a6a7 h6h5");
+        rig.neo.hand(rig.now, HandAction::Random);
+        rig.run(10.0);
+        let last = rig.neo.game().last().unwrap();
+        assert!(matches!(last.promotion(), None | Some(Role::Queen)));
+        promotions += usize::from(last.is_promotion());
+    }
+    assert!(promotions > 0);
 }

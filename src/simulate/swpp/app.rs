@@ -8,7 +8,7 @@ use std::{
 use shakmaty::uci::UciMove;
 
 use super::{
-    message::{Line, Lines, NewGame, Written, is_hex, quoted},
+    message::{Heard, Line, Lines, NewGame, Written, is_hex, quoted},
     opponent::{Opponent, Turn},
     order::Order,
     seen::Seen,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     game::{Game, uci},
-    simulate::{garbage, random_move},
+    simulate::{garbage, random_to_queen},
 };
 
 /// From the connection to the first handshake (field notes: about 300 ms).
@@ -74,6 +74,8 @@ pub struct WhitePawnApp {
     opponent: Option<Opponent>,
     state: State,
     lines: Lines,
+    /// What has come in the place of an answer to the handshake, and has not been told.
+    heard: Heard,
     jammed: bool,
     /// Handshakes sent and answered over this link.
     asked: u32,
@@ -94,6 +96,7 @@ impl WhitePawnApp {
             opponent,
             state: State::Apart,
             lines: Lines::default(),
+            heard: Heard::default(),
             jammed: false,
             asked: 0,
             answered: 0,
@@ -120,6 +123,7 @@ impl WhitePawnApp {
     fn forget_link(&mut self) {
         self.state = State::Apart;
         self.lines = Lines::default();
+        self.heard = Heard::default();
         self.jammed = false;
         self.asked = 0;
         self.answered = 0;
@@ -130,8 +134,12 @@ impl WhitePawnApp {
     /// Bytes came from the board.
     pub fn received(&mut self, now: Instant, bytes: &[u8]) {
         for &byte in bytes {
+            // For whoever looks for the fault; the app itself hears nothing more.
+            if matches!(self.state, State::Greeting(_)) {
+                self.heard.push(byte);
+            }
             if self.is_deaf() {
-                return;
+                continue;
             }
             match self.lines.push(byte) {
                 Some(Line::Whole(line)) if line.len() < 2 => {
@@ -155,7 +163,8 @@ impl WhitePawnApp {
             _ if self.state != State::Ready => self.refuse("the handshake is not done"),
             Order::NewGame(new) => self.announce(now, new),
             Order::Move(m) => self.play(now, m),
-            Order::Random => match random_move(&self.game, &mut self.random) {
+            // On a Neo the hand is told by lamps alone, which tell no piece.
+            Order::Random => match random_to_queen(&self.game, &mut self.random) {
                 Some(m) => self.play(now, uci(m)),
                 None => self.refuse("the game is over"),
             },
@@ -224,6 +233,11 @@ impl WhitePawnApp {
         self.jammed || matches!(self.state, State::Apart | State::Failed)
     }
 
+    /// Whether the handshake has failed on the link there is.
+    pub fn has_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+
     /// Whether somebody plays in it by himself.
     pub fn has_opponent(&self) -> bool {
         self.opponent.is_some()
@@ -246,6 +260,9 @@ impl WhitePawnApp {
     }
 
     fn ask(&mut self, now: Instant) {
+        if let Some(text) = self.heard.take() {
+            self.see(Seen::Unreadable(text));
+        }
         if self.asked > RETRIES {
             self.state = State::Failed;
             self.see(Seen::GaveUp);
@@ -262,6 +279,8 @@ impl WhitePawnApp {
 
     fn line(&mut self, now: Instant, line: &[u8]) {
         let (kind, field) = line.split_at(2);
+        // What is wrong with it is told.
+        self.heard = Heard::default();
         match kind {
             b"H1" => self.answered(now, field),
             _ if self.state != State::Ready => {
@@ -306,6 +325,13 @@ impl WhitePawnApp {
             ));
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).escape_debug().to_string();
+        if version.trim_ascii().len() == ANSWER_FIELDS.1 && !serial.is_empty() {
+            self.see(Seen::Doubt(format!(
+                "the version reads {}: is it filled up to {} characters?",
+                quoted(version),
+                ANSWER_FIELDS.1
+            )));
+        }
         self.state = State::Ready;
         self.see(Seen::Ready {
             protocol: text(protocol),

@@ -90,6 +90,54 @@ impl Rig {
 }
 
 #[test]
+fn what_comes_in_the_place_of_an_answer_is_shown() {
+    for prompt in [
+        "raspberrypi login: ",
+        // As agetty begins: the empty line has the app hear nothing more, but whoever looks on does.
+        "\r\nRaspberry Pi ttyGS0\r\n\r\nraspberrypi login: ",
+    ] {
+        let mut rig = Rig::new(None);
+        rig.hears(prompt);
+        rig.waits(Duration::from_secs(10));
+        let seen = rig.seen();
+        let shown = "unreadable `raspberrypi login: `";
+        let times = seen.iter().filter(|line| *line == shown).count();
+        assert_eq!(times, 1, "{seen:?}");
+        let last = seen.last().unwrap();
+        assert!(
+            last.starts_with("gave-up: no H1 within 200 ms, 4 times: ")
+                && last.contains("`connect`"),
+            "{last}"
+        );
+    }
+}
+
+#[test]
+fn a_version_that_takes_of_the_serial_number_is_doubted() {
+    let seen = |answer: &str| {
+        let mut rig = Rig::new(None);
+        rig.waits(SETTLE);
+        rig.hears(answer);
+        assert!(rig.app.is_ready(), "a doubt, and no fault: {answer}");
+        rig.seen()
+    };
+    let doubt = "doubt the version reads `1.2MY_SE`: is it filled up to 8 characters?";
+    assert!(seen("H1011.2MY_SERIAL\n").contains(&doubt.to_owned()));
+    // Filled up on either side, or all there is.
+    for fine in [
+        "H101     1.2MY_SERIAL\n",
+        "H1011.2     MY_SERIAL\n",
+        "H10112.34.56\n",
+    ] {
+        let seen = seen(fine);
+        assert!(
+            !seen.iter().any(|line| line.starts_with("doubt")),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
 fn a_handshake_comes_300_ms_after_the_connection() {
     let mut rig = Rig::new(None);
     rig.waits(SETTLE.saturating_sub(INSTANT));
@@ -120,10 +168,13 @@ fn a_dumb_board_is_asked_three_more_times_200_ms_apart_and_given_up() {
     }
     assert_eq!(rig.says(), "H0010023\n");
     rig.waits(HANDSHAKE_WAIT);
-    assert_eq!(
-        rig.seen(),
-        ["asked 1", "asked 2", "asked 3", "asked 4", "gave-up"]
+    let seen = rig.seen();
+    assert_eq!(seen[..4], ["asked 1", "asked 2", "asked 3", "asked 4"]);
+    assert!(
+        seen.len() == 5 && seen[4].starts_with("gave-up: "),
+        "{seen:?}"
     );
+    assert!(rig.app.has_failed());
     rig.hears("H101     1.2MY_SERIAL\n");
     rig.waits(Duration::from_mins(1));
     assert!(!rig.app.is_ready() && rig.says().is_empty());
@@ -475,4 +526,27 @@ fn a_hand_that_takes_back_unasked_makes_a_fault_in_the_app() {
         rig.seen(),
         ["made e2e4", "fault not the board's turn: `MB d2d4`"]
     );
+}
+
+#[test]
+fn a_random_opponent_promotes_to_queens_only() {
+    let mut promotions = 0;
+    for seed in 0..200 {
+        let settings = app::Settings {
+            seed,
+            ..app::Settings::default()
+        };
+        let mut rig = Rig::of(settings, None);
+        rig.waits(SETTLE);
+        rig.hears("H101     1.2MY_SERIAL\n");
+        for order in "new-game 0 N/a2a4/b7b5/a4b5/a7a6/b5a6/h7h6/a6a7/h6h5/random".split('/') {
+            rig.does(order);
+        }
+        let sent = rig.seen().pop().unwrap();
+        assert!(sent.starts_with("sent "), "{sent}");
+        let piece = sent.get("sent a7b8".len()..).unwrap();
+        assert!(["", "q"].contains(&piece), "{sent}");
+        promotions += usize::from(piece == "q");
+    }
+    assert!(promotions > 0);
 }

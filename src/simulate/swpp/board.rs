@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     game::{Game, uci},
-    simulate::{HandAction, Report, SimulatedBoard, garbage, peripheral::Profile, random_move},
+    simulate::{
+        HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, peripheral::Profile,
+    },
 };
 
 /// The version of the protocol it speaks (field notes: `01`).
@@ -288,6 +290,7 @@ impl SwppBoard {
             None => format!("{:>5}", wanted.to_string()),
         };
         self.say(&format!("MB{text}"));
+        self.report(Report::Wrong(wanted));
     }
 }
 
@@ -317,9 +320,11 @@ impl SimulatedBoard for SwppBoard {
                 self.lines = Lines::default();
                 self.answers.clear();
                 self.output.clear();
+                self.report(Report::Off);
             }
             HandAction::On { forgetful } => {
                 self.on = true;
+                self.report(Report::On { forgetful });
                 if forgetful {
                     self.playing = None;
                     self.reset(Game::standard());
@@ -328,7 +333,11 @@ impl SimulatedBoard for SwppBoard {
             }
             _ if !self.on => self.report(Report::Refused("the board is off".to_owned())),
             HandAction::Move(m) => self.hand_move(m),
-            HandAction::Random => match random_move(&self.game, &mut self.random) {
+            HandAction::Random => match self
+                .settings
+                .style
+                .random_move(&self.game, &mut self.random)
+            {
                 Some(m) => self.hand_move(uci(m)),
                 None => self.report(Report::Refused("the game is over".to_owned())),
             },
@@ -340,8 +349,12 @@ impl SimulatedBoard for SwppBoard {
             HandAction::TakeBack => {
                 // The protocol has nothing for it: nothing is said. What was shown no longer fits.
                 let mut game = self.game.clone();
-                if game.pop().is_some() {
-                    self.reset(game);
+                match game.pop() {
+                    Some(m) => {
+                        self.reset(game);
+                        self.report(Report::TookBack(m));
+                    }
+                    None => self.report(nothing_to_take_back()),
                 }
             }
             HandAction::NewGame => {

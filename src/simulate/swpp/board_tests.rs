@@ -348,7 +348,12 @@ fn the_hand_makes_no_other_move_while_one_is_shown() {
     rig.does("wrong e2e4");
     assert_eq!(
         rig.seen(),
-        ["shown e2e4", "refused e7e5: e2e4 is shown", "executed e2e4"]
+        [
+            "shown e2e4",
+            "refused e7e5: e2e4 is shown",
+            "wrong d2d4",
+            "executed e2e4"
+        ]
     );
     rig.does("wrong a1a5");
     assert_eq!(rig.says(), "MB a1a5\n");
@@ -380,7 +385,7 @@ fn a_board_that_is_off_is_dumb_and_one_that_forgets_begins_anew() {
     assert_eq!(rig.says(), "");
     rig.seen();
     rig.does("on");
-    assert_eq!(rig.seen(), ["shown e7e5"]);
+    assert_eq!(rig.seen(), ["on", "shown e7e5"]);
     assert_eq!(rig.board.game().len(), 1);
     rig.does("off");
     rig.does("on forgetful");
@@ -446,4 +451,30 @@ fn garbage_is_as_long_as_it_was_ordered() {
     let mut rig = Rig::new(Settings::default());
     rig.board.hand(rig.now, HandAction::Garbage(1000));
     assert_eq!(rig.board.poll_transmit().unwrap().len(), 1000);
+}
+
+/// The pieces that a random hand of this style has promoted to, one move before promotion.
+fn promoted(style: Style) -> Vec<String> {
+    let mut all = Vec::new();
+    for seed in 0..200 {
+        let mut rig = Rig::playing(Settings {
+            style,
+            seed,
+            ..Settings::default()
+        });
+        for order in "a2a4 b7b5 a4b5 a7a6 b5a6 h7h6 a6a7 h6h5 random".split(' ') {
+            rig.does(order);
+        }
+        let made = rig.seen().pop().unwrap();
+        all.extend(made.get("made a7b8".len()..).map(str::to_owned));
+    }
+    all.retain(|piece| !piece.is_empty());
+    all
+}
+
+#[test]
+fn a_random_hand_whose_board_has_no_letters_promotes_to_queens_only() {
+    let bare = promoted(Style::Bare);
+    assert!(!bare.is_empty() && bare.iter().all(|piece| piece == "q"));
+    assert!(promoted(Style::Exact).iter().any(|piece| piece != "q"));
 }

@@ -97,6 +97,8 @@ impl Call {
         if let Some(line) = &mut self.line {
             farewell(&self.place, line).await;
         }
+        self.line = None;
+        self.place.closed().await;
     }
 
     /// Obeys the next order, if there is one. It stays the next one until it is done.
@@ -199,7 +201,13 @@ pub async fn run(app: WhitePawnApp, place: Place) -> io::Result<Outcome> {
                 // An opponent who plays by himself needs no orders.
                 None if call.app().has_opponent() => input_open = false,
                 None => {
+                    let failed = call.app().has_failed();
                     call.end().await;
+                    if failed {
+                        return Err(io::Error::other(
+                            "the board did not shake hands: what is printed says how far it came",
+                        ));
+                    }
                     return Ok(Outcome::Done);
                 }
             },

@@ -49,6 +49,35 @@ impl Lines {
     }
 }
 
+/// The last line that has begun, whether or not its end comes: enough of it to know it by.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    line: Vec<u8>,
+    ended: bool,
+}
+
+impl Heard {
+    /// Takes a byte; an empty line is nothing.
+    pub fn push(&mut self, byte: u8) {
+        if matches!(byte, b'\r' | b'\n') {
+            self.ended = true;
+            return;
+        }
+        if std::mem::take(&mut self.ended) {
+            self.line.clear();
+        }
+        if self.line.len() < QUOTE {
+            self.line.push(byte);
+        }
+    }
+
+    /// What was heard since it was asked last, for a report.
+    pub fn take(&mut self) -> Option<String> {
+        let heard = std::mem::take(self);
+        (!heard.line.is_empty()).then(|| quoted(&heard.line))
+    }
+}
+
 /// A game as it is announced: `NG` and these two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewGame {

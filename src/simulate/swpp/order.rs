@@ -35,7 +35,7 @@ pub enum Order {
 #[derive(Debug, Error)]
 #[error(
     "`{0}` tells the app nothing: write a move (e2e4, e7e8q), or new-game TYPE Y, new-game TYPE N, wrong MOVE, random, \
-     end CODE, hang-up, connect, garbage BYTES, raw TEXT"
+     end CODE, hang-up, connect, garbage COUNT, raw TEXT"
 )]
 pub struct NoOrder(String);
 

@@ -1,6 +1,11 @@
 //! Where the app finds its board.
 
-use std::{fmt, io, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    time::Duration,
+};
 
 use tokio::{net::TcpStream, time::timeout};
 
@@ -48,14 +53,14 @@ impl Place {
             Self::Tcp(address) => {
                 let stream = timeout(CONNECT_WAIT, TcpStream::connect(address))
                     .await
-                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-                    .map_err(worded)?;
+                    .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+                    .map_err(|error| unreachable(address, &error))?;
                 // A message is not to wait for the one after it.
                 stream.set_nodelay(true).map_err(worded)?;
                 Ok(Line::new(address.clone(), Box::new(stream)))
             }
             // Modem lines stay as they are: many ports have none.
-            Self::Serial(port) => match port.open() {
+            Self::Serial(port) => match port.open().await {
                 Ok(stream) => Ok(Line::new(port.port.clone(), Box::new(stream))),
                 Err(error) => Err(io::Error::other(error)),
             },
@@ -70,6 +75,28 @@ impl Place {
             }
         }
     }
+
+    /// Waits until a line that was dropped is closed, as far as that needs time: a program that ends sooner takes back what
+    /// it said last.
+    pub(super) async fn closed(&self) {
+        if let Self::Serial(port) = self {
+            port.closed().await;
+        }
+    }
+}
+
+/// Nothing answers at an address.
+fn unreachable(address: &str, error: &io::Error) -> io::Error {
+    let words = match error.kind() {
+        ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+        ErrorKind::TimedOut => "no answer".to_owned(),
+        _ => error.to_string(),
+    };
+    let words = format!(
+        "{address} cannot be reached: {words}. Is BoardBridge running, with a [[whitepawn]] and tcp = {{ listen = \
+         \"{address}\" }}?"
+    );
+    io::Error::new(error.kind(), words)
 }
 
 impl fmt::Display for Place {

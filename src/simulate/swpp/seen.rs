@@ -4,7 +4,10 @@ use std::fmt;
 
 use shakmaty::Move;
 
-use super::message::NewGame;
+use super::{
+    app::{HANDSHAKE_WAIT, RETRIES},
+    message::NewGame,
+};
 use crate::game::uci;
 
 /// What is to be seen in the app.
@@ -29,6 +32,10 @@ pub enum Seen {
     },
     /// The board did not answer the handshake in time, however often it was asked.
     GaveUp,
+    /// What came in the place of an answer to the handshake is no line.
+    Unreadable(String),
+    /// The board's answer may not be what was meant.
+    Doubt(String),
     /// The board's answer was no handshake.
     Failed(String),
     /// A line too short: the app hears nothing more over this link.
@@ -64,7 +71,15 @@ impl fmt::Display for Seen {
                 f,
                 "ready protocol {protocol} version `{version}` serial `{serial}`"
             ),
-            Self::GaveUp => f.write_str("gave-up"),
+            Self::GaveUp => write!(
+                f,
+                "gave-up: no H1 within {} ms, {} times: the speed, TX and RX, a board that is still starting? `connect` tries \
+                 again",
+                HANDSHAKE_WAIT.as_millis(),
+                RETRIES + 1
+            ),
+            Self::Unreadable(what) => write!(f, "unreadable {what}"),
+            Self::Doubt(what) => write!(f, "doubt {what}"),
             Self::Failed(why) => write!(f, "failed {why}"),
             Self::Jammed => f.write_str("jammed"),
             Self::NewGame(new) => write!(f, "new-game {new}"),

@@ -2,7 +2,10 @@
 
 use shakmaty::Move;
 
-use crate::game::uci;
+use crate::{
+    game::{Game, uci},
+    simulate::{random_move, random_to_queen},
+};
 
 /// The characters of a move on the wire (document: the move string's length).
 pub(super) const MOVE_WIDTH: usize = 5;
@@ -13,7 +16,7 @@ pub enum Style {
     /// As the documents print them.
     #[default]
     Exact,
-    /// As home-made programs do: CR LF, moves not filled up, `O-O`, upper-case promotion letters.
+    /// As home-made programs do: CR LF, moves not filled up, O-O, upper-case promotion letters.
     Sloppy,
     /// Exact, but a promotion has no letter: the documents print none.
     Bare,
@@ -27,6 +30,14 @@ impl Style {
             Self::Sloppy => "\r\n",
         };
         format!("{text}{end}").into_bytes()
+    }
+
+    /// A random legal move that can be said in this style.
+    pub(super) fn random_move(self, game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
+        match self {
+            Self::Exact | Self::Sloppy => random_move(game, random),
+            Self::Bare => random_to_queen(game, random),
+        }
     }
 
     /// A move as it is sent after `MA` or `MB`.

@@ -75,8 +75,8 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
-/// What an error of the Bluetooth service means.
-pub(super) fn session(error: &btleplug::Error) -> BleError {
+/// What an error of the Bluetooth service means, before there is a board.
+pub(crate) fn session(error: &btleplug::Error) -> BleError {
     let text = error.to_string();
     // The name of a D-Bus error is shown only so.
     let shown = format!("{error:?}");

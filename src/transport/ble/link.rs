@@ -1,9 +1,12 @@
 //! An open link to a Bluetooth board: requests one at a time, notifications in order.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
 use btleplug::{
-    api::{Central, CentralEvent, CentralState, Characteristic, Peripheral as _, WriteType},
+    api::{
+        Central, CentralEvent, CentralState, CharPropFlags, Characteristic, Peripheral as _,
+        WriteType, bleuuid::BleUuid,
+    },
     platform::Peripheral,
 };
 use bytes::Bytes;
@@ -13,6 +16,7 @@ use tokio::{
     time::{interval, timeout},
 };
 use tracing::{debug, warn};
+use uuid::Uuid;
 
 use super::{CALL_WAIT, Hub, Radio};
 use crate::{
@@ -29,6 +33,12 @@ const MAX_WAITING: usize = 256;
 pub const REQUEST_WAIT: Duration = Duration::from_secs(10);
 /// How often the system is asked whether the link still stands: a disconnect that was not told.
 const CHECK: Duration = Duration::from_secs(5);
+/// Characteristics that are named where the right one is missing: a home-made board has a handful.
+const MAX_NAMED: usize = 16;
+/// Ways to write a characteristic.
+const WRITTEN: CharPropFlags = CharPropFlags::WRITE.union(CharPropFlags::WRITE_WITHOUT_RESPONSE);
+/// Ways to hear of its new values.
+const NOTIFIED: CharPropFlags = CharPropFlags::NOTIFY.union(CharPropFlags::INDICATE);
 
 /// An open link.
 pub struct GattLink {
@@ -160,6 +170,37 @@ fn is_subscribed(error: &btleplug::Error) -> bool {
         .any(|known| text.contains(known))
 }
 
+/// What to say of a characteristic that is not there: which ones could be meant.
+fn missing(uuid: Uuid, there: &BTreeSet<Characteristic>) -> String {
+    let usable = there.iter().filter_map(|characteristic| {
+        let has = |flags| characteristic.properties.intersects(flags);
+        let uses = match (has(WRITTEN), has(NOTIFIED)) {
+            (true, true) => "write, notify",
+            (true, false) => "write",
+            (false, true) => "notify",
+            (false, false) => return None,
+        };
+        Some(format!("{} ({uses})", written(characteristic.uuid)))
+    });
+    let usable: Vec<String> = usable.take(MAX_NAMED).collect();
+    let has = match &usable[..] {
+        [] => "none that is written or notifies".to_owned(),
+        usable => usable.join(", "),
+    };
+    format!(
+        "the board has no characteristic {}; it has {has}",
+        written(uuid)
+    )
+}
+
+/// As the configuration takes it, and makers write it: short where it is one of Bluetooth's short ones.
+fn written(uuid: Uuid) -> String {
+    match uuid.to_ble_u16() {
+        Some(short) => format!("{short:04x}"),
+        None => uuid.to_string(),
+    }
+}
+
 /// One request, and the value it brings.
 async fn carry_out(
     peripheral: Peripheral,
@@ -174,10 +215,7 @@ async fn carry_out(
         .into_iter()
         .find(|characteristic| characteristic.uuid == uuid);
     let Some(characteristic) = found else {
-        return (
-            channel,
-            Err(format!("the board has no characteristic {channel}")),
-        );
+        return (channel, Err(missing(uuid, &peripheral.characteristics())));
     };
     let request = async {
         match &outgoing.request {

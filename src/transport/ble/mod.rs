@@ -3,7 +3,7 @@
 //! [`Radio`] is the machine's Bluetooth, shared by all boards of a daemon. It is opened when the first board
 //! needs it, and anew after it failed.
 
-mod error;
+pub(crate) mod error;
 mod link;
 mod scan;
 

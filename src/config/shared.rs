@@ -1,0 +1,150 @@
+//! What two parts of a configuration must not share.
+
+use std::collections::BTreeMap;
+
+use super::{Config, Listen};
+
+/// A mistake: the key's path, and the problem.
+type Mistake = (Vec<String>, String);
+
+/// What each part may be right about, and not all of them together.
+pub(super) fn check(config: &Config) -> Result<(), Mistake> {
+    boards(config)?;
+    rfcomm(config)?;
+    itself(config)
+}
+
+/// Whether two addresses cannot both be listened at, or the one is reached at the other.
+pub(super) fn clash(one: &Listen, other: &Listen) -> bool {
+    let (Listen::At(one), Listen::At(other)) = (one, other) else {
+        return false;
+    };
+    let (Some((one, port)), Some((other, other_port))) = (parts(one), parts(other)) else {
+        return false;
+    };
+    let is_v6 = |host: &str| host.contains(':');
+    // What listens everywhere by IPv6 does so by IPv4 as well.
+    let covers = |all: &str, host: &str| all == "::" || (all == "0.0.0.0" && !is_v6(host));
+    // Port 0 takes any that is free.
+    port == other_port && port != 0 && (one == other || covers(one, other) || covers(other, one))
+}
+
+/// Host and port.
+fn parts(address: &str) -> Option<(&str, u16)> {
+    let (host, port) = address.rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host = if host == "localhost" {
+        "127.0.0.1"
+    } else {
+        host
+    };
+    Some((host, port.parse().ok()?))
+}
+
+/// One way, one board.
+fn boards(config: &Config) -> Result<(), Mistake> {
+    let mut taken = BTreeMap::new();
+    for (name, board) in &config.boards {
+        let ble = board.ble.as_ref();
+        let ways = [
+            (
+                ["tcp", "address"],
+                board.tcp.as_ref().map(|tcp| tcp.address.0.clone()),
+                "give it another address",
+            ),
+            (
+                ["ble", "name"],
+                ble.and_then(|ble| ble.name.clone()),
+                "`address` in place of `name` tells two boards apart",
+            ),
+            (
+                ["ble", "address"],
+                ble.and_then(|ble| ble.address.as_ref())
+                    .map(|address| address.to_ascii_uppercase()),
+                "give it another address",
+            ),
+        ];
+        for (key, way, remedy) in ways {
+            let Some(way) = way else { continue };
+            let problem = |other| format!("{way} is already {other}'s: {remedy}");
+            if let Some(other) = taken.get(&(key, way.clone())) {
+                let path = ["boards", name.as_str()].into_iter().chain(key);
+                return Err((path.map(str::to_owned).collect(), problem(other)));
+            }
+            taken.insert((key, way), name);
+        }
+    }
+    Ok(())
+}
+
+/// `BlueZ` gives the serial port profile to one.
+fn rfcomm(config: &Config) -> Result<(), Mistake> {
+    let entries = config.whitepawn.iter().enumerate();
+    let mut with = entries.filter(|(_, entry)| entry.rfcomm.is_some());
+    match (with.next(), with.next()) {
+        (Some((_, first)), Some((index, _))) => {
+            let path = ["whitepawn", &index.to_string(), "rfcomm"].map(str::to_owned);
+            let problem = format!(
+                "Bluetooth's serial port is already the [[whitepawn]] of {}: only one can have it",
+                first.board
+            );
+            Err((path.to_vec(), problem))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No board is its own app's board.
+fn itself(config: &Config) -> Result<(), Mistake> {
+    for entry in &config.whitepawn {
+        let board = config.boards.get(&entry.board);
+        let far = board.and_then(|board| board.tcp.as_ref());
+        let (Some(tcp), Some(far)) = (&entry.tcp, far) else {
+            continue;
+        };
+        if clash(&tcp.listen, &Listen::at(&far.address.0)) {
+            let path = ["boards", entry.board.as_str(), "tcp", "address"].map(str::to_owned);
+            let problem = format!(
+                "{} is where its own [[whitepawn]] listens: BoardBridge would play against itself",
+                far.address.0
+            );
+            return Err((path.to_vec(), problem));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_listens_everywhere_takes_the_port_from_all() {
+        let clash = |one: &str, other: &str| {
+            let both = [
+                clash(&Listen::at(one), &Listen::at(other)),
+                clash(&Listen::at(other), &Listen::at(one)),
+            ];
+            assert_eq!(both[0], both[1], "{one} {other}");
+            both[0]
+        };
+        for (one, other) in [
+            ("127.0.0.1:9690", "127.0.0.1:9690"),
+            ("127.0.0.1:9690", "localhost:9690"),
+            ("0.0.0.0:9690", "127.0.0.1:9690"),
+            ("[::]:9690", "192.168.1.7:9690"),
+            ("[::]:9690", "[::1]:9690"),
+        ] {
+            assert!(clash(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("127.0.0.1:9690", "127.0.0.1:9691"),
+            ("127.0.0.1:9690", "192.168.1.7:9690"),
+            ("0.0.0.0:9690", "[::1]:9690"),
+            ("0.0.0.0:0", "127.0.0.1:0"),
+        ] {
+            assert!(!clash(one, other), "{one} {other}");
+        }
+        assert!(!super::clash(&Listen::Off, &Listen::Off));
+    }
+}

@@ -1,0 +1,53 @@
+//! What keeps the app from coming, for whoever shows it.
+
+use std::{fmt::Display, sync::Arc};
+
+use tokio::sync::watch;
+
+/// What keeps the app from coming by its way, and what to do. The transport says so, the front-end shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble(watch::Sender<Option<Arc<str>>>);
+
+impl Trouble {
+    /// This is wrong; whether anything else, or nothing, was before.
+    pub fn is(&self, why: impl Display) -> bool {
+        self.becomes(Some(why.to_string().into()))
+    }
+
+    /// Nothing is wrong.
+    pub fn is_over(&self) {
+        self.becomes(None);
+    }
+
+    /// What is wrong now, for whoever waits for it to change.
+    pub fn subscribe(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.0.subscribe()
+    }
+
+    fn becomes(&self, new: Option<Arc<str>>) -> bool {
+        self.0.send_if_modified(|now| {
+            let changes = *now != new;
+            *now = new;
+            changes
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_trouble_twice_is_told_once_until_it_was_over() {
+        let trouble = Trouble::default();
+        let mut shown = trouble.subscribe();
+        trouble.is_over();
+        assert!(!shown.has_changed().unwrap());
+        assert!(trouble.is("no port"));
+        assert!(!trouble.is("no port"));
+        assert_eq!(shown.borrow_and_update().as_deref(), Some("no port"));
+        trouble.is_over();
+        assert_eq!(shown.borrow_and_update().as_deref(), None);
+        assert!(trouble.is("no port"));
+    }
+}
