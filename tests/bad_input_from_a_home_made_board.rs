@@ -313,17 +313,17 @@ async fn is_survived(way: Way) {
 }
 
 #[tokio::test]
-async fn on_a_serial_line() {
+async fn what_a_home_made_board_sends_amiss_on_a_serial_line_harms_nobody() {
     is_survived(Way::Serial).await;
 }
 
 #[tokio::test]
-async fn by_tcp() {
+async fn what_a_home_made_board_sends_amiss_by_tcp_harms_nobody() {
     is_survived(Way::Tcp).await;
 }
 
 #[tokio::test]
-async fn by_bluetooth_le() {
+async fn what_a_home_made_board_sends_amiss_by_bluetooth_le_harms_nobody() {
     is_survived(Way::LowEnergy).await;
 }
 
@@ -348,11 +348,11 @@ async fn goes_on_in_mid_game(way: Way) {
 }
 
 #[tokio::test]
-async fn a_lost_link_by_tcp() {
+async fn a_game_goes_on_after_a_lost_link_by_tcp() {
     goes_on_in_mid_game(Way::Tcp).await;
 }
 
 #[tokio::test]
-async fn a_lost_link_by_bluetooth_le() {
+async fn a_game_goes_on_after_a_lost_link_by_bluetooth_le() {
     goes_on_in_mid_game(Way::LowEnergy).await;
 }

@@ -274,21 +274,21 @@ async fn is_survived(way: Way) {
 }
 
 #[tokio::test]
-async fn on_a_serial_line() {
+async fn what_an_app_sends_amiss_on_a_serial_line_harms_nobody() {
     is_survived(Way::Serial).await;
 }
 
 #[tokio::test]
-async fn by_tcp() {
+async fn what_an_app_sends_amiss_by_tcp_harms_nobody() {
     is_survived(Way::Tcp).await;
 }
 
 #[tokio::test]
-async fn by_bluetooth_classic() {
+async fn what_an_app_sends_amiss_by_bluetooth_classic_harms_nobody() {
     is_survived(Way::Classic).await;
 }
 
 #[tokio::test]
-async fn by_bluetooth_le() {
+async fn what_an_app_sends_amiss_by_bluetooth_le_harms_nobody() {
     is_survived(Way::LowEnergy).await;
 }
