@@ -28,7 +28,7 @@ use boardbridge::{
 };
 use support::{
     Gui, House,
-    process::{PATIENCE, Process, Watch},
+    process::{PATIENCE, Process, Watch, soon},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -260,13 +260,6 @@ impl Room {
         self.gui.hears(&format!("bestmove {mine}")).await;
         self.gui.asks(&format!("{before}{mine} {theirs}")).await;
         self.hears(&format!("MA {theirs}")).await;
-    }
-}
-
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    match timeout(PATIENCE, future).await {
-        Ok(done) => done,
-        Err(_) => panic!("in vain: {what}"),
     }
 }
 

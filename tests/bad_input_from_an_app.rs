@@ -26,13 +26,13 @@ use boardbridge::{
 };
 use support::{
     Hand, House,
-    process::{PATIENCE, Process, Watch},
+    process::{Process, Watch, soon},
 };
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::{MissedTickBehavior, interval, timeout},
+    time::{MissedTickBehavior, interval},
 };
 
 /// Pacing for a fast Citrine in another process: what is late on a loaded machine must not come too close to the next.
@@ -211,13 +211,6 @@ impl Room {
         assert!(self.hears(&format!("MB {mine}")).await);
         self.says(format!("MA {theirs}\n").as_bytes()).await;
         self.hand.sees(&format!("executed {theirs}")).await;
-    }
-}
-
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    match timeout(PATIENCE, future).await {
-        Ok(done) => done,
-        Err(_) => panic!("in vain: {what}"),
     }
 }
 

@@ -22,6 +22,14 @@ use super::{
 /// Nothing awaited here takes so long unless it never comes: a board that is not in reach is told after 20 s.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What this comes to, which must not take for ever.
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match timeout(PATIENCE, future).await {
+        Ok(done) => done,
+        Err(_) => panic!("in vain: {what}"),
+    }
+}
+
 /// The program, where this is the system's Bluetooth.
 pub fn boardbridge(bluez: &Bluez) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
