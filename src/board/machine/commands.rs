@@ -4,8 +4,14 @@ use std::time::Instant;
 
 use super::{Machine, answer_to};
 use crate::{
-    board::{command::Command, held::Certainty, occasion::Judge, snapshot::LinkState},
+    board::{
+        command::Command,
+        held::Certainty,
+        occasion::{Judge, Opponent},
+        snapshot::LinkState,
+    },
     bus::Event,
+    game::Game,
 };
 
 impl Machine {
@@ -129,12 +135,10 @@ impl Machine {
     ///
     /// What was thought before may be of an analysis for the other side.
     pub(super) fn hand_is_awaited(&mut self) {
-        if let Some((hand, target)) = self.hand.as_mut().zip(self.claims.target()) {
-            *hand = target.turn();
-        }
-        if self.claims.holders().count() > 1 {
-            self.hand = None;
-        }
+        let alone = self.claims.holders().count() == 1;
+        let plays_one = alone && self.claims.occasion().opponent != Opponent::Nobody;
+        let target = self.claims.target().filter(|_| plays_one);
+        self.hand = target.map(Game::turn);
     }
 
     /// While a new game is announced, what stands on the board is nobody's move.
@@ -411,6 +415,29 @@ mod tests {
         rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5 g7g6");
         rig.hears("MB h5f3\n");
         assert_eq!(rig.answer(), None);
+    }
+
+    #[test]
+    fn what_a_hand_plays_for_the_program_is_refused_after_another_program_has_come_too() {
+        let mut rig = Rig::new();
+        rig.states("e2e4");
+        rig.waits(0);
+        rig.waits(10);
+        rig.hears("MB e7e5\n");
+        rig.takes_answer();
+        let left = Command::Release { client: CLIENT };
+        rig.machine.command(rig.now, left);
+        rig.states("e2e4 e7e5 g1f3");
+        rig.waits(0);
+        rig.waits(10);
+        rig.hears("MB b8c6\n");
+        rig.takes_answer();
+        rig.hears("MB f1c4\n");
+        assert_eq!(rig.machine.snapshot().game.len(), 4);
+        rig.states("e2e4 e7e5 g1f3 b8c6 f1b5");
+        rig.waits(0);
+        rig.waits(10);
+        assert_eq!(rig.machine.snapshot().game.len(), 5);
     }
 
     #[test]
