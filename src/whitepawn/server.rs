@@ -14,7 +14,7 @@ use super::{
     Connection,
     connection::Unread,
     notice::Notice,
-    session::{ACK_WAIT, Action, Identity, Session},
+    session::{ACK_SOON, ACK_WAIT, Action, Identity, Session},
 };
 use crate::{
     board::{
@@ -215,8 +215,8 @@ impl Server {
             Ok(Passed::Written) => {
                 if self.active == Some(index) {
                     self.session.sent(now());
-                    self.asks_at
-                        .get_or_insert_with(|| Instant::now() + ACK_WAIT);
+                    let soon = Instant::now() + ACK_SOON;
+                    self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
                 }
             }
             Err(why) => self.close(index, &why),

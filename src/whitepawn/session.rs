@@ -25,8 +25,9 @@ use crate::{
 /// Answers that may wait for an app that does not read. It is not read meanwhile.
 pub const MAX_ANSWERS: usize = 32;
 
-/// What arrives is acknowledged within 0.2 s (Linux, delayed acknowledgement) and the time to the other end of the world:
-/// what left more recently may still be.
+/// What arrives is acknowledged within this time where the other end is near (Linux, delayed acknowledgement).
+pub const ACK_SOON: Duration = Duration::from_millis(200);
+/// The same, and the time to the other end of the world: what left more recently may still be acknowledged.
 pub const ACK_WAIT: Duration = Duration::from_secs(1);
 
 /// What the board tells of itself in H1.
