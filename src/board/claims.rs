@@ -12,7 +12,7 @@
 //! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it. Having lost the
 //!    board it waits, and gets it again only when its connection is back.
 //!
-//! 6. A new game that a client announces while it may not lead is begun when it may; it is never reached by taking
+//! 6. A new game that a client announces while others have the board is begun when it leads; it is never reached by taking
 //!    another's back.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
@@ -52,7 +52,7 @@ pub struct Claim {
     pub joined: bool,
     /// Its place among those that got the board.
     since: u64,
-    /// It begins a new game when it may lead.
+    /// It begins a new game when it leads.
     begins: bool,
     /// Its connection is gone, but it may come back.
     pub away: bool,
@@ -114,6 +114,13 @@ impl Claims {
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
+    /// Whether a new game that this client announces leaves nobody's. Whose connection is lost keeps his, and so does
+    /// whose game is over, until the new one is stated.
+    pub fn may_begin(&self, client: ClientId) -> bool {
+        let nobodys = self.holders().next().is_none();
+        (nobodys || self.has(client)) && self.may_lead(client)
+    }
+
     fn other_awaits(&self, client: ClientId) -> bool {
         let mine = self.holders().find(|claim| claim.client == client);
         let since = mine.map_or(u64::MAX, |claim| claim.since);
@@ -121,7 +128,7 @@ impl Claims {
             .any(|claim| claim.since < since && claim.awaiting && !claim.answered && !claim.away)
     }
 
-    /// A client that may not lead announces a new game: it begins when the client may.
+    /// A client that [may not begin](Self::may_begin) a new game announces one: it begins when the client leads.
     pub fn announce(&mut self, client: ClientId) {
         if let Some(claim) = self.get(client) {
             claim.begins = true;

@@ -77,7 +77,7 @@ impl Machine {
                 }
             }
             Command::NewGame { client } => {
-                if self.claims.may_lead(client) {
+                if self.claims.may_begin(client) {
                     self.given.new_game = true;
                     self.kings_down();
                     self.leading = false;
@@ -567,6 +567,30 @@ mod tests {
             rig.waits(60);
         }
         assert!(rig.machine.snapshot().place(ClientId(2), 1).unwrap().joined);
+    }
+
+    #[test]
+    fn who_only_announces_a_new_game_does_not_stop_one_whose_program_is_away() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.states("e2e4");
+        rig.waits(60);
+        let client = CLIENT;
+        for on in [true, false] {
+            rig.machine.command(rig.now, Command::Away { client, on });
+            if on {
+                rig.machine.link_down(rig.now, "the cable".to_owned());
+                let client = ClientId(2);
+                rig.machine.command(rig.now, Command::NewGame { client });
+                rig.machine.link_up(rig.now);
+            }
+        }
+        for _ in 0..10 {
+            rig.waits(60);
+        }
+        assert!(rig.machine.snapshot().sure, "it was told its game again");
+        rig.hears("Me7e5\r\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "e7e5");
     }
 
     #[test]
