@@ -12,7 +12,7 @@
 //! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it. Having lost the
 //!    board it waits, and gets it again only when its connection is back.
 //!
-//! 6. A new game that a client announces while it waits is begun when it gets the board; it is never reached by taking
+//! 6. A new game that a client announces while others have the board is begun when it leads; it is never reached by taking
 //!    another's back.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
@@ -52,7 +52,7 @@ pub struct Claim {
     pub joined: bool,
     /// Its place among those that got the board.
     since: u64,
-    /// It begins a new game when it gets the board.
+    /// It begins a new game when it leads.
     begins: bool,
     /// Its connection is gone, but it may come back.
     pub away: bool,
@@ -68,11 +68,11 @@ pub struct Claims {
     all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
-    /// Clients that have got the board so far.
+    /// Times that a client has got the board.
     joins: u64,
-    /// Announced a new game while somebody else has the board, and has not stated it yet.
-    announced: Option<ClientId>,
-    /// Somebody leads who did not have the board before, and whether a new game was announced.
+    /// Announced a new game while somebody else has the board, and have not stated it yet.
+    announced: Vec<ClientId>,
+    /// Somebody leads who did not have the board before, or announced a new game before it could lead: whether it did.
     came: Option<bool>,
 }
 
@@ -114,6 +114,13 @@ impl Claims {
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
+    /// Whether a new game that this client announces leaves nobody's. Whose connection is lost keeps his, and so does
+    /// whose game is over, until the new one is stated.
+    pub fn may_begin(&self, client: ClientId) -> bool {
+        let nobodys = self.holders().next().is_none();
+        (nobodys || self.has(client)) && self.may_lead(client)
+    }
+
     fn other_awaits(&self, client: ClientId) -> bool {
         let mine = self.holders().find(|claim| claim.client == client);
         let since = mine.map_or(u64::MAX, |claim| claim.since);
@@ -121,21 +128,29 @@ impl Claims {
             .any(|claim| claim.since < since && claim.awaiting && !claim.answered && !claim.away)
     }
 
-    /// A client that may not lead announces a new game: it begins when the client gets the board.
+    /// A client that [may not begin](Self::may_begin) a new game announces one: it begins when the client leads.
     pub fn announce(&mut self, client: ClientId) {
-        match self.get(client) {
-            Some(claim) => claim.begins = true,
-            None => self.announced = Some(client),
+        if let Some(claim) = self.get(client) {
+            claim.begins = true;
+        } else if !self.announced.contains(&client) && self.announced.len() < MAX_CLAIMS {
+            self.announced.push(client);
         }
     }
 
-    /// Whether the board has just gone to a client that did not have it, and whether that has announced a new game. Once.
+    /// Whether the board has just gone to a client that did not have it or could not lead it, and whether that has
+    /// announced a new game. Once.
     pub fn take_came(&mut self) -> Option<bool> {
         self.came.take()
     }
 
     fn get(&mut self, client: ClientId) -> Option<&mut Claim> {
         self.all.iter_mut().find(|claim| claim.client == client)
+    }
+
+    fn take_announced(&mut self, client: ClientId) -> bool {
+        let before = self.announced.len();
+        self.announced.retain(|one| *one != client);
+        before != self.announced.len()
     }
 
     /// A client states its target, while the hand's moves from `fresh_from` on are known to nobody. `true` if the
@@ -149,7 +164,7 @@ impl Claims {
         occasion: Occasion,
         fresh_from: usize,
     ) -> bool {
-        let begins = self.announced.take_if(|one| *one == client).is_some();
+        let begins = self.take_announced(client);
         if let Some(claim) = self.get(client) {
             claim.number = number;
             claim.game = game;
@@ -202,7 +217,7 @@ impl Claims {
         if same {
             return false;
         }
-        if !had {
+        if !had || begins {
             self.came = Some(begins);
         }
         for other in &mut self.all {
@@ -326,6 +341,7 @@ impl Claims {
 
     /// A client leaves. `true` if the board's target changed.
     pub fn release(&mut self, client: ClientId) -> bool {
+        self.take_announced(client);
         let before = self.all.len();
         self.all.retain(|claim| claim.client != client);
         before != self.all.len() && self.admit_waiting()
@@ -437,6 +453,38 @@ mod tests {
             assert_eq!(claims.take_came(), Some(true), "known before: {before}");
             assert_eq!(claims.take_came(), None);
         }
+    }
+
+    #[test]
+    fn a_new_game_announced_while_the_other_holder_awaited_the_hand_is_no_take_back() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        state(&mut claims, BLACK, "e2e4");
+        claims.take_came();
+        assert!(!claims.may_lead(BLACK));
+        claims.announce(BLACK);
+        claims.set_awaiting(WHITE, false);
+        assert!(state(&mut claims, BLACK, ""));
+        assert_eq!(claims.take_came(), Some(true));
+    }
+
+    #[test]
+    fn every_client_that_announced_a_new_game_begins_one_unless_it_has_left() {
+        const GONE: ClientId = ClientId(3);
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "e2e4 e7e5");
+        claims.take_came();
+        claims.announce(GONE);
+        claims.announce(BLACK);
+        claims.release(GONE);
+        state(&mut claims, BLACK, "e2e4");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.release(WHITE));
+        assert_eq!(claims.take_came(), Some(true));
+        claims.release(BLACK);
+        assert!(state(&mut claims, GONE, "e2e4"));
+        assert_eq!(claims.take_came(), Some(false), "that was forgotten");
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::{
         command::Command,
         held::Certainty,
         occasion::{Judge, Opponent},
-        snapshot::LinkState,
     },
     bus::Event,
     game::Game,
@@ -78,7 +77,7 @@ impl Machine {
                 }
             }
             Command::NewGame { client } => {
-                if self.claims.may_lead(client) {
+                if self.claims.may_begin(client) {
                     self.given.new_game = true;
                     self.kings_down();
                     self.leading = false;
@@ -118,9 +117,6 @@ impl Machine {
                 }
             }
         }
-        if std::mem::take(&mut self.abandon) {
-            self.driver.abandon(self.claims.target());
-        }
         self.drive(now);
     }
 
@@ -144,21 +140,25 @@ impl Machine {
     /// While a new game is announced, what stands on the board is nobody's move.
     pub(super) fn forget_old_game(&mut self) {
         if self.given.new_game {
-            self.held.known_to_front_ends(self.held.game().len());
+            let plies = self.held.game().len();
+            self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
+            // What is played from now on answers whoever awaits it there.
+            self.claims.taken_back_to(plies);
         }
     }
 
     pub(super) fn admit_waiting(&mut self) {
-        // A game that is over is shown to its end first, where nothing is in the way of that.
-        let ends = self.claims.holders().any(|claim| claim.finished);
-        let shows = self.link == LinkState::Up && !self.by_hand;
-        if ends && shows && self.held.certainty() == Certainty::Sure {
-            return;
-        }
-        if self.claims.admit_waiting() {
+        if !self.shows_ending() && self.claims.admit_waiting() {
             self.target_stated(true);
         }
+    }
+
+    /// Whether somebody has the board for the last move of a game that is over, and nothing is in the way of showing it.
+    pub(super) fn shows_ending(&self) -> bool {
+        let ends = self.claims.holders().any(|claim| claim.finished);
+        let sure = self.held.certainty() == Certainty::Sure;
+        ends && self.may_lead() && !self.by_hand && sure && !self.is_off()
     }
 
     /// A client stated a target; it may be the one the board is led to already.
@@ -194,14 +194,14 @@ impl Machine {
         }
     }
 
-    /// Whether the target has nothing of the game on the board.
+    /// Whether the target has nothing of the game on the board, and that is more than a hand that was quick.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
         let common = self
             .claims
             .target()
             .and_then(|target| target.common_plies(held));
-        !held.is_empty() && common == Some(0)
+        self.held.fresh_from() > 0 && common == Some(0)
     }
 
     pub(super) fn tell_target(&mut self) {
@@ -281,6 +281,12 @@ mod tests {
 
         fn over(way: Way) -> Self {
             Self::with(Box::new(Swpp::new(way, MOVE_WAIT)))
+        }
+
+        /// A board of which the first thing known is what it says.
+        fn ucb() -> Self {
+            let format = ucb::codec::PositionFormat::V2;
+            Self::with(Box::new(ucb::Ucb::new(ucb::Timing::default(), format)))
         }
 
         fn with(driver: Box<dyn Driver>) -> Self {
@@ -482,6 +488,122 @@ mod tests {
         assert_eq!(rig.machine.snapshot().ending, None);
     }
 
+    /// What another client than the rig's asks of the board.
+    fn another(rig: &mut Rig, moves: &str, begins: bool) {
+        let client = ClientId(2);
+        if begins {
+            rig.machine.command(rig.now, Command::NewGame { client });
+        }
+        let mut game = Game::standard();
+        game.play_uci(moves.split_whitespace()).unwrap();
+        let target = Command::Target {
+            client,
+            label: "another".into(),
+            number: 1,
+            game: Box::new(game),
+            occasion: Occasion::default(),
+        };
+        rig.machine.command(rig.now, target);
+        let on = true;
+        rig.machine.command(rig.now, Command::Await { client, on });
+    }
+
+    fn answer_to_another(rig: &Rig) -> Option<String> {
+        let snapshot = rig.machine.snapshot();
+        let place = snapshot.place(ClientId(2), 1)?;
+        place.answer.first().map(|m| uci(*m).to_string())
+    }
+
+    #[test]
+    fn a_new_game_that_stands_already_when_its_client_gets_the_board_is_answered() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.states("e2e4");
+        rig.waits(20);
+        rig.hears("Me7e5\r\n");
+        another(&mut rig, "", true);
+        // The player puts the pieces back, and that program leaves.
+        rig.hears("N\r\n");
+        let client = CLIENT;
+        rig.machine.command(rig.now, Command::Release { client });
+        rig.waits(100);
+        assert_eq!(rig.machine.snapshot().game.len(), 0);
+        rig.hears("Me2e4\r\n");
+        assert_eq!(answer_to_another(&rig).as_deref(), Some("e2e4"));
+    }
+
+    #[test]
+    fn a_new_game_announced_by_one_of_two_who_share_the_board_leaves_the_other_answered() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.states("");
+        rig.waits(20);
+        another(&mut rig, "", false);
+        let client = CLIENT;
+        rig.machine.command(rig.now, Command::NewGame { client });
+        rig.states("");
+        rig.waits(100);
+        rig.hears("Me2e4\r\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+        assert_eq!(answer_to_another(&rig).as_deref(), Some("e2e4"));
+    }
+
+    #[test]
+    fn who_waits_gets_the_board_though_the_hand_ends_the_game_before_its_last_move_is_shown() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.states("");
+        rig.waits(20);
+        rig.hears("Me2e4\r\n");
+        rig.takes_answer();
+        another(&mut rig, "d2d4", true);
+        // Its last move is on the way when the player puts the pieces back.
+        rig.tells("e2e4 e7e5");
+        let client = CLIENT;
+        let end = GameEnd::BlackResigned;
+        rig.machine.command(rig.now, Command::Ended { client, end });
+        rig.hears("N\r\n");
+        for _ in 0..10 {
+            rig.waits(60);
+        }
+        assert!(rig.machine.snapshot().place(ClientId(2), 1).unwrap().joined);
+    }
+
+    #[test]
+    fn who_only_announces_a_new_game_does_not_stop_one_whose_program_is_away() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.states("e2e4");
+        rig.waits(60);
+        let client = CLIENT;
+        for on in [true, false] {
+            rig.machine.command(rig.now, Command::Away { client, on });
+            if on {
+                rig.machine.link_down(rig.now, "the cable".to_owned());
+                let client = ClientId(2);
+                rig.machine.command(rig.now, Command::NewGame { client });
+                rig.machine.link_up(rig.now);
+            }
+        }
+        for _ in 0..10 {
+            rig.waits(60);
+        }
+        assert!(rig.machine.snapshot().sure, "it was told its game again");
+        rig.hears("Me7e5\r\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "e7e5");
+    }
+
+    #[test]
+    fn a_hand_that_was_quicker_than_the_program_is_answered_though_that_announces_nothing() {
+        let mut rig = Rig::ucb();
+        rig.waits(20);
+        rig.hears("N\r\n");
+        rig.hears("Me2e4\r\n");
+        assert_eq!(rig.machine.snapshot().game.len(), 1);
+        rig.states("");
+        assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+    }
+
     #[test]
     fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
         let (write, notify) = (Uuid::from_u128(2), Uuid::from_u128(3));
@@ -529,8 +651,7 @@ mod tests {
 
     #[test]
     fn a_position_that_is_set_up_for_a_game_the_program_has_left_is_no_answer() {
-        let format = ucb::codec::PositionFormat::V2;
-        let mut rig = Rig::with(Box::new(ucb::Ucb::new(ucb::Timing::default(), format)));
+        let mut rig = Rig::ucb();
         rig.states("e2e4 d7d5 e4d5 d8d5 b1c3 d5a5");
         rig.waits(0);
         rig.states("");

@@ -143,7 +143,7 @@ impl Machine {
     }
 
     /// Whether the pieces stand otherwise than in the game.
-    fn is_off(&self) -> bool {
+    pub(super) fn is_off(&self) -> bool {
         self.misplaced.is_some() || self.held.is_astray() || self.stray.is_some()
     }
 

@@ -351,6 +351,14 @@ impl Machine {
             for wait in [&mut self.lead_after, &mut self.starts_until] {
                 wait.take_if(|at| *at <= now);
             }
+            let ends = self.claims.holders().any(|claim| claim.finished);
+            if ends {
+                // What was in the way of showing its last move may be in the way for ever.
+                self.admit_waiting();
+            }
+            if std::mem::take(&mut self.abandon) {
+                self.driver.abandon(self.claims.target());
+            }
             if !self.lead(now) {
                 break;
             }

@@ -321,7 +321,11 @@ impl Machine {
                 self.result = None;
                 self.confirm(now);
                 let target = self.claims.target().filter(|_| self.leading);
-                if target.is_some_and(|target| self.held.game().continues(target)) {
+                let fresh_from = self.held.fresh_from();
+                let goes_on = |target: &Game| {
+                    self.held.game().continues(target) && fresh_from <= target.len()
+                };
+                if target.is_some_and(goes_on) {
                     // The new game that was announced is under way.
                     self.given.new_game = false;
                 }
