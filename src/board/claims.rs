@@ -4,8 +4,9 @@
 //!
 //! 1. A free board goes to the first client that states a target.
 //! 2. A client that states the very game the board is led through joins: one hand plays both colours.
-//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while nobody who has
-//!    had it for longer awaits a move. Those whose game is left by that wait from then on.
+//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other client
+//!    of the board awaits a move, or only those who have played on it for less long. Who only looks on has not played.
+//!    Those whose game is left by that wait from then on.
 //! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
 //!    then, first come first served, otherwise when it does.
 //!
@@ -29,6 +30,9 @@ use crate::game::Game;
 /// server lets in.
 pub const MAX_CLAIMS: usize = 512;
 
+/// The place of a client that has not played on the board, among those that have.
+const LAST: u64 = u64::MAX;
+
 /// One client's claim to the board.
 #[derive(Clone, Debug)]
 pub struct Claim {
@@ -50,7 +54,7 @@ pub struct Claim {
     pub answered: bool,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
-    /// Its place among those that got the board.
+    /// Its place among those that have awaited the hand since they got the board; the last, while it has not.
     since: u64,
     /// It begins a new game when it leads.
     begins: bool,
@@ -68,8 +72,8 @@ pub struct Claims {
     all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
-    /// Times that a client has got the board.
-    joins: u64,
+    /// Times that a client has begun to play on the board.
+    players: u64,
     /// Announced a new game while somebody else has the board, and have not stated it yet.
     announced: Vec<ClientId>,
     /// Somebody leads who did not have the board before, or announced a new game before it could lead: whether it did.
@@ -108,7 +112,7 @@ impl Claims {
     }
 
     /// Whether this client may change the course of the game: it has the board, or the board is free, and nobody who has
-    /// had it for longer awaits a move.
+    /// played on it for as long awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
         let free = self.holders().all(|claim| claim.away || claim.finished);
         (free || self.has(client)) && !self.other_awaits(client)
@@ -123,7 +127,7 @@ impl Claims {
 
     fn other_awaits(&self, client: ClientId) -> bool {
         let mine = self.holders().find(|claim| claim.client == client);
-        let since = mine.map_or(u64::MAX, |claim| claim.since);
+        let since = mine.map_or(LAST, |claim| claim.since);
         self.holders()
             .any(|claim| claim.since < since && claim.awaiting && !claim.answered && !claim.away)
     }
@@ -183,7 +187,7 @@ impl Claims {
                 awaiting: false,
                 answered: false,
                 joined: false,
-                since: 0,
+                since: LAST,
                 begins,
                 away: false,
                 finished: false,
@@ -199,7 +203,6 @@ impl Claims {
     fn admit(&mut self, client: ClientId) -> bool {
         let leads = self.may_lead(client);
         let target = self.target.clone();
-        let joins = self.joins + 1;
         let Some(claim) = self.get(client) else {
             return false;
         };
@@ -208,12 +211,11 @@ impl Claims {
         if !claim.joined {
             return false;
         }
-        if !had {
-            claim.since = joins;
-        }
-        let begins = std::mem::take(&mut claim.begins);
+        let (plays, begins) = (claim.awaiting, std::mem::take(&mut claim.begins));
         let game = claim.game.clone();
-        self.joins = joins;
+        if !had {
+            self.plays(client, plays);
+        }
         if same {
             return false;
         }
@@ -225,6 +227,15 @@ impl Claims {
         }
         self.target = Some(game);
         true
+    }
+
+    /// A client that has the board begins to play on it, or only looks on.
+    fn plays(&mut self, client: ClientId, on: bool) {
+        self.players += u64::from(on);
+        let since = if on { self.players } else { LAST };
+        if let Some(claim) = self.get(client) {
+            claim.since = since;
+        }
     }
 
     /// A client's connection is gone, or back.
@@ -256,6 +267,13 @@ impl Claims {
             return false;
         };
         claim.awaiting = on;
+        let (joined, known) = (claim.joined, claim.since != LAST);
+        if joined && on != known {
+            self.plays(client, on);
+        }
+        let Some(claim) = self.get(client) else {
+            return false;
+        };
         // The hand may have answered others already: the game is not left for that, unless by the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
@@ -428,12 +446,31 @@ mod tests {
         assert!(!claims.has(BLACK));
         state(&mut claims, BLACK, "e2e4");
         assert!(claims.has(BLACK));
-        claims.set_awaiting(WHITE, false);
+        let e5 = game("e2e4 e7e5").last().unwrap();
+        assert!(claims.answered(WHITE, 1, e5));
         // It knows the reply before the other has told it, and is wrong.
-        assert!(state(&mut claims, BLACK, "e2e4 h7h6"));
+        assert!(state(&mut claims, BLACK, "e2e4 e7e5 h2h3"));
         claims.set_awaiting(BLACK, true);
-        assert!(state(&mut claims, WHITE, "e2e4 e7e5"));
+        assert!(state(&mut claims, WHITE, "e2e4 e7e5 g1f3"));
         assert!(claims.has(WHITE) && !claims.has(BLACK));
+    }
+
+    #[test]
+    fn who_only_looks_on_does_not_take_the_board_from_who_plays() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "");
+        state(&mut claims, BLACK, "");
+        claims.set_awaiting(BLACK, true);
+        assert!(!state(&mut claims, WHITE, "e2e4"));
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+        // Nor who played before, and has stopped.
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "");
+        claims.set_awaiting(WHITE, true);
+        claims.set_awaiting(WHITE, false);
+        state(&mut claims, BLACK, "");
+        claims.set_awaiting(BLACK, true);
+        assert!(!state(&mut claims, WHITE, "e2e4"));
     }
 
     #[test]
