@@ -267,17 +267,14 @@ impl Claims {
             return false;
         };
         claim.awaiting = on;
-        let (joined, known) = (claim.joined, claim.since != LAST);
-        if joined && on != known {
-            self.plays(client, on);
-        }
-        let Some(claim) = self.get(client) else {
-            return false;
-        };
         // The hand may have answered others already: the game is not left for that, unless by the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
-        on && !(claim.joined && answered) && self.admit(client)
+        let (joined, plays) = (claim.joined, claim.since != LAST);
+        if joined && on != plays {
+            self.plays(client, on);
+        }
+        on && !(joined && answered) && self.admit(client)
     }
 
     /// What the target is played for, by the word of a client that states it.

@@ -215,8 +215,10 @@ impl Server {
             Ok(Passed::Written) => {
                 if self.active == Some(index) {
                     self.session.sent(now());
-                    let soon = Instant::now() + ACK_SOON;
-                    self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
+                    if self.session.unproven().is_some() {
+                        let soon = Instant::now() + ACK_SOON;
+                        self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
+                    }
                 }
             }
             Err(why) => self.close(index, &why),
@@ -257,7 +259,8 @@ impl Server {
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
-    /// A connection has shaken hands, or went on as the app where there is none: it is the app's from now on. Where it is among the links afterwards.
+    /// A connection has shaken hands, or went on as the app where there is none: it is the app's from now on. Where it is
+    /// among the links afterwards.
     fn takes_over(&mut self, index: usize) -> usize {
         let mut place = index;
         if let Some(before) = self.active {
@@ -275,15 +278,19 @@ impl Server {
 
     /// Moves that the other end's kernel has acknowledged are not told again, however the connection ends later.
     fn ask_what_arrived(&mut self) {
+        self.asks_at = None;
+        if self.session.unproven().is_none() {
+            return;
+        }
         let link = self.active.and_then(|index| self.links.get(index));
         let unread = link
             .and_then(|link| link.unread.as_ref())
             .map(|unread| unread());
-        if unread == Some(Some(false)) {
-            self.session.arrived();
+        match unread {
+            Some(Some(false)) => self.session.arrived(),
+            Some(_) => self.asks_at = Some(Instant::now() + ACK_WAIT),
+            None => {}
         }
-        let again = unread.is_some() && self.session.unproven().is_some();
-        self.asks_at = again.then(|| Instant::now() + ACK_WAIT);
     }
 
     /// Lines that have begun and do not end are dropped.

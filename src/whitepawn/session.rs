@@ -267,11 +267,6 @@ impl Session {
         }
     }
 
-    /// A line came that was too long.
-    pub fn broken_line(&mut self, length: usize) {
-        self.tell(Notice::too_long(length));
-    }
-
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         let welcome = Message::welcome(&self.identity.version, &self.identity.serial);
         // Before any move.

@@ -171,7 +171,7 @@ impl Desk {
             while let Some(line) = lines.next_line() {
                 match line {
                     Text::Whole(line) => self.line(&line),
-                    Text::Overlong(length) => self.session.broken_line(length),
+                    Text::Overlong(_) => {}
                 }
             }
             self.active.as_mut().unwrap().lines = lines;
