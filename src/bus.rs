@@ -18,9 +18,10 @@ use crate::{
         command::Command,
         name::BoardName,
         occasion::{GameEnd, Judge},
-        snapshot::Snapshot,
+        snapshot::{Snapshot, UNHEARD, stranger},
     },
     clients::Clients,
+    config::BoardKind,
     driver::BoardResult,
     guidance::{Action, in_short},
 };
@@ -29,7 +30,7 @@ use crate::{
 /// a hand makes one.
 pub const CAPACITY: usize = 256;
 /// Commands that may wait for one board. Clients beyond that wait their turn; the board does not.
-pub const COMMANDS: usize = 256;
+pub const COMMANDS: usize = 64;
 
 /// Who made a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,8 +60,15 @@ pub enum Event {
         /// Its name and version, if told.
         id: Option<String>,
     },
+    /// A board that cannot be asked has said nothing over this link yet.
+    Unheard,
     /// The board has stopped answering.
     Silent,
+    /// What is connected talks as another kind of board does.
+    Stranger {
+        /// The kind.
+        kind: BoardKind,
+    },
     /// The board was switched off and on.
     Restarted,
     /// A move was made.
@@ -326,7 +334,9 @@ impl fmt::Display for Event {
             Self::Disconnected { why } => write!(f, "no link: {why}"),
             Self::Answers { id: Some(id) } => write!(f, "the board answers: {id}"),
             Self::Answers { id: None } => f.write_str("the board answers"),
+            Self::Unheard => f.write_str(UNHEARD),
             Self::Silent => f.write_str("the board does not answer: is it switched on?"),
+            Self::Stranger { kind } => f.write_str(&stranger(*kind)),
             Self::Restarted => f.write_str("the board was switched on"),
             Self::Moved { uci, ply, by, .. } => match by {
                 By::Hand => write!(f, "ply {ply}: {uci}, by hand"),

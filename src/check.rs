@@ -2,6 +2,8 @@
 
 use std::{fmt::Write as _, path::Path};
 
+#[cfg(target_os = "linux")]
+use crate::access::barred;
 use crate::{
     board::name::BoardName,
     config::{Config, Listen, board::SerialConfig},
@@ -41,7 +43,7 @@ pub fn describe(config: &Config, file: &str) -> String {
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
         }
-        text += &missing(name, board.serial.as_ref());
+        text += &notes(name, board.serial.as_ref());
     }
     for entry in &config.whitepawn {
         let name = &entry.board;
@@ -51,7 +53,7 @@ pub fn describe(config: &Config, file: &str) -> String {
             entry.way(),
             entry.details()
         );
-        text += &missing(name, entry.serial.as_ref());
+        text += &notes(name, entry.serial.as_ref());
     }
     for entry in &config.link {
         let mut names: Vec<String> = entry.boards.iter().map(ToString::to_string).collect();
@@ -73,18 +75,30 @@ pub fn describe(config: &Config, file: &str) -> String {
     text
 }
 
-/// What is to be said of a serial port that is not there.
-fn missing(name: &BoardName, serial: Option<&SerialConfig>) -> String {
-    let there = |serial: &SerialConfig| !cfg!(unix) || Path::new(&serial.port).exists();
-    let Some(SerialConfig { port, .. }) = serial.filter(|serial| !there(serial)) else {
+/// What is to be said of a serial port that is not there, or that somebody may not open.
+fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
+    let Some(SerialConfig { port, .. }) = serial else {
         return String::new();
     };
-    let hint = if is_gadget_port(port) {
-        ": boardbridge-gadget makes it"
+    let notes = if !cfg!(unix) || Path::new(port).exists() {
+        barred(port)
     } else {
-        ""
+        let hint = if is_gadget_port(port) {
+            ": boardbridge-gadget makes it"
+        } else {
+            ""
+        };
+        vec![format!(
+            "{port} is not there now; the daemon waits for it{hint}"
+        )]
     };
-    format!("  note     {name:<18} {port} is not there now; the daemon waits for it{hint}\n")
+    let line = |note: String| format!("  note     {name:<18} {note}\n");
+    notes.into_iter().map(line).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn barred(_port: &str) -> Vec<String> {
+    Vec::new()
 }
 
 fn at(listen: &Listen) -> String {

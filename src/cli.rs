@@ -72,6 +72,10 @@ pub enum Command {
         /// The Bluetooth adapter to look with, such as hci1; the first one by default.
         #[arg(long, value_name = "NAME")]
         adapter: Option<String>,
+        /// Ask what is at each serial port that no program has open. Do not while other devices than boards are
+        /// at them: they are sent a line or two at three speeds.
+        #[arg(long)]
+        probe: bool,
     },
     /// Show what a running daemon's boards and clients do: how things stand, then what happens.
     Watch {
@@ -88,8 +92,12 @@ pub enum Command {
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///
+    /// A Neo, and a board with --ble, print the address of a D-Bus of their own: run and scan find them there with
+    /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air by a second real adapter, for any program in
+    /// reach.
+    ///
     /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
-    /// unplug, plug, garbage COUNT.
+    /// forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage COUNT.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
     /// not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2 WhitePawn,
@@ -97,6 +105,10 @@ pub enum Command {
     ///
     /// What is to be seen is printed, one thing a line; where nothing can be done, why. Without --game or --seed it ends with its input.
     #[cfg(target_os = "linux")]
+    #[expect(
+        clippy::doc_markdown,
+        reason = "it is printed as help, where there are no marks"
+    )]
     Simulate(Simulate),
     /// Feed a recorded transcript to its driver and print the events.
     Replay {

@@ -43,6 +43,8 @@ pub struct Client {
     pub why: Option<Arc<str>>,
     /// The board it has chosen.
     pub board: Option<BoardName>,
+    /// The board it has until it chooses one.
+    pub default_board: Option<BoardName>,
     /// Whether it awaits the hand's move.
     pub awaiting: bool,
     /// Who plays against the hand in its game, where it says.
@@ -60,6 +62,7 @@ impl Client {
             since: Some(SystemTime::now()),
             why: None,
             board: None,
+            default_board: None,
             awaiting: false,
             opponent: None,
         }

@@ -26,7 +26,12 @@ use crate::{
     link::{self, Player, server::Link},
     status,
     transcript::Recorder,
-    transport::{Transport, ble::Radio, serial::SerialPort, tcp::TcpPeer},
+    transport::{
+        Transport,
+        ble::Radio,
+        serial::SerialPort,
+        tcp::{TcpPeer, bound_buffers},
+    },
     uci::server,
     whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
 };
@@ -90,6 +95,7 @@ impl Daemon {
     /// # Errors
     /// [`StartError`]; nothing is left running then.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
+        outlive_file_limit();
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let tasks = TaskTracker::new();
@@ -97,7 +103,6 @@ impl Daemon {
         let (events, _) = broadcast::channel(CAPACITY);
         let mut handles = Vec::new();
         for (name, board) in &config.boards {
-            let driver = registry::driver(board);
             let transport = match registry::transport(board, &radio) {
                 Ok(transport) => transport,
                 Err(error) => {
@@ -106,9 +111,13 @@ impl Daemon {
                 }
             };
             let recorder = recorder(name, board);
-            let machine = Machine::new(name.clone(), driver, board.correction_wait());
+            let (called, config) = (name.clone(), board.clone());
+            let make = move || {
+                let driver = registry::driver(&config);
+                Machine::new(called.clone(), driver, config.correction_wait())
+            };
             let (actor, handle) =
-                Actor::new(name.clone(), machine, transport, recorder, events.clone());
+                Actor::new(name.clone(), make, transport, recorder, events.clone());
             tasks.spawn(actor.run(stop.clone()));
             handles.push(handle);
         }
@@ -269,6 +278,7 @@ impl Daemon {
             client: shared.client(),
             way,
             board,
+            names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
             trouble: shown,
         };
@@ -291,6 +301,9 @@ impl Daemon {
             source,
         };
         let listener = TcpListener::bind(address.as_str()).await.map_err(error)?;
+        if let Err(error) = bound_buffers(&listener) {
+            warn!(%error, "the kernel keeps more for each connection than it should");
+        }
         let taken = listener.local_addr().map_err(error)?;
         info!("{what} listens at {taken}");
         self.ports.push((what.to_owned(), taken));
@@ -352,12 +365,15 @@ fn far_board(
     with: &With,
     events: broadcast::Sender<BoardEvent>,
 ) -> (Actor, BoardHandle) {
-    let driver = Box::new(Swpp::toward_boardbridge());
-    let machine = Machine::new(name.clone(), driver, CORRECTION_WAIT);
+    let called = name.clone();
+    let make = move || {
+        let driver = Box::new(Swpp::toward_boardbridge());
+        Machine::new(called.clone(), driver, CORRECTION_WAIT)
+    };
     let transport = Transport::Tcp(TcpPeer {
         address: with.0.0.clone(),
     });
-    Actor::new(name, machine, transport, None, events)
+    Actor::new(name, make, transport, None, events)
 }
 
 /// Begins a recording, if one is wanted. A board is played on without one.
@@ -375,6 +391,19 @@ fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
                 directory.display()
             );
             None
+        }
+    }
+}
+
+/// Lets a limit on the size of files (`RLIMIT_FSIZE`) fail the write that goes beyond it. The signal that comes with it
+/// would end the daemon.
+fn outlive_file_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // The handler stays when what it reports to is dropped.
+        if let Err(error) = signal(SignalKind::from_raw(libc::SIGXFSZ)) {
+            warn!("a limit on the size of files will end the daemon: {error}");
         }
     }
 }

@@ -15,6 +15,9 @@ use thiserror::Error;
 /// looked through again and again, and must not take long.
 pub const MAX_PLIES: usize = 2_000;
 
+/// Characters of a FEN that is shown as wrong: a right one has fewer than 100.
+const MAX_SHOWN: usize = 100;
+
 /// A start position, the moves played from it, and the position they lead to.
 #[derive(Clone, Debug)]
 pub struct Game {
@@ -105,8 +108,9 @@ impl Game {
     /// # Errors
     /// [`GameError::Fen`] or [`GameError::Position`], with the text given.
     pub fn from_fen(fen: &str) -> Result<Self, GameError> {
+        let shown = || fen.chars().take(MAX_SHOWN).collect();
         let parsed: Fen = fen.parse().map_err(|source| GameError::Fen {
-            fen: fen.to_owned(),
+            fen: shown(),
             source,
         })?;
         let mode = CastlingMode::detect(parsed.as_setup());
@@ -116,7 +120,7 @@ impl Game {
             .or_else(PositionError::ignore_invalid_ep_square)
             .or_else(PositionError::ignore_impossible_check)
             .map_err(|source| GameError::Position {
-                fen: fen.to_owned(),
+                fen: shown(),
                 source: Box::new(source),
             })?;
         Ok(Self::from_start(start))

@@ -6,19 +6,21 @@
 //! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
 //! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
 //!    a transport and a clock.
-//! 4. [`bus`] tells everybody what happened, and [`clients`] who is there.
+//! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`places`] says who may be.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
 //! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
 //! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
-//! are boards without hardware.
+//! are boards without hardware, [`reach`] says why a daemon cannot be reached.
 //!
 //! `docs/architecture.md` tells why it is so.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+#[cfg(target_os = "linux")]
+mod access;
 pub mod board;
 pub mod bus;
 pub mod check;
@@ -35,6 +37,8 @@ pub mod games;
 pub mod guidance;
 pub mod link;
 pub mod log;
+pub mod places;
+pub mod reach;
 pub mod recognise;
 pub mod replay;
 pub mod scan;

@@ -1,23 +1,167 @@
 //! Logging: to standard error, `info` unless `RUST_LOG` says otherwise.
+//!
+//! What others say reaches the log: so what they make us write is bounded ([`budget`]), and control characters in it, which a
+//! terminal would obey, are written as escapes.
 
-use std::io::{IsTerminal, stderr};
+pub mod budget;
 
-use tracing_subscriber::{EnvFilter, fmt};
+use std::{
+    fmt::{self, Debug, Display, Write as _},
+    io::{IsTerminal, stderr},
+    time::Instant,
+};
+
+use tracing::{Event, Subscriber, field::Field, level_filters::LevelFilter};
+use tracing_subscriber::{
+    EnvFilter,
+    field::MakeExt as _,
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{Format, Full, Writer, debug_fn},
+        time::{FormatTime, SystemTime},
+    },
+    layer::SubscriberExt as _,
+    registry::LookupSpan,
+    util::SubscriberInitExt as _,
+};
+
+use self::budget::{Budget, Origin, Peers};
+
+/// The longest line, bytes: a game of 200 moves fits. At debug level every line is whole.
+pub const MAX_LINE: usize = 4096;
 
 /// Begins to log. A second call does nothing.
 pub fn init() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr)
-        .with_ansi(stderr().is_terminal())
-        .with_target(false);
+    let ansi = stderr().is_terminal();
     // The journal knows the time already.
     let result = if std::env::var_os("JOURNAL_STREAM").is_some() {
-        builder.without_time().try_init()
+        let format = Format::default().without_time();
+        subscriber(filter, format, (), ansi).try_init()
     } else {
-        builder.try_init()
+        subscriber(filter, Format::default(), SystemTime, ansi).try_init()
     };
     // Somebody else, for instance a test, has set logging up: theirs stays.
     let _ = result;
+}
+
+/// What logs lines of this format, which has this time, to standard error.
+fn subscriber<T: FormatTime + Send + Sync + 'static>(
+    filter: EnvFilter,
+    format: Format<Full, T>,
+    time: T,
+    ansi: bool,
+) -> impl Subscriber + Send + Sync {
+    let lines = Lines {
+        format: format.with_target(false).with_ansi(ansi),
+        time,
+        budget: Budget::default(),
+        bounded: filter.max_level_hint() <= Some(LevelFilter::INFO),
+    };
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(stderr)
+        .with_ansi(ansi)
+        .fmt_fields(debug_fn(field).delimited(" "))
+        .event_format(lines);
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(Peers)
+        .with(layer)
+}
+
+/// Writes one field, with its control characters escaped.
+fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    if field.name() != "message" {
+        write!(writer, "{field}=")?;
+    }
+    write!(Escaping(writer), "{value:?}")
+}
+
+/// Escapes control characters in what is written through it.
+pub struct Escaping<'w, W>(pub &'w mut W);
+
+impl<W: fmt::Write> fmt::Write for Escaping<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut rest = text;
+        while let Some(at) = rest.find(char::is_control) {
+            let (plain, control) = rest.split_at(at);
+            self.0.write_str(plain)?;
+            let mut chars = control.chars();
+            if let Some(c) = chars.next() {
+                write!(self.0, "{}", c.escape_default())?;
+            }
+            rest = chars.as_str();
+        }
+        self.0.write_str(rest)
+    }
+}
+
+/// A text with its control characters escaped.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    // Writing to a string does not fail.
+    let _ = Escaping(&mut escaped).write_str(text);
+    escaped
+}
+
+/// Lines of the log, as many as their origin may make.
+struct Lines<T> {
+    format: Format<Full, T>,
+    /// The format's time, for lines of our own.
+    time: T,
+    budget: Budget,
+    /// Not at debug level: whoever asks for that wants to see everything.
+    bounded: bool,
+}
+
+impl<T: FormatTime> Lines<T> {
+    /// A line of our own.
+    fn warn(&self, writer: &mut Writer<'_>, text: &dyn Display) -> fmt::Result {
+        let mut time = String::new();
+        self.time.format_time(&mut Writer::new(&mut time))?;
+        writeln!(writer, "{time}  WARN {}", escaped(&text.to_string()))
+    }
+}
+
+impl<S, N, T> FormatEvent<S, N> for Lines<T>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    T: FormatTime,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        if !self.bounded {
+            return self.format.format_event(context, writer, event);
+        }
+        let mut line = String::new();
+        self.format
+            .format_event(context, Writer::new(&mut line), event)?;
+        if line.len() > MAX_LINE {
+            let left_out = line.len() - MAX_LINE;
+            line.truncate(line.floor_char_boundary(MAX_LINE));
+            writeln!(line, "… ({left_out} bytes more)")?;
+        }
+        let mut spans = context.event_scope().into_iter().flatten();
+        let named = spans.find_map(|span| span.extensions().get::<Origin>().cloned());
+        let origin = named.unwrap_or_else(|| budget::place(event));
+        let verdict = self.budget.take(Instant::now(), origin, line.len());
+        for left_out in verdict.resumed {
+            self.warn(&mut writer, &left_out)?;
+        }
+        if let Some(origin) = verdict.silenced {
+            let text = format_args!(
+                "too much is logged about {origin}: what follows is left out for a while. RUST_LOG=debug shows everything"
+            );
+            self.warn(&mut writer, &text)?;
+        }
+        if verdict.written {
+            writer.write_str(&line)?;
+        }
+        Ok(())
+    }
 }

@@ -11,9 +11,10 @@ use std::{
 use boardbridge::{
     check,
     cli::{Cli, Command},
-    config::{self, Config},
+    config::{self, Config, ConfigError},
     daemon::{Daemon, stop_signal},
-    log, replay, scan,
+    log, reach, replay,
+    scan::{self, Look},
     transcript::{Item, Transcript},
     uci::relay,
     watch,
@@ -33,13 +34,20 @@ fn main() -> ExitCode {
         Command::Run { config } => run(&config),
         #[cfg(target_os = "linux")]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
-        Command::Uci { connect, board } => done(relay::run(&connect, board.as_deref())),
+        Command::Uci { connect, board } => match relay::run(&connect, board.as_deref()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => wrong(error),
+        },
         Command::Check { config } => check_config(&config),
-        Command::Scan { adapter } => match runtime() {
+        Command::Scan { adapter, probe } => match runtime() {
             Ok(runtime) => {
                 let mut output = stdout();
-                let scan = scan::run(&mut output, adapter.as_deref());
-                written(runtime.block_on(scan))
+                let look = Look {
+                    dev: Path::new("/dev"),
+                    probe,
+                    adapter: adapter.as_deref(),
+                };
+                written(runtime.block_on(scan::run(&mut output, look)))
             }
             Err(error) => done::<(), _>(Err(error)),
         },
@@ -72,6 +80,9 @@ fn done<T, E: Display>(result: Result<T, E>) -> ExitCode {
 }
 
 fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
+    if let Some(why) = reach::malformed(address, reach::Wanted::Status) {
+        return wrong(why);
+    }
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return done::<(), _>(Err(error)),
@@ -92,7 +103,9 @@ fn written(result: io::Result<()>) -> ExitCode {
 }
 
 fn wrong(error: impl Display) -> ExitCode {
-    eprintln!("boardbridge: {error}");
+    for line in error.to_string().lines() {
+        eprintln!("boardbridge: {line}");
+    }
     ExitCode::from(WRONG_USAGE)
 }
 
@@ -104,11 +117,11 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
 }
 
 fn load(file: &Path) -> Result<Config, ExitCode> {
-    Config::load(file).map_err(|error| {
-        if file == Path::new(config::DEFAULT_FILE) {
-            return wrong(format!("{error} ({})", config::error::hint()));
+    Config::load(file).map_err(|error| match error {
+        ConfigError::Unreadable { .. } if file == Path::new(config::DEFAULT_FILE) => {
+            wrong(format!("{error} ({})", config::error::hint()))
         }
-        wrong(error)
+        error => wrong(error),
     })
 }
 
@@ -273,7 +286,8 @@ fn write_events(made: &Transcript, json: bool) -> io::Result<()> {
             line["seconds"] = seconds.into();
             writeln!(output, "{line}")?;
         } else if !event.is_blank() {
-            writeln!(output, "{seconds:9.3} {event}")?;
+            let text = log::escaped(&event.to_string());
+            writeln!(output, "{seconds:9.3} {text}")?;
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::{
     transcript::{Entry, Item, Transcript},
 };
 
-/// Deadlines served between two inputs at most: a day of waiting makes some ten thousand.
+/// Deadlines served between two inputs at most: a day of waiting makes some thirty thousand.
 const MAX_DEADLINES: usize = 1_000_000;
 
 /// A transcript cannot be replayed.
@@ -35,9 +35,11 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
         .extract()
         .map_err(|error| ReplayError::Board(Box::new(error)))?;
     let driver = registry::driver(&board);
+    let now = Instant::now();
     let mut run = Run {
         machine: Machine::new(BoardName::default(), driver, board.correction_wait()),
-        begin: Instant::now(),
+        begin: now,
+        now,
         entries: Vec::new(),
     };
     for entry in &transcript.entries {
@@ -80,21 +82,23 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
 struct Run {
     machine: Machine,
     begin: Instant,
+    now: Instant,
     entries: Vec<Entry>,
 }
 
 impl Run {
     /// Serves the deadlines before `until`.
     fn advance(&mut self, until: Instant) {
-        let mut now = self.begin;
         for _ in 0..MAX_DEADLINES {
             let Some(deadline) = self.machine.deadline().filter(|at| *at <= until) else {
-                return;
+                break;
             };
-            now = deadline.max(now);
-            self.machine.timeout(now);
-            self.collect(now);
+            // What is due since before the last input comes after it.
+            self.now = deadline.max(self.now);
+            self.machine.timeout(self.now);
+            self.collect(self.now);
         }
+        self.now = until;
     }
 
     fn collect(&mut self, now: Instant) {

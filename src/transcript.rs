@@ -24,7 +24,11 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     str::FromStr,
-    sync::mpsc::{SyncSender, TrySendError, sync_channel},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{SyncSender, TrySendError, sync_channel},
+    },
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -48,6 +52,8 @@ use crate::{
 pub const MAX_RECORDING: u64 = 64 * 1024 * 1024;
 /// Items that may wait for the disk. Items beyond are dropped, and the recording says so.
 pub const MAX_WAITING: usize = 1024;
+/// Bytes that may wait for the disk, besides one item.
+pub const MAX_WAITING_BYTES: usize = 512 * 1024;
 /// The longest line read from a transcript, bytes.
 pub const MAX_LINE: usize = 256 * 1024;
 
@@ -363,6 +369,8 @@ impl fmt::Display for Entry {
 #[derive(Debug)]
 pub struct Recorder {
     lines: SyncSender<String>,
+    /// Bytes that wait.
+    waiting: Arc<AtomicUsize>,
     began: Instant,
     dropped: u64,
     path: PathBuf,
@@ -387,9 +395,12 @@ impl Recorder {
         file.flush()?;
         let (lines, incoming) = sync_channel::<String>(MAX_WAITING);
         let shown = path.clone();
+        let waiting = Arc::<AtomicUsize>::default();
+        let waited = waiting.clone();
         thread::Builder::new().name("recorder".to_owned()).spawn(move || {
             let mut size = 0;
             while let Ok(line) = incoming.recv() {
+                waited.fetch_sub(line.len(), Ordering::Relaxed);
                 size += line.len() as u64;
                 let written = if size > MAX_RECORDING {
                     warn!(path = %shown.display(), "the recording is full and ends here");
@@ -406,6 +417,7 @@ impl Recorder {
         })?;
         Ok(Self {
             lines,
+            waiting,
             began: Instant::now(),
             dropped: 0,
             path,
@@ -429,9 +441,18 @@ impl Recorder {
             );
         }
         let _ = writeln!(line, "{}", Entry { at, item });
+        if self.waiting.load(Ordering::Relaxed) > MAX_WAITING_BYTES {
+            self.dropped += 1;
+            return;
+        }
+        // Before the thread can have taken it.
+        self.waiting.fetch_add(line.len(), Ordering::Relaxed);
         match self.lines.try_send(line) {
             Ok(()) => self.dropped = 0,
-            Err(TrySendError::Full(_)) => self.dropped += 1,
+            Err(TrySendError::Full(line)) => {
+                self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+                self.dropped += 1;
+            }
             // The recording ended, and said why.
             Err(TrySendError::Disconnected(_)) => {}
         }

@@ -14,7 +14,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::TcpStream,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{OpenOptionsExt, symlink},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
@@ -399,16 +399,17 @@ impl Program {
 }
 
 #[test]
-fn the_daemon_plays_on_it() {
+fn the_daemon_plays_on_it_and_a_reset_in_mid_game_is_no_harm() {
     let Some(mut board) = Sketch::switched_on() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bb.toml");
+    let port = folder.path().join("board");
+    symlink(&board.port, &port).unwrap();
     let config = format!(
         "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n\
-         [boards.diy]\nkind = \"swpp\"\nserial = {{ port = {:?} }}\nmove_wait = \"100ms\"\n",
-        board.port
+         [boards.diy]\nkind = \"swpp\"\nserial = {{ port = {port:?} }}\nmove_wait = \"100ms\"\n"
     );
     fs::write(&file, config).unwrap();
     let mut daemon = Daemon(
@@ -453,7 +454,7 @@ fn the_daemon_plays_on_it() {
         ("g1f3", "b8c6"),
         ("f1c4", "f8c5"),
         ("e1g1", "g8f6"),
-        ("d2d3", "e8g8"),
+        ("d2d3", "c6d4"),
     ] {
         board.hand(by_hand);
         program.hears(&format!("bestmove {by_hand}"));
@@ -461,6 +462,14 @@ fn the_daemon_plays_on_it() {
         program.says(&game);
         program.says("go wtime 900000 btime 900000");
         board.lamp("on");
+        if by_hand == "f1c4" {
+            // It starts anew: its lamps are off, and it knows of no game.
+            drop(board);
+            board = Sketch::switched_on().unwrap();
+            fs::remove_file(&port).unwrap();
+            symlink(&board.port, &port).unwrap();
+            board.lamp("on");
+        }
         board.hand(answer);
         board.lamp("off");
     }

@@ -330,12 +330,13 @@ async fn goes_on_in_mid_game(way: Way) {
     room.is_lost().await;
     room.gui.asks("e2e4 e7e5 g1f3 b8c6").await;
     room.is_reached().await;
-    // The game goes on: no other is announced.
+    // The game goes on: no other is announced. The move that waits for the hand is shown again.
     room.hears("MA b8c6").await;
     for half in [&b""[..], b"MB f"] {
         room.says(half).await;
         room.is_lost().await;
         room.is_reached().await;
+        room.hears("MA b8c6").await;
     }
     room.go_on("e2e4 e7e5 g1f3 b8c6 ", "f1c4", "g8f6").await;
 }

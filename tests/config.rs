@@ -14,7 +14,7 @@ use std::{
     process::{Command, Output},
 };
 
-use boardbridge::config::Config;
+use boardbridge::config::{Config, error::MAX_MISTAKES};
 use proptest::prelude::*;
 
 fn root() -> PathBuf {
@@ -84,7 +84,10 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
         &["bb.toml:3:", "usi", "did you mean uci?", "boards"],
     );
     refused("[uci\n", &["bb.toml:1", "TOML"]);
-    refused("a = 1\na = 2\n", &["bb.toml:2", "TOML"]);
+    refused(
+        "[uci]\nlisten = \"off\"\nlisten = \"off\"\n",
+        &["bb.toml:3", "TOML"],
+    );
     refused(
         "[boards.b]\nserial = { port = \"/x\" }",
         &["bb.toml:1:", "boards.b.kind", "missing"],
@@ -113,7 +116,7 @@ fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_t
     let (_, keys) = said.trim_end().split_once("Here may stand: ").unwrap();
     assert_eq!(
         keys,
-        "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait"
+        "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait, forgets"
     );
     let said = message("[boards.b]\nkind = \"miko-neo\"\nble = { wright = \"x\" }\n");
     assert!(said.ends_with("name, address, adapter\n"), "{said}");
@@ -137,7 +140,9 @@ fn a_mistake_within_braces_or_a_list_is_named_with_its_own_line() {
     let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\n{second}");
     refused(&text, &["bb.toml:10:", "ble.name"]);
     refused(
-        "whitepawn = [\n  { board = \"b\" },\n  { bord = \"b\" },\n]\n",
+        &format!(
+            "whitepawn = [\n  {{ board = \"citrine\", tcp = {{}} }},\n  {{ bord = \"citrine\" }},\n]\n{CITRINE}"
+        ),
         &["bb.toml:3:", "bord"],
     );
     refused(
@@ -201,6 +206,180 @@ fn a_mistake_is_told_in_plain_words() {
     ] {
         refused_with(&text, whole);
     }
+}
+
+/// The lines that `check` says, without the file's name.
+fn said_of(text: &str) -> Vec<String> {
+    let said = message(text);
+    let lines = said.lines();
+    let behind = lines.map(|line| {
+        line.split_once("bb.toml:")
+            .map_or(line, |(_, behind)| behind)
+    });
+    behind.map(str::to_owned).collect()
+}
+
+/// Asserts that each mistake is named in a line of its own, by these words, and nothing else.
+fn refused_for(text: &str, mistakes: &[&[&str]]) {
+    let said = said_of(text);
+    assert_eq!(said.len(), mistakes.len(), "{text}\n{said:#?}");
+    for (line, words) in said.iter().zip(mistakes) {
+        for word in *words {
+            assert!(line.contains(word), "`{word}` is not in: {line}");
+        }
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_named_at_once() {
+    let text = "[uci]\nlissen = \"off\"\n\
+        [boards.my board]\nkind = \"citrine\"\nport = \"/dev/ttyUSB0\"\n\
+        [boards.b]\nkind = novag-ucb\nserial = { port = \"ttyUSB1\", baud = \"fast\" }\nmove_wait = 3\nlevel = \"TR8\"\n\
+        [boards.c]\nserial = { prt = \"/x\" }\n\
+        [boards.n]\nkind = \"miko-neo\"\nname = \"Neo\"\nparking = [8, \"x\", \"y\"]\n\
+        [[whitepawn]]\ntcp = {}\n\
+        [[whitepawn]]\nboard = \"nobody\"\ntcp = { listen = \"x\" }\n\
+        [[whitepawn]]\nboard = \"c\"\nble = { name = \"\" }\n\
+        [[link]]\nboards = [\"b\", \"n\"]\nwhite = \"nobody\"\n";
+    refused_for(
+        text,
+        &[
+            &["2: uci.lissen", "listen"],
+            &["3: boards.my board", "letters", "[boards.my-board]"],
+            &["4: boards.my board.kind", "did you mean novag-citrine?"],
+            &[
+                "5: boards.my board.port",
+                "serial = { port = \"/dev/ttyUSB0\" }",
+            ],
+            &["7: this is not TOML", "in quotes, kind = \"novag-ucb\""],
+            &["8: boards.b.serial.baud", "115200"],
+            &["8: boards.b.serial.port", "\"/dev/ttyUSB1\""],
+            &["9: boards.b.move_wait", "unit"],
+            &["10: boards.b.level", "novag-citrine"],
+            &["11: boards.c.kind", "missing"],
+            &["12: boards.c.serial.prt", "port"],
+            &["15: boards.n.name", "ble = { name = \"Neo\" }"],
+            &["16: boards.n.parking", "\"x\""],
+            &["17: [[whitepawn]] number 1: board", "missing"],
+            &["20: [[whitepawn]] number 2: board", "[boards.nobody]"],
+            &["21: [[whitepawn]] number 2: tcp.listen", "HOST:PORT"],
+            &["24: [[whitepawn]] number 3: ble.name", "characters"],
+            &["27: [[link]] number 1: white", "b, n"],
+        ],
+    );
+}
+
+#[test]
+fn a_mistake_is_not_named_twice_in_other_words() {
+    // Each of these leaves a gap, which is no mistake of its own.
+    for (text, words) in [
+        (
+            "[boards.b]\nknd = \"novag-ucb\"\nserial = { port = \"/x\" }\n",
+            "did you mean kind?",
+        ),
+        (
+            "[boards.b]\nkind = \"novag-ucb\"\nserail = { port = \"/x\" }\n",
+            "did you mean serial?",
+        ),
+        (
+            "[boards.b]\nkind = \"novag-ucb\"\nserial = 3\n",
+            "a table: { port",
+        ),
+        (
+            "[boards.b]\nkind = \"miko-neo\"\nble = { name = 3 }\n",
+            "a text in quotes",
+        ),
+        (
+            "[boards.b]\nkind = \"dgt\"\nserial = { port = \"/x\" }\n[[whitepawn]]\nboard = \"b\"\ntcp = {}\n",
+            "dgt",
+        ),
+        (
+            "[boards.\"b c\"]\nkind = \"novag-ucb\"\nserial = { port = \"/x\" }\n",
+            "[boards.b-c]",
+        ),
+        ("[[boards.b]]\nkind = \"swpp\"\nx = 1\n", "one bracket"),
+        ("[whitepawn]\nboard = \"b\"\nx = 1\n", "two brackets"),
+        ("[uci\nlisten = 3\n", "TOML"),
+        ("[boards.b]\nkind = \"novag-ucb\n", "TOML"),
+    ] {
+        refused_for(text, &[&[words]]);
+    }
+}
+
+#[test]
+fn a_file_of_many_mistakes_names_the_first_and_that_there_are_more() {
+    let text: String = (0..1000).map(|n| format!("key{n} = {n}\n")).collect();
+    let said = said_of(&text);
+    assert_eq!(said.len(), MAX_MISTAKES + 1);
+    assert!(said[MAX_MISTAKES].contains("more"), "{said:?}");
+    for line in [
+        "key{n} = x\n",
+        "[boards.\"b {n}\"]\n",
+        "[boards.b {n}]\n",
+        "[boards.b{n}]\nkind = \"swpp\"\n",
+    ] {
+        let text: String = (0..1000)
+            .map(|n| line.replace("{n}", &n.to_string()))
+            .collect();
+        assert_eq!(said_of(&text).len(), MAX_MISTAKES + 1, "{line}");
+    }
+}
+
+#[test]
+fn a_kind_is_known_by_what_people_call_it() {
+    for (kind, words) in [
+        ("citrine", "did you mean novag-citrine?"),
+        ("Citrine", "did you mean novag-citrine?"),
+        ("Novag UCB", "did you mean novag-ucb?"),
+        ("novag", "did you mean novag-citrine or novag-ucb?"),
+        ("neo", "did you mean miko-neo?"),
+        ("square-off-neo", "did you mean miko-neo?"),
+        ("novag-citrin", "did you mean novag-citrine?"),
+        (
+            "star-diamond",
+            "kind = \"novag-citrine\", and dialect = \"star-diamond\"",
+        ),
+    ] {
+        let text = format!("[boards.b]\nkind = \"{kind}\"\nserial = {{ port = \"/x\" }}\n");
+        refused_for(&text, &[&["2: boards.b.kind", words]]);
+    }
+}
+
+#[test]
+fn a_key_of_the_way_to_a_board_is_put_into_its_braces() {
+    let board = |kind: &str, line: &str| format!("[boards.b]\nkind = \"{kind}\"\n{line}\n");
+    for (kind, line, right) in [
+        (
+            "novag-citrine",
+            "port = \"/dev/ttyUSB3\"",
+            "serial = { port = \"/dev/ttyUSB3\" }",
+        ),
+        (
+            "novag-ucb",
+            "baud = 1200",
+            "serial = { port = \"/dev/ttyUSB0\", baud = 1200 }",
+        ),
+        (
+            "miko-neo",
+            "address = \"AA:BB:CC:DD:EE:FF\"",
+            "ble = { address = \"AA:BB:CC:DD:EE:FF\" }",
+        ),
+        (
+            "swpp",
+            "address = \"10.0.0.2:9700\"",
+            "tcp = { address = \"10.0.0.2:9700\" }",
+        ),
+    ] {
+        refused_for(&board(kind, line), &[&["3: boards.b.", right]]);
+    }
+    let text = format!("{CITRINE}[[whitepawn]]\nboard = \"citrine\"\nlisten = \"0.0.0.0:9690\"\n");
+    refused_for(
+        &text,
+        &[&[
+            "6: [[whitepawn]] number 1: listen",
+            "tcp = { listen = \"0.0.0.0:9690\" }",
+        ]],
+    );
 }
 
 #[test]
@@ -418,6 +597,35 @@ fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
     ] {
         assert!(said.contains(words), "{said}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn check_says_who_may_not_open_a_port() {
+    // A terminal of this user's: others may write there, and nobody else read.
+    let (_board, computer) = terminal();
+    let text = CITRINE.replace("/dev/ttyUSB0", &computer);
+    let output = check_with(&text, &[]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let note = format!("the service may not open it: {computer} is open to its owner alone");
+    assert!(said.contains(&note), "{said}");
+    let text = CITRINE.replace("/dev/ttyUSB0", "/etc/passwd");
+    let said = String::from_utf8(check_with(&text, &[]).stdout).unwrap();
+    assert!(said.contains("/etc/passwd is no serial port"), "{said}");
+}
+
+/// A pseudo-terminal: what holds it open, and the name of the computer's end.
+#[cfg(target_os = "linux")]
+fn terminal() -> (impl Sized, String) {
+    use tokio_serial::SerialPort as _;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (board, computer) = runtime.block_on(async { tokio_serial::SerialStream::pair().unwrap() });
+    let name = computer.name().unwrap();
+    ((board, computer, runtime), name)
 }
 
 #[test]
@@ -714,7 +922,9 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "old_signs",
         "parking",
         "settle",
+        "forgets",
         "whitepawn",
+        "promotion_letter",
         "listen",
         "name",
         "service",

@@ -10,10 +10,14 @@
     reason = "a test fails by panicking"
 )]
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use boardbridge::{
     board::{
+        advice::Advice,
         command::{ClientId, Command},
         machine::Machine,
         name::BoardName,
@@ -25,11 +29,14 @@ use boardbridge::{
     simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
-use shakmaty::Position;
+use shakmaty::{Move, Position, uci::UciMove};
 
 const CLIENT: ClientId = ClientId(1);
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
+
+/// A daemon that is started again is back after so long.
+const RESTART: Duration = Duration::from_millis(300);
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
@@ -40,6 +47,12 @@ enum Act {
     GuiTakesBack(usize),
     /// The program begins a new game.
     GuiNewGame,
+    /// A program states a game of its own, without a word about a new one: of this sort and number.
+    GuiStates(Sort, usize),
+    /// The daemon ends and is started again, and the program states its game at once, or later.
+    Restart(bool),
+    /// What the board says arrives so much later, in milliseconds.
+    Late(u64),
     /// The program awaits the hand, or not.
     Await(bool),
     /// The hand plays the legal move of this number.
@@ -55,6 +68,8 @@ enum Act {
     Plug,
     /// The board is switched off and on.
     PowerCycle(bool),
+    /// The board loses its settings, and keeps its game.
+    ForgetSettings,
     /// The player presses `Board ready`.
     Ready,
     /// The board sends garbage.
@@ -63,11 +78,40 @@ enum Act {
     Wait(u64),
 }
 
+/// What a program's game has to do with the one before.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    /// Nothing: the start.
+    Start,
+    /// Nothing: moves of its own.
+    Other,
+    /// Knights went out and came back until the pieces stood at the start.
+    Tour,
+    /// It began as the game on the board.
+    Boards,
+    /// The position on the board, and nothing before it.
+    Position,
+}
+
+fn sort() -> impl Strategy<Value = Sort> {
+    prop_oneof![
+        2 => Just(Sort::Start),
+        2 => Just(Sort::Other),
+        1 => Just(Sort::Tour),
+        2 => Just(Sort::Boards),
+        1 => Just(Sort::Position),
+    ]
+}
+
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => any::<usize>().prop_map(Act::GuiMoves),
         1 => (1..4usize).prop_map(Act::GuiTakesBack),
         1 => Just(Act::GuiNewGame),
+        1 => (sort(), any::<usize>()).prop_map(|(sort, n)| Act::GuiStates(sort, n)),
+        1 => any::<bool>().prop_map(Act::Restart),
+        // A board that is silent for longer counts as one that does not tell.
+        1 => (1..4000u64).prop_map(Act::Late),
         2 => any::<bool>().prop_map(Act::Await),
         4 => any::<usize>().prop_map(Act::HandMoves),
         2 => Just(Act::HandTakesBack),
@@ -76,6 +120,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Unplug),
         2 => Just(Act::Plug),
         1 => any::<bool>().prop_map(Act::PowerCycle),
+        1 => Just(Act::ForgetSettings),
         1 => Just(Act::Ready),
         1 => (1..200usize).prop_map(Act::Garbage),
         6 => (1..4000u64).prop_map(Act::Wait),
@@ -84,47 +129,110 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 struct World {
+    is_citrine: bool,
     machine: Machine,
     board: Box<dyn SimulatedBoard>,
+    began: Instant,
     now: Instant,
     plugged: bool,
+    /// What the board says is kept back until then.
+    late: Option<Instant>,
+    on_the_way: VecDeque<Vec<u8>>,
     target: Game,
     number: u64,
+    /// A Citrine has lost its settings once: what it plays by itself then is told as the hand's.
+    plays_itself: bool,
+    /// The hand's moves.
+    made: Vec<UciMove>,
+    /// The game the daemon knows of.
+    stated: Option<Game>,
+    /// The board's game when a program came to that one, instead of playing it on, and how many moves the hand has made since.
+    met: (Game, usize),
+    /// Moves that the player was told to make.
+    makes: Vec<String>,
     faults: Vec<String>,
+}
+
+fn machine(is_citrine: bool) -> Machine {
+    let driver: Box<dyn Driver> = if is_citrine {
+        Box::new(citrine::Citrine::new(citrine::Timing::default(), None))
+    } else {
+        let format = ucb::codec::PositionFormat::V2;
+        Box::new(ucb::Ucb::new(ucb::Timing::default(), format))
+    };
+    Machine::new(BoardName::default(), driver, Duration::from_secs(3))
 }
 
 impl World {
     fn new(is_citrine: bool) -> Self {
-        let delay = Some(Duration::from_millis(700));
-        let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if is_citrine {
-            (
-                Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
-                Box::new(Citrine::new(1.0, delay, 1)),
-            )
-        } else {
-            let format = ucb::codec::PositionFormat::V2;
-            (
-                Box::new(ucb::Ucb::new(ucb::Timing::default(), format)),
-                Box::new(Ucb::new(1.0, 2, delay, 1)),
-            )
-        };
-        let now = Instant::now();
-        let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
-        machine.link_up(now);
-        let mut world = Self {
-            machine,
-            board,
-            now,
-            plugged: true,
-            target: Game::standard(),
-            number: 0,
-            faults: Vec::new(),
-        };
+        let mut world = Self::alone(is_citrine);
+        world.machine.link_up(world.now);
+        world.plugged = true;
         world.state();
         world
     }
 
+    /// A board that no daemon has seen.
+    fn alone(is_citrine: bool) -> Self {
+        let delay = Some(Duration::from_millis(700));
+        let board: Box<dyn SimulatedBoard> = if is_citrine {
+            Box::new(Citrine::new(1.0, delay, 1))
+        } else {
+            Box::new(Ucb::new(1.0, 2, delay, 1))
+        };
+        let now = Instant::now();
+        Self {
+            is_citrine,
+            machine: machine(is_citrine),
+            board,
+            began: now,
+            now,
+            plugged: false,
+            late: None,
+            on_the_way: VecDeque::new(),
+            target: Game::standard(),
+            number: 0,
+            plays_itself: false,
+            made: Vec::new(),
+            stated: None,
+            met: (Game::standard(), 0),
+            makes: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// The hand has played these moves while no daemon was there.
+    fn holding(is_citrine: bool, moves: &str) -> Self {
+        let mut world = Self::alone(is_citrine);
+        for m in moves.split_whitespace() {
+            world.hand(HandAction::Move(m.parse().unwrap()));
+        }
+        while world.board.poll_transmit().is_some() {}
+        world
+    }
+
+    /// The daemon ends, and another one is started.
+    fn restart(&mut self) {
+        let plugged = std::mem::replace(&mut self.plugged, false);
+        self.on_the_way.clear();
+        self.machine
+            .link_down(self.now, "the daemon ends".to_owned());
+        self.pass(RESTART);
+        self.plugged = plugged;
+        self.machine = machine(self.is_citrine);
+        self.stated = None;
+        // Who made what stands on the board then, nobody can tell.
+        let stands = self.board.game().uci_moves();
+        self.made.extend(stands);
+        if self.plugged {
+            self.machine.link_up(self.now);
+        }
+    }
+
+    /// The program states its game.
     fn state(&mut self) {
+        let before = self.stated.take();
+        let on_board = self.board.game().clone();
         self.number += 1;
         let command = Command::Target {
             client: CLIENT,
@@ -134,6 +242,61 @@ impl World {
             occasion: Occasion::default(),
         };
         self.machine.command(self.now, command);
+        // As the daemon understands a position alone: where it came from, if that is known.
+        self.stated = self.snapshot().target.map(|target| (*target).clone());
+        let goes_on = before.zip(self.stated.as_ref());
+        if !goes_on.is_some_and(|(before, stated)| stated.continues(&before)) {
+            self.met = (on_board, 0);
+        }
+    }
+
+    fn states_game(&mut self, game: Game) {
+        self.target = game;
+        self.state();
+    }
+
+    fn awaits(&mut self, on: bool) {
+        let client = CLIENT;
+        self.machine
+            .command(self.now, Command::Await { client, on });
+    }
+
+    fn answer(&self) -> Option<Move> {
+        let snapshot = self.snapshot();
+        let place = snapshot.place(CLIENT, self.number)?;
+        place.answer.first().copied()
+    }
+
+    fn states(&mut self, sort: Sort, n: usize) {
+        let on_board = self.board.game().clone();
+        let mut game = Game::standard();
+        match sort {
+            Sort::Start => {}
+            Sort::Other => {
+                for ply in 0..n % 24 {
+                    let moves = game.position().legal_moves();
+                    if let Some(&m) = moves.get(n / 24 % (ply + 7) % moves.len().max(1)) {
+                        game.push(m);
+                    }
+                }
+            }
+            Sort::Tour => {
+                for _ in 0..1 + n % 15 {
+                    game.play_uci(["g1f3", "g8f6", "f3g1", "f6g8"]).unwrap();
+                }
+            }
+            Sort::Boards => game = on_board.truncated(n % (on_board.len() + 1)),
+            Sort::Position => game = Game::from_fen(&on_board.fen().to_string()).unwrap(),
+        }
+        self.states_game(game);
+    }
+
+    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
+    fn log(&self, what: &str) {
+        if std::env::var_os("CONVERGENCE_LOG").is_some() {
+            let at = (self.now - self.began).as_secs_f64();
+            eprintln!("{at:9.3} {what}");
+        }
     }
 
     /// Carries bytes both ways until nothing moves.
@@ -142,23 +305,44 @@ impl World {
             let mut moved = false;
             while let Some(bytes) = self.machine.poll_transmit(self.now) {
                 moved = true;
+                self.log(&format!("> {}", bytes.bytes().escape_ascii()));
                 if self.plugged {
                     self.board.received(self.now, bytes.bytes());
                 }
             }
             while let Some(bytes) = self.board.poll_transmit() {
                 moved = true;
+                self.log(&format!("< {}", bytes.escape_ascii()));
                 if self.plugged {
-                    self.machine.received(self.now, Channel::Serial, &bytes);
+                    self.on_the_way.push_back(bytes);
                 }
             }
+            self.late.take_if(|at| *at <= self.now);
+            while self.late.is_none()
+                && let Some(bytes) = self.on_the_way.pop_front()
+            {
+                moved = true;
+                self.machine.received(self.now, Channel::Serial, &bytes);
+            }
             while let Some(report) = self.board.poll_report() {
+                let made = match report {
+                    Report::Made(m) => Some(boardbridge::game::uci(m)),
+                    Report::Wrong(m) => Some(m),
+                    _ => None,
+                };
+                if let Some(m) = made {
+                    self.made.push(m);
+                    self.met.1 += 1;
+                }
                 if matches!(report, Report::Lost(_) | Report::Fault(_)) {
                     self.faults.push(report.to_string());
                 }
             }
-            while self.machine.poll_event().is_some() {}
+            while let Some(event) = self.machine.poll_event() {
+                self.log(&format!("* {event}"));
+            }
             if !moved {
+                self.tells_of_no_other_game();
                 return;
             }
         }
@@ -168,7 +352,7 @@ impl World {
         let end = self.now + time;
         for _ in 0..100_000 {
             self.carry();
-            let next = [self.machine.deadline(), self.board.deadline()];
+            let next = [self.machine.deadline(), self.board.deadline(), self.late];
             match next.into_iter().flatten().min().filter(|at| *at <= end) {
                 Some(at) => {
                     self.now = at.max(self.now);
@@ -188,26 +372,63 @@ impl World {
         self.machine.snapshot()
     }
 
+    /// What the player is told to do is of the program's own game.
+    fn tells_of_no_other_game(&mut self) {
+        let snapshot = self.snapshot();
+        if let Advice::Make(m) = snapshot.advice {
+            let m = boardbridge::game::uci(m).to_string();
+            if self.makes.last() != Some(&m) {
+                self.makes.push(m);
+            }
+        }
+        let Some(target) = &snapshot.target else {
+            return;
+        };
+        let ours = match &snapshot.advice {
+            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => (0..=target.len())
+                .any(|plies| *target.position_at(plies).board() == fen.as_setup().board),
+            Advice::Make(m) => target.moves().contains(m),
+            _ => true,
+        };
+        assert!(ours, "{:?} for {target}", snapshot.advice);
+    }
+
     /// The hand's answer, as a program would take it.
     fn take_answer(&mut self) {
-        let snapshot = self.snapshot();
-        let place = snapshot.place(CLIENT, self.number).unwrap();
-        if let Some(&m) = place.answer.first() {
-            assert!(
-                self.target.position().is_legal(m),
-                "an illegal answer: {m:?}"
-            );
-            self.target.push(m);
-            let command = Command::Answered {
-                client: CLIENT,
-                number: self.number,
-                answer: boardbridge::game::uci(m),
-            };
-            self.machine.command(self.now, command);
-        }
+        let Some(m) = self.answer() else {
+            return;
+        };
+        assert!(
+            self.target.position().is_legal(m),
+            "an illegal answer: {m:?}"
+        );
+        self.target.push(m);
+        let (held, since) = &self.met;
+        assert!(
+            *since > 0 || self.plays_itself || self.made.contains(&boardbridge::game::uci(m)),
+            "{m:?} answers {}, and no hand has made it",
+            self.target,
+        );
+        // A UCB forgets where the pieces stand when it is switched off.
+        assert!(
+            *since > 0
+                || self.plays_itself
+                || !self.is_citrine
+                || held.position().board() == self.target.position().board(),
+            "{m:?} answers {}, but the board held {held}",
+            self.target
+        );
+        let command = Command::Answered {
+            client: CLIENT,
+            number: self.number,
+            answer: boardbridge::game::uci(m),
+        };
+        self.machine.command(self.now, command);
     }
 
     fn does(&mut self, act: &Act) {
+        self.log(&format!("{act:?}"));
+        self.plays_itself |= matches!(act, Act::ForgetSettings);
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
             (!moves.is_empty()).then(|| moves[n % moves.len()])
@@ -230,12 +451,17 @@ impl World {
             Act::GuiNewGame => {
                 self.machine
                     .command(self.now, Command::NewGame { client: CLIENT });
-                self.target = Game::standard();
-                self.state();
+                self.states_game(Game::standard());
             }
-            Act::Await(on) => self
-                .machine
-                .command(self.now, Command::Await { client: CLIENT, on }),
+            Act::GuiStates(sort, n) => self.states(sort, n),
+            Act::Restart(states) => {
+                self.restart();
+                if states {
+                    self.states_game(self.target.clone());
+                }
+            }
+            Act::Late(ms) => self.late = Some(self.now + Duration::from_millis(ms)),
+            Act::Await(on) => self.awaits(on),
             Act::HandMoves(n) => {
                 if let Some(m) = legal(self.board.game(), n) {
                     self.hand(HandAction::Move(boardbridge::game::uci(m)));
@@ -248,11 +474,18 @@ impl World {
                     self.hand(HandAction::Wrong(boardbridge::game::uci(m)));
                 }
             }
-            Act::HandTakesBack => self.hand(HandAction::TakeBack),
+            Act::HandTakesBack => {
+                let known = self.snapshot();
+                let told = known.sure && *known.game == *self.board.game();
+                self.hand(HandAction::TakeBack);
+                // What stood on a board before the hand took it back, and it had not told: nobody can know.
+                self.met.1 += usize::from(!told);
+            }
             Act::HandNewGame => self.hand(HandAction::NewGame),
             Act::Unplug => {
                 if self.plugged {
                     self.plugged = false;
+                    self.on_the_way.clear();
                     self.machine.link_down(self.now, "unplugged".to_owned());
                 }
             }
@@ -262,8 +495,11 @@ impl World {
                 self.pass(Duration::from_millis(300));
                 self.hand(HandAction::On { forgetful });
             }
+            Act::ForgetSettings => self.hand(HandAction::ForgetSettings),
             // A player who says that all is well where it is not is led nowhere.
             Act::Ready if self.board.shown().is_some() => {}
+            // So is one who is told of a mistake, and has not put that right.
+            Act::Ready if self.is_mistaken() => {}
             Act::Ready => self
                 .machine
                 .command(self.now, Command::Ready { client: CLIENT }),
@@ -280,18 +516,35 @@ impl World {
         self.carry();
     }
 
+    /// The player is told of a mistake, and the pieces do not stand as they should.
+    fn is_mistaken(&self) -> bool {
+        let snapshot = self.snapshot();
+        let wanted = snapshot.game.position().board();
+        matches!(snapshot.advice, Advice::Mistake { .. })
+            && self.board.game().position().board() != wanted
+    }
+
     fn plug(&mut self) {
         if !self.plugged {
             self.plugged = true;
+            self.on_the_way.clear();
             self.machine.link_up(self.now);
         }
     }
 
     fn hand(&mut self, action: HandAction) {
         // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
+        self.late = None;
         self.carry();
         self.board.hand(self.now, action);
         self.carry();
+    }
+
+    /// A legal move that the simulated board takes: one that was given a position knows of no pawn to be taken in passing.
+    fn playable(&self) -> Option<Move> {
+        let moves = self.target.position().legal_moves();
+        let takes = |m: &&Move| self.board.game().position().is_legal(**m);
+        moves.iter().find(takes).copied()
     }
 
     /// The end of it all: the cable is in, the program awaits the hand, and time passes.
@@ -299,13 +552,7 @@ impl World {
         self.plug();
         self.take_answer();
         self.state();
-        self.machine.command(
-            self.now,
-            Command::Await {
-                client: CLIENT,
-                on: true,
-            },
-        );
+        self.awaits(true);
         self.pass(LONG);
         if self.board.shown().is_some() {
             // The lamps did not show it (the board was off for the second send), the words did.
@@ -333,7 +580,7 @@ impl World {
         assert_eq!(self.board.shown(), None, "{acts:?}");
         // And the game goes on: the hand's next move is the answer, if it has not moved yet.
         if snapshot.game.len() == snapshot.target.unwrap().len()
-            && let Some(&m) = self.target.position().legal_moves().first()
+            && let Some(m) = self.playable()
         {
             self.hand(HandAction::Move(boardbridge::game::uci(m)));
             let snapshot = self.snapshot();
@@ -419,15 +666,8 @@ const SPECIAL: [&str; 7] = [
 impl World {
     /// The program follows this game and awaits the hand, which does what it is shown.
     fn follows(&mut self, game: &Game) {
-        self.target = game.clone();
-        self.state();
-        self.machine.command(
-            self.now,
-            Command::Await {
-                client: CLIENT,
-                on: true,
-            },
-        );
+        self.states_game(game.clone());
+        self.awaits(true);
         self.pass(LONG);
         if self.board.shown().is_some() {
             self.hand(HandAction::Execute);
@@ -489,6 +729,187 @@ fn what_the_hand_takes_back_is_the_programs_to_follow_or_to_have_made_again() {
     }
 }
 
+/// An abandoned game of twenty plies.
+const OLD: &str = "h2h4 a7a6 h4h5 a6a5 h5h6 a5a4 h6g7 a4a3 g7h8q a3b2 h8g8 b2a1q g8h7 a1b1 h7g6 b1a2 g6g3 a2a1 g3g6 a1a2";
+
+#[test]
+fn an_old_games_move_is_no_answer_however_late_the_board_tells_of_it() {
+    let old: Vec<&str> = OLD.split(' ').collect();
+    for plies in [1_usize, 2, 3, 20] {
+        for (is_on, is_known, target) in [
+            (true, false, 0),
+            (false, false, 0),
+            (true, true, 0),
+            (true, false, plies.saturating_sub(2)),
+        ] {
+            let what = format!("{plies} plies, on {is_on}, known {is_known}, target {target}");
+            let mut world = World::holding(true, &old[..plies].join(" "));
+            if !is_on {
+                world.hand(HandAction::Off);
+            }
+            world.plug();
+            if is_known {
+                world.pass(Duration::from_secs(10));
+            }
+            world.states_game(game(&old[..target].join(" ")));
+            world.awaits(true);
+            world.pass(Duration::from_secs(5));
+            world.hand(HandAction::On { forgetful: false });
+            for _ in 0..200 {
+                world.pass(Duration::from_millis(500));
+                assert_eq!(world.answer(), None, "{what}");
+            }
+            let wanted = world.target.clone();
+            world.stands(&wanted, &what);
+        }
+    }
+}
+
+#[test]
+fn the_one_move_that_the_hand_made_while_the_daemon_was_away_is_the_answer() {
+    for (moves, counts) in [("", false), ("e2e4", true), ("e2e4 e7e5 g1f3", true)] {
+        let mut world = World::new(true);
+        world.follows(&game(moves));
+        let m = world.target.position().legal_moves()[0];
+        world.plugged = false;
+        world.hand(HandAction::Move(boardbridge::game::uci(m)));
+        world.plugged = true;
+        world.restart();
+        world.states_game(world.target.clone());
+        world.awaits(true);
+        world.pass(Duration::from_secs(5));
+        // Before the first move of a game nobody knows it from an old one's.
+        assert_eq!(world.answer(), Some(m).filter(|_| counts), "{moves}");
+    }
+}
+
+/// Knights that went out and came back fifteen times: the pieces stand at the start after it.
+fn tour() -> Game {
+    let mut game = Game::standard();
+    for _ in 0..15 {
+        game.play_uci(["g1f3", "g8f6", "f3g1", "f6g8"]).unwrap();
+    }
+    game
+}
+
+#[test]
+fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
+    for is_citrine in [true, false] {
+        for ms in [1, 50, 400, 2000] {
+            let what = format!("citrine {is_citrine}, after {ms} ms");
+            let mut world = World::new(is_citrine);
+            world.follows(&game("d2d4"));
+            world.states_game(tour());
+            world.pass(Duration::from_millis(ms));
+            let client = CLIENT;
+            world
+                .machine
+                .command(world.now, Command::NewGame { client });
+            world.states_game(Game::standard());
+            world.awaits(true);
+            // The lines that are on the way, and the answers to them.
+            world.pass(Duration::from_millis(4500));
+            world.hand(HandAction::Move("c2c4".parse().unwrap()));
+            world.pass(Duration::from_secs(1));
+            let answer = world
+                .answer()
+                .map(|m| boardbridge::game::uci(m).to_string());
+            assert_eq!(answer.as_deref(), Some("c2c4"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_board_that_forgets_its_game_is_given_the_position_and_shown_no_move_of_it() {
+    for is_citrine in [true, false] {
+        for moves in [
+            "e2e4",
+            "e2e4 e7e5",
+            "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7",
+        ] {
+            // A UCB does not tell afterwards.
+            for unplugged in [false, true].into_iter().filter(|u| is_citrine || !u) {
+                let what = format!("citrine {is_citrine}, {moves}, unplugged {unplugged}");
+                let mut world = World::new(is_citrine);
+                let target = game(moves);
+                world.follows(&target);
+                if unplugged {
+                    world.does(&Act::Unplug);
+                }
+                // Switched on again, or put to the start by the hand.
+                if is_citrine {
+                    world.does(&Act::PowerCycle(true));
+                } else {
+                    world.does(&Act::HandNewGame);
+                }
+                world.plug();
+                // Until the board has told its game, the last move shown stays told.
+                world.pass(Duration::from_secs(2));
+                world.makes.clear();
+                world.pass(LONG);
+                assert!(world.makes.is_empty(), "{what}");
+                world.stands(&target, &what);
+                // What the board held is not told as a list of pieces to be carried: nobody knows where they stand.
+                assert!(
+                    !is_citrine || world.snapshot().guidance.is_empty(),
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_board_that_forgot_its_game_while_the_program_thought_is_given_the_position_too() {
+    let mut world = World::new(true);
+    world.follows(&game("e2e4"));
+    world.awaits(false);
+    world.does(&Act::PowerCycle(true));
+    world.pass(Duration::from_secs(20));
+    world.target = game("e2e4 e7e5 g1f3");
+    world.state();
+    world.awaits(true);
+    world.makes.clear();
+    world.pass(LONG);
+    assert!(world.makes.is_empty());
+    let wanted = world.target.clone();
+    world.stands(&wanted, "");
+    // Another game that begins the same way is played from the start.
+    let mut world = World::new(true);
+    world.follows(&game("e2e4 e7e5 g1f3 b8c6"));
+    world.awaits(false);
+    world.does(&Act::HandNewGame);
+    world.states_game(game("e2e4"));
+    world.makes.clear();
+    world.pass(LONG);
+    assert_eq!(world.makes, ["e2e4"]);
+}
+
+#[test]
+fn a_shown_move_that_reached_the_board_as_the_link_was_lost_is_no_answer_once_it_is_taken_back() {
+    let mut world = World::new(true);
+    world.follows(&game("e2e4 e7e5"));
+    world.target = game("e2e4 e7e5 g1f3");
+    world.state();
+    world.carry();
+    world.does(&Act::Unplug);
+    world.target = game("e2e4 e7e5");
+    world.state();
+    world.awaits(true);
+    world.plug();
+    for _ in 0..100 {
+        world.pass(Duration::from_millis(500));
+        assert_eq!(world.answer(), None);
+    }
+    world.stands(&game("e2e4 e7e5"), "");
+}
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
 #[test]
 fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
     for is_citrine in [true, false] {
@@ -505,5 +926,138 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
                 world.stands(&game, text);
             }
         }
+    }
+}
+
+/// Histories that random ones found, each of which a rule was missing for.
+#[test]
+fn histories_that_went_wrong_once_go_right() {
+    use Act::*;
+    let histories: [(&str, Vec<Act>); 9] = [
+        (
+            "a set-up was refused, and the list is empty after two take-backs: that is no start",
+            vec![
+                GuiMoves(11_786_552_537_128_576_636),
+                Wait(1100),
+                HandNewGame,
+                Wait(950),
+                GuiMoves(0),
+                HandMoves(3_049_890_601_468_664_856),
+                HandMoves(0),
+                Wait(450),
+                HandTakesBack,
+                HandTakesBack,
+                GuiNewGame,
+            ],
+        ),
+        (
+            "a set-up that had not left is dropped with the link: the list is believed",
+            vec![
+                GuiStates(Sort::Other, 6_833_260_305_213_570_181),
+                Wait(950),
+                HandMoves(0),
+                HandMoves(0),
+                Unplug,
+                GuiStates(Sort::Boards, 29_425_244_292_988_184),
+            ],
+        ),
+        (
+            "the program has left a game two moves further on, and the hand takes back what the board was to",
+            vec![
+                Wait(950),
+                HandMoves(0),
+                HandMoves(487_995_479_708_395),
+                HandMoves(0),
+                GuiMoves(52_661_178_248_616),
+                GuiStates(Sort::Boards, 14_327_469_801_384_846_317),
+                HandTakesBack,
+            ],
+        ),
+        (
+            "the take-back that the program asked for takes back the hand's next move",
+            vec![
+                Wait(1100),
+                GuiMoves(348_352_150_742_717_569),
+                HandTakesBack,
+                HandMoves(1810),
+                GuiMoves(0),
+                HandMoves(0),
+                GuiTakesBack(2),
+                Wait(800),
+            ],
+        ),
+        (
+            "the same, while the hand is awaited",
+            vec![
+                Await(true),
+                Wait(950),
+                HandMoves(0),
+                HandMoves(48_875_716_227_907_052),
+                GuiMoves(1_014_833),
+                GuiMoves(0),
+                HandMoves(0),
+                GuiTakesBack(2),
+                Wait(800),
+                GuiMoves(0),
+            ],
+        ),
+        (
+            "the hand moves in a set-up before the picture is asked for, and the board is off when it is",
+            vec![
+                GuiMoves(0),
+                Wait(1100),
+                HandNewGame,
+                Await(true),
+                Wait(3300),
+                HandMoves(0),
+                PowerCycle(false),
+            ],
+        ),
+        (
+            "a move was to be shown and never left: the hand makes it",
+            vec![
+                Wait(950),
+                Late(1),
+                HandTakesBack,
+                GuiMoves(8_929_858_569_115_442_500),
+                HandMoves(228_521),
+                GuiTakesBack(1),
+                HandTakesBack,
+            ],
+        ),
+        (
+            "a position was sent to a board that was off, and its pieces stand as after a move in that position",
+            vec![
+                Wait(1100),
+                GuiMoves(0),
+                GuiStates(Sort::Tour, 18_980_183_115_342_573),
+                HandTakesBack,
+                GuiTakesBack(1),
+                PowerCycle(false),
+                Wait(300),
+                GuiMoves(0),
+            ],
+        ),
+        (
+            "a move comes after a list that may not begin at the start, and before the picture",
+            vec![
+                GuiMoves(1_050_678_111_076_312),
+                ForgetSettings,
+                Wait(1100),
+                PowerCycle(true),
+                Wait(950),
+                GuiMoves(1_319_034_458_541_308_750),
+                Restart(false),
+                Wait(450),
+                HandMoves(3_243_229_581_218_001_780),
+                Unplug,
+            ],
+        ),
+    ];
+    for (what, acts) in histories {
+        println!("{what}");
+        let mut world = World::new(true);
+        acts.iter().for_each(|act| world.does(act));
+        world.settles(&acts);
     }
 }

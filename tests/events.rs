@@ -27,12 +27,13 @@ use boardbridge::{
     },
     bus::{BoardEvent, BoardHandle, Bus, By, Event},
     clients::{Client, ClientKind},
+    config::BoardKind,
     driver::BoardResult,
     game::Game,
     guidance::Action,
     status::{
         self,
-        lines::{event_line, lagged_line, present},
+        lines::{Present, closed_line, event_line, lagged_line},
     },
     watch::text::Text,
 };
@@ -131,8 +132,12 @@ fn every_event() -> Vec<Event> {
     vec![
         Event::Connected,
         Event::Disconnected { why: text() },
+        Event::Unheard,
         Event::Answers { id: None },
         Event::Silent,
+        Event::Stranger {
+            kind: BoardKind::NovagUcb,
+        },
         Event::Restarted,
         Event::Moved {
             uci,
@@ -187,7 +192,9 @@ fn is_among_them(event: &Event) {
         Event::Connected
         | Event::Disconnected { .. }
         | Event::Answers { .. }
+        | Event::Unheard
         | Event::Silent
+        | Event::Stranger { .. }
         | Event::Restarted
         | Event::Moved { .. }
         | Event::Guidance { .. }
@@ -210,7 +217,7 @@ fn is_among_them(event: &Event) {
 
 /// Every line there can be.
 fn every_line() -> Vec<Value> {
-    let mut lines = vec![lagged_line(3)];
+    let mut lines = vec![lagged_line(3), closed_line()];
     for snapshot in [busy(), Snapshot::new(name())] {
         let bus = bus(snapshot);
         let app = Client {
@@ -226,7 +233,11 @@ fn every_line() -> Vec<Value> {
             ..Client::new(ClientId(2), "127.0.0.1:50112".into(), ClientKind::Gui)
         };
         let _gui = bus.clients().enter(gui);
-        let told = present(&bus, 1);
+        let mut present = Present::of(&bus);
+        let told = std::iter::from_fn(|| present.next(&bus, 1));
+        let told: Vec<Value> = told
+            .map(|line| serde_json::from_str(&line).unwrap())
+            .collect();
         assert_eq!(told.len(), 4, "the daemon, a board, two clients");
         lines.extend(told);
     }
@@ -408,10 +419,13 @@ the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, 
 the WhitePawn app (serial /dev/ttyGS0): cannot come: there is no /dev/ttyGS0: boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not; turned to ucb
 
 12 events missed; how things stand now:
+08:53:00  -        this stream is closed, for others watch now: at most 32 do at once
 08:53:00  citrine  the port is open
 08:53:00  ucb      no link: there is no /dev/ttyUSB1: is the cable plugged in?
 08:53:00  citrine  the board answers: UCBII V1.09
+08:53:00  ucb      nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable have 6 wires, and is `kind` right?
 08:53:00  citrine  the board does not answer: is it switched on?
+08:53:00  ucb      what is connected talks as a novag-citrine does: set kind = \"novag-citrine\" for this board
 08:53:00  citrine  the board was switched on
 08:53:00  neo      battery: 73 %
 08:53:00  citrine  unreadable: M   1   e9-e4
@@ -446,7 +460,7 @@ fn a_list_is_named_after_what_it_is_for() {
         (Advice::NewGame, "set up"),
         (Advice::YourMove(Color::White), "put right"),
         (Advice::SetUp(fen.clone()), "set up"),
-        (Advice::Silent, "put right"),
+        (Advice::Silent { garbled: false }, "put right"),
         (Advice::SetUpByHand(fen), "set up"),
     ] {
         told("advice", &advice.to_string());

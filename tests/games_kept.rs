@@ -41,6 +41,7 @@ use figment::{
     Figment,
     providers::{Format as _, Toml},
 };
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
 use support::{
@@ -60,6 +61,11 @@ fn from(fen: &str, moves: &str) -> Game {
     let mut game = Game::from_fen(fen).unwrap();
     game.play_uci(moves.split_whitespace()).unwrap();
     game
+}
+
+/// A place whose clocks are 5:30 hours ahead of UTC.
+fn zone() -> TimeZone {
+    TimeZone::posix("BBT-05:30").unwrap()
 }
 
 /// A keeper with a clock and a folder of its own.
@@ -86,7 +92,7 @@ impl Rig {
         let config = GamesConfig::default();
         let folder = Folder::new(path, board.clone());
         Self {
-            keeper: Keeper::new(board.clone(), &config, None),
+            keeper: Keeper::new(board.clone(), &config, zone(), None),
             folder,
             config,
             snapshot: Snapshot {
@@ -103,7 +109,7 @@ impl Rig {
     /// The daemon ends, without a word, and is started again.
     fn restart(&mut self) {
         let last = self.folder.open().unwrap();
-        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, last);
+        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, zone(), last);
     }
 
     /// The board stands so, and nobody leads it.
@@ -195,6 +201,8 @@ fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
         ("White", "Anna"),
         ("Black", "Chess program at 192.168.1.7"),
         ("Result", "*"),
+        ("Time", "21:00:13"),
+        ("GameStartTime", "2026-11-21T21:00:13 +0530"),
         ("UTCDate", "2026.11.21"),
         ("UTCTime", "15:30:13"),
         ("TimeControl", "?"),
@@ -208,6 +216,54 @@ fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
     assert!(annotator.ends_with(" on citrine"), "{annotator}");
     let file = &files_in(rig.folder.path())[0];
     assert_eq!(file.file_name().unwrap(), "2026-11-21_153013_citrine_1.pgn");
+}
+
+#[test]
+fn a_game_has_the_time_of_its_own_first_move() {
+    let times = |rig: &mut Rig| -> Vec<String> {
+        let games = rig.settle();
+        games
+            .iter()
+            .map(|read| read.tag("UTCTime").to_owned())
+            .collect()
+    };
+    let begun = "15:30:13";
+    // Another first move, the same first move in another game, and one that took the place of the first unseen.
+    for (before, after, start_seen) in [
+        ("e2e4", "d2d4", true),
+        ("e2e4 e7e5", "e2e4 c7c5", true),
+        ("e2e4", "d2d4", false),
+    ] {
+        let mut rig = Rig::new();
+        rig.played(before);
+        assert_eq!(times(&mut rig), [begun]);
+        if start_seen {
+            rig.stands(game(""));
+        }
+        rig.at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_275_012 + 3600);
+        rig.played(after);
+        assert_eq!(rig.lines(), [after]);
+        assert_eq!(times(&mut rig), ["16:30:13"], "{before}, then {after}");
+        let file = &files_in(rig.folder.path())[0];
+        assert_eq!(file.file_name().unwrap(), "2026-11-21_163013_citrine_1.pgn");
+    }
+    // The board forgot its game, and is led into it again.
+    let mut rig = Rig::new();
+    rig.played("e2e4 e7e5");
+    rig.led(game(""), Some(game("e2e4 e7e5")));
+    rig.led(game("e2e4"), Some(game("e2e4 e7e5")));
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    assert_eq!(times(&mut rig), [begun]);
+    // The daemon was restarted between the two games.
+    let mut rig = Rig::new();
+    rig.played("e2e4");
+    rig.settle();
+    rig.restart();
+    rig.stands(game(""));
+    rig.at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_275_012 + 3600);
+    rig.played("e2e4 c7c5");
+    assert_eq!(rig.lines(), ["e2e4", "e2e4 c7c5"]);
+    assert_eq!(times(&mut rig), [begun, "16:30:13"]);
 }
 
 #[test]
@@ -414,7 +470,7 @@ impl Board {
         let mut board = Self {
             machine: Machine::new(name.clone(), driver, config.correction_wait()),
             now: Instant::now(),
-            keeper: Keeper::new(name, &GamesConfig::default(), None),
+            keeper: Keeper::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),
             number: 0,
         };
@@ -696,6 +752,55 @@ fn other_files_in_the_folder_are_never_touched() {
     );
 }
 
+/// What a folder's file may be that is none of ours.
+fn put(kind: &str, at: &Path, elsewhere: &Path) {
+    match kind {
+        "fifo" => {
+            let made = Command::new("mkfifo").arg(at).status().unwrap();
+            assert!(made.success());
+        }
+        "socket" => drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+        _ => std::os::unix::fs::symlink(elsewhere, at).unwrap(),
+    }
+}
+
+/// What a thread makes of a folder. Opening must not wait for anybody.
+fn opened(folder: &Folder) -> io::Result<Option<Found>> {
+    let (answer, answered) = std::sync::mpsc::channel();
+    let folder = folder.clone();
+    std::thread::spawn(move || answer.send(folder.open()));
+    answered.recv_timeout(PATIENCE).unwrap()
+}
+
+#[test]
+fn only_regular_files_are_opened() {
+    for kind in ["fifo", "socket", "link"] {
+        let mut rig = Rig::new();
+        let path = rig.folder.path().to_owned();
+        fs::create_dir_all(&path).unwrap();
+        let elsewhere = path.with_file_name("elsewhere");
+        // As the last game: it is left alone, and another file taken.
+        fs::write(&elsewhere, "somebody's").unwrap();
+        let last = path.join("2099-11-21_153013_citrine_1.pgn");
+        put(kind, &last, &elsewhere);
+        assert_eq!(opened(&rig.folder).unwrap(), None, "{kind}");
+        rig.played("e2e4");
+        assert!(fs::symlink_metadata(&last).is_ok_and(|found| !found.is_file()));
+        // As the lock: said in words, and what it leads to is not made.
+        fs::remove_file(path.join(".citrine.lock")).unwrap();
+        fs::remove_file(&elsewhere).unwrap();
+        put(kind, &path.join(".citrine.lock"), &elsewhere);
+        let folder = Folder::new(&path, "citrine".parse().unwrap());
+        let error = opened(&folder).unwrap_err();
+        assert!(
+            error.to_string().contains("is not a regular file"),
+            "{error}"
+        );
+        assert!(remedy(&error).contains("remove it"), "{error}");
+        assert!(!elsewhere.exists(), "{kind}");
+    }
+}
+
 #[test]
 fn two_boards_of_one_name_do_not_write_over_each_other_in_one_folder() {
     let mut first = Rig::new();
@@ -807,7 +912,7 @@ fn games_wait_for_room_on_a_full_disk() {
 impl Rig {
     /// Other words in the configuration.
     fn restart_without_file(&mut self) {
-        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, None);
+        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, zone(), None);
     }
 }
 
@@ -879,7 +984,7 @@ proptest! {
         let mut rig = Rig::new();
         let text = [text.into_bytes(), bytes].concat();
         let last = Found { file: "x.pgn".to_owned(), text };
-        rig.keeper = Keeper::new(rig.snapshot.board.clone(), &rig.config, Some(last));
+        rig.keeper = Keeper::new(rig.snapshot.board.clone(), &rig.config, zone(), Some(last));
         rig.stands(game("e2e4"));
         prop_assert_eq!(rig.lines(), ["e2e4"]);
     }
@@ -976,9 +1081,16 @@ struct Mortal(Child);
 
 impl Mortal {
     fn start(config: &Path) -> (Self, std::net::SocketAddr) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
-            .args(["run", "--config"])
+        Self::under(config, "ulimit -c 0")
+    }
+
+    /// A daemon for which the shell has set a limit.
+    fn under(config: &Path, limit: &str) -> (Self, std::net::SocketAddr) {
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("{limit}; exec \"$@\""), "sh"])
+            .args([env!("CARGO_BIN_EXE_boardbridge"), "run", "--config"])
             .arg(config)
+            .env("TZ", "BBT-05:30")
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -1052,6 +1164,45 @@ async fn a_daemon_killed_at_any_moment_leaves_whole_files_and_goes_on_with_the_g
     let kept = games_in(&games);
     assert_eq!(kept.len(), 1, "{kept:#?}");
     assert_eq!(kept[0].moves(), format!("{LONG} c2c3"));
+    let started = kept[0].tag("GameStartTime");
+    assert!(started.ends_with(" +0530"), "{started}");
+    let (date, utc) = (kept[0].tag("UTCDate"), kept[0].tag("UTCTime"));
+    assert!(!started.contains(utc), "{started}, {date} {utc}");
+}
+
+#[tokio::test]
+async fn a_limit_on_the_size_of_files_does_not_end_the_daemon() {
+    let folder = House::folder();
+    let port = folder.path().join("citrine");
+    let games = folder.path().join("games");
+    let mut hand = Hand::new(Kind::NovagCitrine, port.clone(), true);
+    let config = folder.path().join("bb.toml");
+    let text = format!(
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n{}\
+         [boards.citrine]\n{FAST_CITRINE}record = {:?}\nserial = {{ port = {port:?} }}\n",
+        kept_in(&games),
+        folder.path().join("records"),
+    );
+    fs::write(&config, text).unwrap();
+    let (mut daemon, address) = Mortal::under(&config, "ulimit -f 0");
+    let mut gui = Gui::connect(address).await;
+    gui.asks("").await;
+    gui.hears_of("to move on the board").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    // The game has been written, as far as that goes: a file's name is tried.
+    let tried = async {
+        while !games.join(".citrine.lock").exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, tried).await.unwrap();
+    gui.asks("e2e4 e7e5").await;
+    hand.sees("executed e7e5").await;
+    hand.does("g1f3").await;
+    gui.hears("bestmove g1f3").await;
+    assert_eq!(daemon.0.try_wait().unwrap(), None);
+    assert_eq!(games_in(&games).len(), 0);
 }
 
 /// SIGTERM, and the end.

@@ -25,6 +25,7 @@ use boardbridge::{
         occasion::GameEnd,
         snapshot::{LinkState, Place, Snapshot},
     },
+    config::BoardKind,
     driver::{Misplaced, Reported},
     game::Game,
     guidance::{Action, Picture as Stands, guide},
@@ -735,10 +736,13 @@ impl Any {
             (6, _) => Advice::YourMove(game.turn()),
             _ => Advice::Nothing,
         };
-        snapshot.link = match self.link.0 % 4 {
+        snapshot.link = match self.link.0 % 7 {
             0 => LinkState::Down(self.link.1.clone()),
             1 => LinkState::Asking,
-            2 => LinkState::Silent,
+            2 => LinkState::Silent { garbled: false },
+            3 => LinkState::Silent { garbled: true },
+            4 => LinkState::Unheard { garbled: false },
+            5 => LinkState::Stranger(BoardKind::NovagUcb),
             _ => LinkState::Up,
         };
         snapshot.id.clone_from(&self.id);

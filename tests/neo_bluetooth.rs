@@ -14,10 +14,13 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use boardbridge::simulate::{
-    HandAction,
-    bluez::{ADAPTER, Bluez, address::Address, control::Control, hosted::Hosted},
-    neo::{Neo, Settings, profile},
+use boardbridge::{
+    simulate::{
+        HandAction,
+        bluez::{ADAPTER, Bluez, address::Address, control::Control, hosted::Hosted},
+        neo::{Neo, Settings, profile},
+    },
+    transport::ble::CONNECT_WAIT,
 };
 use shakmaty::Position;
 use support::{
@@ -29,6 +32,8 @@ use support::{
 const SPEED: f64 = 20.0;
 /// The recogniser's waits are for real boards: two pictures agree after 2.1 s, whatever the board's speed.
 const KEYS: &str = "kind = \"miko-neo\"\nsettle = \"100ms\"\ncorrection_wait = \"150ms\"\n";
+/// How long after connecting a board has told its services, where that matters.
+const SERVICES: Duration = Duration::from_millis(800);
 const FIRST: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const SECOND: Address = Address([0x02, 0xBB, 0, 0, 0, 0x02]);
 
@@ -330,4 +335,46 @@ async fn scan_lists_the_board_with_the_lines_to_paste() {
         .map(|line| format!("{line}\n"))
         .collect();
     boardbridge::config::Config::from_text(&lines, "the scan").unwrap();
+}
+
+/// The streams of a lost link end while the other board connects, and dbus-daemon takes the wrong rules along.
+#[tokio::test]
+async fn a_lost_link_does_not_deafen_the_board_that_connects() {
+    let bluez = Bluez::start().unwrap();
+    let first = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
+    let second = bluez.host(ADAPTER, SECOND, neo("002")).unwrap();
+    let control = bluez.control();
+    control.delay_services(SECOND, SERVICES).unwrap();
+    let boards = format!(
+        "[boards.one]\n{KEYS}ble = {{ address = \"{FIRST}\" }}\n\
+         [boards.two]\n{KEYS}ble = {{ address = \"{SECOND}\" }}\n"
+    );
+    let mut house = House::start(bluez, &boards);
+    let mut one = house.gui().await;
+    let mut two = house.gui().await;
+    one.says("setoption name Board value one").await;
+    two.says("setoption name Board value two").await;
+    one.asks("").await;
+    two.asks("").await;
+    two.hears_of("White to move").await;
+    for _ in 0..4 {
+        one.hears_of("White to move").await;
+        control.drop_link(SECOND).unwrap();
+        let end = Instant::now() + PATIENCE;
+        while !control.is_connected(SECOND).unwrap() {
+            assert!(Instant::now() < end, "no new link comes");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(!control.is_resolved(SECOND).unwrap());
+        control.drop_link(FIRST).unwrap();
+        let lost = Instant::now();
+        two.hears_of("White to move").await;
+        let deaf = lost.elapsed();
+        assert!(deaf < CONNECT_WAIT / 2, "connected after {deaf:?}");
+    }
+    one.hears_of("White to move").await;
+    plays(&first, "e2e4");
+    plays(&second, "d2d4");
+    one.hears("bestmove e2e4").await;
+    two.hears("bestmove d2d4").await;
 }

@@ -30,7 +30,7 @@ use boardbridge::{
         neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     },
     game::{Game, uci},
-    guidance::{in_words, name},
+    guidance::{Action, in_words, name},
     simulate::{
         HandAction, Report,
         neo::{Hand, Neo, Settings, profile},
@@ -39,7 +39,7 @@ use boardbridge::{
     },
 };
 use proptest::{prelude::*, test_runner::RngSeed};
-use shakmaty::{Bitboard, Board, Color, Position, Role, Square, uci::UciMove};
+use shakmaty::{Bitboard, Board, Color, Piece, Position, Role, Square, uci::UciMove};
 
 const CLIENT: ClientId = ClientId(1);
 /// A request is on the air so long, each way.
@@ -1596,5 +1596,213 @@ fn kings_that_take_the_place_of_pieces_in_the_centre_end_the_game() {
         world.pass(LONG);
         assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
         assert!(world.neo.lamps().is_empty(), "{}", world.story());
+    }
+}
+
+/// The hand at the pieces, one action at a time.
+impl World {
+    fn lifts(&mut self, square: Square) {
+        self.hand(Hand::Lift(square));
+        self.pass(Duration::from_millis(700));
+    }
+
+    fn puts(&mut self, square: Square, piece: Piece) {
+        self.hand(Hand::Put(square, piece));
+        self.pass(Duration::from_millis(700));
+    }
+
+    fn carries(&mut self, from: Square, to: Square) {
+        let piece = self.pieces().piece_at(from);
+        let piece = piece.unwrap_or_else(|| panic!("{from} to {to}: {}", self.story()));
+        self.lifts(from);
+        self.puts(to, piece);
+    }
+
+    fn told(&self) -> Vec<Action> {
+        self.snapshot().guidance.to_vec()
+    }
+
+    fn told_words(&self) -> String {
+        in_words(&self.snapshot().guidance)
+    }
+
+    /// Does what is told first, and nothing else. `hands` are the pieces beside the board.
+    fn does_first(&mut self, hands: &mut Vec<Piece>, case: &str) {
+        let action = self.told()[0];
+        let piece = match action.from {
+            Some(from) => {
+                let piece = self.pieces().piece_at(from);
+                let piece = piece.unwrap_or_else(|| panic!("{case}: {action}: {}", self.story()));
+                assert!(
+                    action.piece.is_none_or(|told| told == piece),
+                    "{case}: {action} is a {piece:?}: {}",
+                    self.story()
+                );
+                self.lifts(from);
+                piece
+            }
+            None => {
+                let piece = action.piece.unwrap();
+                let at = hands.iter().position(|other| *other == piece);
+                hands.remove(
+                    at.unwrap_or_else(|| panic!("{case}: {action}: {hands:?} {}", self.story())),
+                )
+            }
+        };
+        match action.to {
+            Some(to) => self.puts(to, piece),
+            None => hands.push(piece),
+        }
+    }
+
+    /// Obeys the list to its end: each action done leaves the rest of it, and at its end the pieces stand.
+    fn obeys_to_the_end(&mut self, hands: &mut Vec<Piece>, case: &str) {
+        let mut told = self.told();
+        while !told.is_empty() {
+            let before = in_words(&told);
+            self.does_first(hands, case);
+            let rest = &told[1..];
+            let now = self.told();
+            let undone = now.iter().any(|action| {
+                action.piece == told[0].piece && action.from.is_some() && action.from == told[0].to
+            });
+            assert!(
+                now.len() == rest.len() && !undone,
+                "{case}: told {before}; after the first of it, {}: {}",
+                in_words(&now),
+                self.story()
+            );
+            // A hand that looks up, or does not.
+            self.pass(Duration::from_secs(if now.len().is_multiple_of(2) {
+                8
+            } else {
+                1
+            }));
+            told = self.told();
+            assert_eq!(in_words(&told), in_words(&now), "{case}");
+        }
+        let held = self.snapshot().game.position().board().clone();
+        assert_eq!(*self.pieces(), held, "{case}: {}", self.story());
+    }
+}
+
+#[test]
+fn a_list_is_not_withdrawn_while_pieces_stand_exchanged() {
+    let mut world = World::at("");
+    world.carries(Square::B1, Square::B5);
+    world.comes(|w| !w.told().is_empty(), "the list");
+    for (from, to) in [
+        (Square::A1, Square::A5),
+        (Square::D1, Square::A1),
+        (Square::A5, Square::D1),
+    ] {
+        world.carries(from, to);
+    }
+    world.carries(Square::B5, Square::B1);
+    world.pass(LONG);
+    assert_eq!(
+        world.told_words(),
+        "put the white rook from d1 aside for now, then move the white queen from a1 to d1, then put the white rook \
+         on a1"
+    );
+    // No move is made of it meanwhile, and then the game goes on.
+    world.obeys_to_the_end(&mut Vec::new(), "the exchange");
+    world.stands("");
+    world.plays("b1c3");
+}
+
+#[test]
+fn pieces_exchanged_before_anything_was_told_are_told_of() {
+    let mut world = World::at("");
+    for (from, to) in [
+        (Square::A1, Square::A5),
+        (Square::D1, Square::A1),
+        (Square::A5, Square::D1),
+    ] {
+        world.carries(from, to);
+    }
+    world.comes(|w| w.told().len() == 3, "the list");
+    // The player knows better.
+    world.command(Command::Ready { client: CLIENT });
+    assert_eq!(world.told_words(), "");
+}
+
+#[test]
+fn what_the_hand_was_told_to_do_is_what_it_does() {
+    let queen = Color::White.queen();
+    let mut world = World::at("");
+    for square in [Square::D1, Square::F7] {
+        world.lifts(square);
+    }
+    world.comes(|w| w.told().len() == 2, "the list");
+    world.puts(Square::D1, queen);
+    assert_eq!(world.told_words(), "put the black pawn on f7");
+    world.puts(Square::F7, Color::Black.pawn());
+    world.pass(LONG);
+    world.stands("");
+}
+
+/// Whatever the hand has done to the pieces, doing what it is told leaves the rest of the list, and the list is done when the
+/// pieces stand and not before.
+#[test]
+fn a_hand_that_obeys_is_never_contradicted() {
+    let number = |name: &str, or: u64| std::env::var(name).ok().map_or(or, |n| n.parse().unwrap());
+    let (first, cases) = (number("GUIDANCE_SEED", 1), number("GUIDANCE_CASES", 150));
+    let games = [
+        "",
+        "e2e4 d7d5",
+        "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6",
+        "a2a4 b7b5 a4b5 a7a6 b5a6 a8a6",
+    ];
+    for seed in first..first + cases {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut world = World::at(games[rng.usize(..games.len())]);
+        let mut hands = Vec::new();
+        let mut done = vec![format!("seed {seed}")];
+        let wait = |rng: &mut fastrand::Rng| Duration::from_millis(rng.u64(0..12_000));
+        for _ in 0..rng.usize(1..5) {
+            world.comes(|w| !w.neo.is_driving(), "the motor's rest");
+            let stand: Vec<Square> = world.pieces().occupied().into_iter().collect();
+            let free: Vec<Square> = (!world.pieces().occupied()).into_iter().collect();
+            let one = stand[rng.usize(..stand.len())];
+            let other = stand[rng.usize(..stand.len())];
+            let by = free[rng.usize(..free.len())];
+            // With pieces in both hands nobody knows which is put down; while none is, each is known.
+            match rng.u8(if hands.is_empty() { 0..4 } else { 2..4 }) {
+                0 => {
+                    done.push(format!("{one} to {by}"));
+                    world.carries(one, by);
+                }
+                1 if one != other => {
+                    done.push(format!("{one} and {other} exchanged by way of {by}"));
+                    world.carries(one, by);
+                    let time = wait(&mut rng);
+                    world.pass(time);
+                    if world.pieces().piece_at(by).is_none() {
+                        // It was a take-back, and the motor has made the move again.
+                        continue;
+                    }
+                    world.carries(other, one);
+                    world.carries(by, other);
+                }
+                2 => {
+                    done.push(format!("{one} off"));
+                    hands.push(world.pieces().piece_at(one).unwrap());
+                    world.lifts(one);
+                }
+                _ if one != other => {
+                    done.push(format!("{one} and {other} off"));
+                    for square in [one, other] {
+                        hands.push(world.pieces().piece_at(square).unwrap());
+                        world.lifts(square);
+                    }
+                }
+                _ => {}
+            }
+            let time = wait(&mut rng);
+            world.pass(time);
+        }
+        world.pass(Duration::from_secs(30));
+        world.obeys_to_the_end(&mut hands, &done.join(", "));
     }
 }

@@ -18,10 +18,10 @@ use boardbridge::{
         machine::Machine,
         name::BoardName,
         occasion::{GameEnd, Judge, Occasion},
-        snapshot::Snapshot,
+        snapshot::{LinkState, Snapshot},
     },
     bus::Event,
-    config::BoardConfig,
+    config::{BoardConfig, BoardKind},
     driver::{Channel, registry},
     game::Game,
     guidance::{Action, in_words},
@@ -511,4 +511,57 @@ fn several_moves_that_cannot_be_played_are_mended_when_all_are_taken_back() {
     assert_eq!(rig.to_do(), "");
     let mended = |event: &&Event| matches!(event, Event::Mended);
     assert_eq!(rig.events.iter().filter(mended).count(), 1);
+}
+
+#[test]
+fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
+    let mut rig = Rig::new("novag-ucb");
+    rig.waits(3600);
+    let link = rig.snapshot().link;
+    assert_eq!(link, LinkState::Unheard { garbled: false });
+    assert!(link.why().unwrap().contains("6 wires"));
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    rig.hears("\u{fffd}\u{fffd}\r\n");
+    let link = rig.snapshot().link;
+    assert_eq!(link, LinkState::Unheard { garbled: true });
+    assert!(link.why().unwrap().contains("baud"));
+    rig.hears("Me7e5\r\n");
+    assert_eq!(rig.snapshot().link, LinkState::Up);
+    // What it said on another link says nothing of this one.
+    rig.machine.link_down(rig.now, "the cable".to_owned());
+    rig.machine.link_up(rig.now);
+    rig.carry();
+    assert_ne!(rig.snapshot().link, LinkState::Up);
+}
+
+#[test]
+fn a_board_of_another_kind_than_configured_is_named() {
+    for (kind, words, other) in [
+        ("novag-ucb", "M   1   e2-e4\r\n", BoardKind::NovagCitrine),
+        ("novag-ucb", "New Game\r\n", BoardKind::NovagCitrine),
+        ("novag-ucb", "ID.UCBII V1.09\r\n", BoardKind::NovagCitrine),
+        ("novag-citrine", "Me2e4\r\n", BoardKind::NovagUcb),
+        ("novag-citrine", "V\r\n", BoardKind::NovagUcb),
+    ] {
+        let mut rig = Rig::new(kind);
+        rig.hears(words);
+        rig.waits(60);
+        let snapshot = rig.snapshot();
+        assert_eq!(snapshot.link, LinkState::Stranger(other), "{kind}: {words}");
+        let told = format!("kind = \"{other}\"");
+        assert!(snapshot.advice.to_string().contains(&told));
+        assert!(snapshot.link.why().unwrap().contains(&told));
+        let named = |event: &&Event| matches!(event, Event::Stranger { .. });
+        assert_eq!(rig.events.iter().filter(named).count(), 1);
+    }
+}
+
+#[test]
+fn a_board_whose_words_cannot_be_read_is_not_only_silent() {
+    let mut rig = Rig::new("novag-citrine");
+    rig.hears("\u{80}\u{9e}\r\n");
+    rig.waits(60);
+    assert!(rig.snapshot().advice.to_string().contains("baud"));
 }

@@ -76,33 +76,6 @@ fn the_end_of_the_relays_input_becomes_quit() {
 }
 
 #[test]
-fn a_lost_daemon_is_an_error_the_gui_shows() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut daemon, _board, uci) = house(folder.path(), "");
-    let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
-    relay.says("uci");
-    relay.prints("uciok");
-    daemon.child.kill().unwrap();
-    relay.prints("info string the connection to BoardBridge");
-    assert_eq!(relay.ends(), Some(1));
-}
-
-#[test]
-fn a_relay_without_a_daemon_says_so_and_fails() {
-    let output = boardbridge()
-        .args(["uci", "--connect", "127.0.0.1:1"])
-        .stdin(Stdio::piped())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.starts_with("info string BoardBridge cannot be reached at 127.0.0.1:1"),
-        "{text}"
-    );
-}
-
-#[test]
 fn a_way_of_a_move_can_be_followed_in_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let (mut daemon, mut board, uci) = house(folder.path(), "");
@@ -116,6 +89,60 @@ fn a_way_of_a_move_can_be_followed_in_the_log() {
     daemon.prints("ply 1: e2e4, by hand");
     let answer = daemon.prints("bestmove e2e4");
     assert!(answer.contains("client{id=1"), "{answer}");
+}
+
+#[test]
+fn a_move_is_lit_after_the_daemon_was_ended_between_its_two_sends() {
+    for signal in ["-KILL", "-TERM"] {
+        // 200 ms between the sends, and 3 s for the capture.
+        for (by_hand, moves, echo, reply) in [
+            ("", "e2e4", "M   1   e2-e4", "e7e5"),
+            (
+                "e2e4 d7d5 e4d5",
+                "e2e4 d7d5 e4d5 d8d5",
+                "M   2,  d8xd5",
+                "b1c3",
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut daemon, mut board, uci) = house(folder.path(), "");
+            daemon.prints("Xmit on");
+            for m in by_hand.split_whitespace() {
+                board.says(m);
+                daemon.prints(&format!(": {m}, by hand"));
+            }
+            let asks = format!("position startpos moves {moves}\ngo");
+            let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+            relay.says(&asks);
+            daemon.prints(echo);
+            let id = daemon.child.id().to_string();
+            assert!(
+                Command::new("kill")
+                    .args([signal, &id])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            drop(relay);
+            daemon.child.wait().unwrap();
+
+            let file = folder.path().join("bb.toml");
+            let mut daemon =
+                Program::start(boardbridge().args(["run", "--config"]).arg(file), true);
+            let uci = address(&daemon.prints("uci listens at"));
+            let mut relay = Program::start(boardbridge().args(["uci", "--connect", &uci]), false);
+            relay.says(&asks);
+            // The simulated hand knows nothing but the lamps.
+            board.prints(&format!(
+                "executed {}",
+                moves.split(' ').next_back().unwrap()
+            ));
+            board.says(reply);
+            relay.prints(&format!("bestmove {reply}"));
+            let lit = board.log.iter().filter(|line| line.starts_with("shown"));
+            assert_eq!(lit.count(), 1, "{signal} {moves}: {:?}", board.log);
+        }
+    }
 }
 
 #[test]
@@ -321,6 +348,10 @@ fn whatever_a_simulated_hand_is_told_to_do_is_printed_or_why_not() {
                 ("e2e4", "made e2e4"),
                 ("take-back", "took-back e2e4"),
                 ("wrong e2e5", "refused wrong e2e5: a Citrine beeps"),
+                ("forget-settings", "forgot-settings"),
+                ("lift-king", "shown "),
+                ("lift-king", "refused a move is shown"),
+                ("execute", "executed "),
                 ("off", "off"),
                 ("on", "on"),
                 ("unplug", "unplugged"),
@@ -334,6 +365,7 @@ fn whatever_a_simulated_hand_is_told_to_do_is_printed_or_why_not() {
                 ("e2e4", "made e2e4"),
                 ("take-back", "took-back e2e4"),
                 ("wrong e2e5", "wrong e2e5"),
+                ("lift-king", "refused only a Citrine does that"),
                 ("off", "off"),
                 ("on forgetful", "on forgetful"),
             ],

@@ -95,3 +95,21 @@ proptest! {
         world.settles();
     }
 }
+
+#[test]
+fn a_move_that_waits_is_shown_again_on_a_board_that_restarts_with_its_port() {
+    for (restarts, forgets) in [
+        (None, None),
+        (Some(0), None),
+        (Some(0), Some(true)),
+        (Some(2000), None),
+        (Some(2000), Some(true)),
+    ] {
+        driver::World::restarting(restarts, forgets).shows_again();
+    }
+}
+
+#[test]
+fn a_move_that_a_set_up_by_hand_has_replaced_is_not_shown_again() {
+    driver::World::restarting(None, None).forgets_what_was_replaced();
+}

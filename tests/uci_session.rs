@@ -360,3 +360,33 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
         format!("ucb: e7e4 cannot be played here: {short}")
     );
 }
+
+#[test]
+fn a_board_that_there_is_not_is_said_with_the_one_meant_and_can_still_be_chosen() {
+    let mut desk = Desk::new();
+    desk.says("stop");
+    assert_eq!(
+        desk.says("setoption name Board value neoo"),
+        [
+            "there is no board named neoo (did you mean neo?): set the option Board to one of ucb, neo"
+        ]
+    );
+    let said = desk.says("uci");
+    assert!(
+        said.contains(&"option name Board type combo default neo var ucb var neo".to_owned()),
+        "{said:?}"
+    );
+    let said = desk.says("go");
+    assert!(said[0].contains("did you mean neo?"), "{said:?}");
+    assert_eq!(said[1..], ["bestmove 0000"]);
+    desk.says("setoption name Board value x");
+    let said = desk.says("uci");
+    assert!(
+        said.contains(&"option name Board type combo default ucb var ucb var neo".to_owned()),
+        "{said:?}"
+    );
+    desk.says("setoption name Board value neo");
+    assert!(desk.says("setoption name Board value <empty>").is_empty());
+    let said = desk.says("uci");
+    assert!(said[0].ends_with("(neo)"), "{said:?}");
+}

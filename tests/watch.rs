@@ -16,12 +16,13 @@ mod schema;
 use std::{
     fs,
     io::{BufRead, BufReader},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     process::{Command, Output, Stdio},
     sync::mpsc,
     thread,
 };
 
+use boardbridge::status::MAX_WATCHERS;
 use program::{PATIENCE, Program, boardbridge};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -134,7 +135,7 @@ fn a_person_sees_boards_and_clients_and_then_what_happens() {
         "{app}"
     );
     watch.prints("; has citrine, awaits a move");
-    watch.prints("; no board chosen");
+    watch.prints("; on citrine, unless it chooses another board");
     house.board.says("e2e4");
     watch.prints("  citrine  2. e4 (e2e4) by hand");
     idle.says("setoption name Board value spare\nisready");
@@ -247,6 +248,28 @@ fn the_end_of_the_daemon_is_said() {
     );
 }
 
+/// The daemon goes on.
+#[test]
+fn a_watcher_that_gives_way_to_newer_ones_is_told_so() {
+    for more in [&["--json"][..], &[]] {
+        let house = House::new();
+        let mut watch = house.watch(more);
+        let watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut watch = watch.spawn().unwrap();
+        let mut output = BufReader::new(watch.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        let newer: Vec<_> = (0..MAX_WATCHERS)
+            .map(|_| TcpStream::connect(&house.status).unwrap())
+            .collect();
+        let last = output.lines().last().unwrap().unwrap();
+        assert!(last.contains("others watch now: at most 32"), "{last}");
+        let Output { status, stderr, .. } = watch.wait_with_output().unwrap();
+        assert_eq!(status.code(), Some(0));
+        assert_eq!(String::from_utf8(stderr).unwrap(), "");
+        drop(newer);
+    }
+}
+
 #[test]
 fn whoever_watches_before_there_is_a_daemon_is_told_how_to_start_it() {
     let Output { status, stderr, .. } = boardbridge()
@@ -256,7 +279,7 @@ fn whoever_watches_before_there_is_a_daemon_is_told_how_to_start_it() {
     assert_eq!(status.code(), Some(1));
     let said = String::from_utf8(stderr).unwrap();
     for words in [
-        "nothing answers at 127.0.0.1:1 (",
+        "cannot be reached at 127.0.0.1:1: ",
         "`boardbridge run`",
         "--connect HOST:PORT",
     ] {
@@ -279,9 +302,34 @@ fn what_is_no_event_stream_is_told_from_one() {
     assert_eq!(status.code(), Some(1));
     let said = String::from_utf8(stderr).unwrap();
     assert!(
-        said.contains("it is not the daemon's event stream"),
+        said.contains("is not BoardBridge: it says `220 a mail server`"),
         "{said}"
     );
+}
+
+#[test]
+fn what_others_say_reaches_no_terminal_as_it_is() {
+    let line = "{\"event\":\"client\",\"client\":\"a\u{9b}31m\",\"text\":\"b\u{7f}\\u001b[2J\"}\n";
+    for more in [&["--json"][..], &[]] {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = other.local_addr().unwrap().to_string();
+        thread::spawn(move || {
+            let (mut stream, _) = other.accept().unwrap();
+            std::io::Write::write_all(&mut stream, line.as_bytes()).unwrap();
+        });
+        let Output { stdout, .. } = boardbridge()
+            .args(["watch", "--connect", &address])
+            .args(more)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(stdout).unwrap();
+        assert!(said.contains("31m"), "{said:?}");
+        assert!(!said.trim_end().contains(char::is_control), "{said:?}");
+        if !more.is_empty() {
+            let value: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(value, serde_json::from_str::<Value>(line).unwrap());
+        }
+    }
 }
 
 #[test]

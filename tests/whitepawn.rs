@@ -23,9 +23,15 @@ const H1: &str = concat!("H101   ", env!("CARGO_PKG_VERSION"), "citrine");
 
 /// A daemon that plays a Citrine for the app.
 async fn citrine() -> (House, Hand) {
+    citrine_with("").await
+}
+
+/// The same, with more keys for the app.
+async fn citrine_with(keys: &str) -> (House, Hand) {
     let folder = House::folder();
     let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
-    let house = House::with(folder, &[("citrine", FAST_CITRINE)], APP).await;
+    let app = format!("{APP}{keys}");
+    let house = House::with(folder, &[("citrine", FAST_CITRINE)], &app).await;
     (house, hand)
 }
 
@@ -88,7 +94,22 @@ async fn a_game_goes_both_ways_byte_for_byte_and_executing_is_no_move() {
 
 #[tokio::test]
 async fn promotions_are_told_with_their_piece_and_taken_without() {
-    let (house, mut hand) = citrine().await;
+    promotes("", "MBh7g8n", "MA b2a1").await;
+}
+
+#[tokio::test]
+async fn promotions_are_told_without_their_piece_to_an_app_that_wants_it_so() {
+    promotes("promotion_letter = false\n", "MB h7g8", "MA b2a1").await;
+}
+
+#[tokio::test]
+async fn a_promotion_cut_to_five_characters_is_played() {
+    promotes("", "MBh7g8n", "MAb2a1=").await;
+}
+
+/// The hand takes a knight, and the app says `last` of its queen.
+async fn promotes(keys: &str, told: &str, last: &str) {
+    let (house, mut hand) = citrine_with(keys).await;
     let mut app = app(&house).await;
     app.says("NG1Y").await;
     house.asks_for_a_move("citrine").await;
@@ -105,14 +126,14 @@ async fn promotions_are_told_with_their_piece_and_taken_without() {
         hand.sees(&format!("executed {theirs}")).await;
     }
     hand.does("h7g8n").await;
-    app.hears_next("MBh7g8n").await;
+    app.hears_next(told).await;
     for (theirs, mine) in [("a4a3", "b1c3"), ("a3b2", "a2a3")] {
         app.says(&format!("MA {theirs}")).await;
         hand.sees(&format!("executed {theirs}")).await;
         hand.does(mine).await;
         app.hears_next(&format!("MB {mine}")).await;
     }
-    app.says("MA b2a1").await;
+    app.says(last).await;
     hand.sees("executed b2a1q").await;
 }
 
@@ -126,6 +147,42 @@ async fn the_hand_waits_for_white_where_the_app_begins() {
     hand.sees("executed d2d4").await;
     hand.does("g8f6").await;
     app.hears_next("MB g8f6").await;
+}
+
+#[tokio::test]
+async fn a_game_of_an_unknown_type_is_played_like_any_other() {
+    let (house, mut hand) = citrine().await;
+    let mut app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    app.says("NG5N\nMA d2d4").await;
+    watcher
+        .hears_of("a game of the unknown type 5 begins")
+        .await;
+    hand.sees("executed d2d4").await;
+    hand.does("g8f6").await;
+    app.hears_next("MB g8f6").await;
+}
+
+#[tokio::test]
+async fn every_move_that_is_dropped_is_told_and_not_without_end() {
+    let (house, _hand) = citrine().await;
+    let mut app = app(&house).await;
+    let mut watcher = watcher(&house).await;
+    app.says("junk\nNG1N\nMA").await;
+    for n in 0..20 {
+        app.says(&format!("MA zz{n}")).await;
+    }
+    app.says("NG2N").await;
+    watcher.hears_of("a WhitePawn online game begins").await;
+    let told = |words: &str| {
+        watcher
+            .log
+            .iter()
+            .filter(|line| line.contains(words))
+            .count()
+    };
+    assert_eq!(told("dropped a move"), 10);
+    assert_eq!(told("`MA zz0` is no move"), 1, "{:?}", watcher.log);
 }
 
 #[tokio::test]

@@ -80,7 +80,8 @@ bool ended = false;
 // How many moves were made: an even number, and it is White's turn. The protocol tells no colours.
 unsigned int plies = 0;
 Move last = {NO_SQUARE, NO_SQUARE};
-// White's, Black's. Until a game begins this is not known: a board that was switched off is not told the game again.
+// White's, Black's. Until a game begins this is not known: a board that was switched off in mid-game is shown the move that
+// waits again, and no more.
 bool kingIsHome[2] = {false, false};
 
 // The opponent's moves that wait for the hand. There are several when a game is resumed. Nothing tells the app that a

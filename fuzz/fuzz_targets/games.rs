@@ -2,12 +2,14 @@
 #![no_main]
 
 use boardbridge::games::{reading, record::Heading};
+use jiff::tz::TimeZone;
 
 libfuzzer_sys::fuzz_target!(|text: &[u8]| {
     let heading = Heading {
         site: "?".into(),
         player: "Anna".into(),
         annotator: "BoardBridge 0 on citrine".into(),
+        zone: TimeZone::UTC,
     };
     let _ = reading::own(text, &heading);
 });

@@ -1,17 +1,21 @@
 //! One task per board: gives a [`Machine`] a transport, a clock and the bus. Reconnects for ever.
 
 use std::{
+    any::Any,
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
+use futures_util::FutureExt as _;
 use tokio::{
     sync::{broadcast, mpsc, watch},
     task::yield_now,
     time::sleep_until,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use super::{command::Command, machine::Machine, name::BoardName, snapshot::Snapshot};
 use crate::{
@@ -36,7 +40,13 @@ const LONG_OF_USE: Duration = Duration::from_mins(1);
 /// Everything a board's task needs.
 pub struct Actor {
     name: BoardName,
+    /// Makes a machine, also after one has failed.
+    make: Box<dyn Fn() -> Machine + Send>,
     machine: Machine,
+    /// Machines that have failed.
+    failed: u32,
+    /// What each client had told the machine that failed, to be told to the new one.
+    restated: VecDeque<Vec<Command>>,
     transport: Transport,
     recorder: Option<Recorder>,
     commands: mpsc::Receiver<Command>,
@@ -55,14 +65,15 @@ enum Ended {
 }
 
 impl Actor {
-    /// A board's task, and the front-ends' handle to it.
+    /// A board's task, and the front-ends' handle to it. `make` makes its machine, and another one should that fail.
     pub fn new(
         name: BoardName,
-        machine: Machine,
+        make: impl Fn() -> Machine + Send + 'static,
         transport: Transport,
         recorder: Option<Recorder>,
         events: broadcast::Sender<BoardEvent>,
     ) -> (Self, BoardHandle) {
+        let machine = make();
         let (sender, commands) = mpsc::channel(COMMANDS);
         let (snapshot, receiver) = watch::channel(Arc::new(machine.snapshot()));
         let handle = BoardHandle {
@@ -73,7 +84,10 @@ impl Actor {
         };
         let actor = Self {
             name,
+            make: Box::new(make),
             machine,
+            failed: 0,
+            restated: VecDeque::new(),
             transport,
             recorder,
             commands,
@@ -83,47 +97,104 @@ impl Actor {
         (actor, handle)
     }
 
-    /// Runs until `stop` is cancelled.
+    /// Runs until `stop` is cancelled. A fault of ours (a panic) ends the link and the machine, not the board: a new machine is
+    /// told what its clients want, and begins.
     pub async fn run(mut self, stop: CancellationToken) {
         let span = info_span!("board", name = %self.name);
         async {
             let mut backoff = Backoff::default();
+            let mut wait = None;
             loop {
-                let why = match self.opened(&stop).await {
-                    None => break,
-                    Some(Ok(link)) => {
-                        let began = Instant::now();
-                        match self.linked(link, &stop).await {
-                            Ended::Stopped => break,
-                            Ended::Broken(why) => {
-                                // A port that opens and breaks at once must not be opened in a hot loop.
-                                if began.elapsed() > OF_USE {
-                                    backoff.reset();
-                                }
-                                why
-                            }
-                            // Nor one on which nothing sensible is said.
-                            Ended::GivenUp(why) => {
-                                if began.elapsed() > LONG_OF_USE {
-                                    backoff.reset();
-                                }
-                                why
-                            }
-                        }
-                    }
-                    Some(Err(error)) => error.to_string(),
-                };
-                self.record(Item::LinkDown(why.clone()));
-                self.machine.link_down(Instant::now(), why);
-                self.publish();
-                if self.unlinked(backoff.next_wait(), &stop).await {
+                let began = Instant::now();
+                let work = AssertUnwindSafe(self.work(wait, &stop));
+                let Err(panic) = work.catch_unwind().await else {
                     break;
+                };
+                if began.elapsed() > LONG_OF_USE {
+                    backoff.reset();
                 }
+                wait = Some(backoff.next_wait());
+                self.begin_anew(panic.as_ref());
             }
             self.transport.closed().await;
         }
         .instrument(span)
         .await;
+    }
+
+    /// Puts a new machine in the place of one that has failed.
+    fn begin_anew(&mut self, panic: &(dyn Any + Send)) {
+        self.failed = self.failed.saturating_add(1);
+        let message = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or_default();
+        let message = printable(message.as_bytes(), LOGGED);
+        let failed = self.failed;
+        error!(
+            failed,
+            "the board's task failed, and is started again: {message}"
+        );
+        let old = std::mem::replace(&mut self.machine, (self.make)());
+        // What is wrong in the old one may be in the way of this too.
+        let known = catch_unwind(AssertUnwindSafe(|| old.restated())).unwrap_or_default();
+        // Behind those it had not been told of yet: the last of these may be what it failed on.
+        self.restated.extend(known);
+        let why = format!(
+            "BoardBridge itself failed on this board (for the {failed}. time since it was started), and begins anew with it. \
+             Please report it, with what the log says"
+        );
+        self.record(Item::LinkDown(why.clone()));
+        self.machine.link_down(Instant::now(), why);
+    }
+
+    /// Opens links and serves them, until `stop` is cancelled.
+    async fn work(&mut self, wait: Option<Duration>, stop: &CancellationToken) {
+        while let Some(told) = self.restated.pop_front() {
+            for command in told {
+                self.command(command);
+            }
+        }
+        self.publish();
+        if let Some(wait) = wait
+            && self.unlinked(wait, stop).await
+        {
+            return;
+        }
+        let mut backoff = Backoff::default();
+        loop {
+            let why = match self.opened(stop).await {
+                None => return,
+                Some(Ok(link)) => {
+                    let began = Instant::now();
+                    match self.linked(link, stop).await {
+                        Ended::Stopped => return,
+                        Ended::Broken(why) => {
+                            // A port that opens and breaks at once must not be opened in a hot loop.
+                            if began.elapsed() > OF_USE {
+                                backoff.reset();
+                            }
+                            why
+                        }
+                        // Nor one on which nothing sensible is said.
+                        Ended::GivenUp(why) => {
+                            if began.elapsed() > LONG_OF_USE {
+                                backoff.reset();
+                            }
+                            why
+                        }
+                    }
+                }
+                Some(Err(error)) => error.to_string(),
+            };
+            self.record(Item::LinkDown(why.clone()));
+            self.machine.link_down(Instant::now(), why);
+            self.publish();
+            if self.unlinked(backoff.next_wait(), stop).await {
+                return;
+            }
+        }
     }
 
     /// Opens the link, with an ear for commands. Nothing if the daemon stops.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use shakmaty::{Color, Move, fen::Fen};
 
+use super::snapshot::{GARBLED, stranger};
 use crate::{
+    config::BoardKind,
     driver::{Misplaced, Reported, Wording},
     game::uci,
 };
@@ -18,7 +20,12 @@ pub enum Advice {
     /// There is no link to the board, for this reason.
     NoLink(String),
     /// The link is there, but the board says nothing.
-    Silent,
+    Silent {
+        /// Something came that cannot be read.
+        garbled: bool,
+    },
+    /// What is connected talks as another kind of board does.
+    Stranger(BoardKind),
     /// The move shown is to be made on the board.
     Make(Move),
     /// The last move is to be taken back on the board.
@@ -112,7 +119,9 @@ impl Advice {
             Self::Make(_) | Self::YourMove(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
-            Self::Nothing | Self::NoLink(_) | Self::Silent => self.to_string(),
+            Self::Nothing | Self::NoLink(_) | Self::Silent { .. } | Self::Stranger(_) => {
+                self.to_string()
+            }
         }
     }
 }
@@ -122,9 +131,11 @@ impl fmt::Display for Advice {
         match self {
             Self::Nothing => Ok(()),
             Self::NoLink(why) => write!(f, "no link to the board: {why}"),
-            Self::Silent => {
+            Self::Silent { garbled: false } => {
                 f.write_str("the board does not answer: is it switched on and connected?")
             }
+            Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
+            Self::Stranger(kind) => f.write_str(&stranger(*kind)),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,

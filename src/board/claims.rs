@@ -23,12 +23,19 @@ use std::sync::Arc;
 
 use shakmaty::{Move, Role};
 
-use super::{command::ClientId, occasion::Occasion};
+use super::{
+    command::{ClientId, Command},
+    occasion::Occasion,
+};
 use crate::game::Game;
 
 /// Clients that may follow one board at once; those beyond are told that it is taken. More than the UCI
 /// server lets in.
 pub const MAX_CLAIMS: usize = 512;
+
+/// Moves of the hand that may stand on the board when a program comes, and answer it: it is quick, or was while the daemon was
+/// away.
+const MOVES_BEFORE: usize = 1;
 
 /// The place of a client that has not played on the board, among those that have.
 const LAST: u64 = u64::MAX;
@@ -48,10 +55,12 @@ pub struct Claim {
     pub occasion: Occasion,
     /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
     pub fresh_from: usize,
+    /// It has come to a game that it did not play on, and what the board held then has not been looked at yet.
+    pub comes: bool,
     /// Whether it awaits the hand's move.
     pub awaiting: bool,
-    /// Whether the hand has made it: the client may still await `stop`, but nothing can disturb it any more.
-    pub answered: bool,
+    /// What the hand has made: the client may still await `stop`, but nothing can disturb it any more.
+    pub answered: Option<Move>,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
     /// Its place among those that have awaited the hand since they got the board; the last, while it has not.
@@ -64,6 +73,33 @@ pub struct Claim {
     pub finished: bool,
     /// What a pawn becomes where the board cannot tell.
     pub promotion: Role,
+}
+
+impl Claim {
+    /// What the client has told, in commands. Answers are not: they are what the board says.
+    pub fn restated(&self) -> Vec<Command> {
+        let client = self.client;
+        let mut told = vec![
+            Command::Target {
+                client,
+                label: self.label.clone(),
+                number: self.number,
+                game: Box::new(self.game.clone()),
+                occasion: self.occasion,
+            },
+            Command::Promotion {
+                client,
+                role: self.promotion,
+            },
+        ];
+        if self.awaiting {
+            told.push(Command::Await { client, on: true });
+        }
+        if self.away {
+            told.push(Command::Away { client, on: true });
+        }
+        told
+    }
 }
 
 /// All claims to one board.
@@ -128,8 +164,9 @@ impl Claims {
     fn other_awaits(&self, client: ClientId) -> bool {
         let mine = self.holders().find(|claim| claim.client == client);
         let since = mine.map_or(LAST, |claim| claim.since);
-        self.holders()
-            .any(|claim| claim.since < since && claim.awaiting && !claim.answered && !claim.away)
+        self.holders().any(|claim| {
+            claim.since < since && claim.awaiting && claim.answered.is_none() && !claim.away
+        })
     }
 
     /// A client that [may not begin](Self::may_begin) a new game announces one: it begins when the client leads.
@@ -171,6 +208,7 @@ impl Claims {
         let begins = self.take_announced(client);
         if let Some(claim) = self.get(client) {
             claim.number = number;
+            claim.comes |= !game.continues(&claim.game);
             claim.game = game;
             claim.occasion = occasion;
             claim.fresh_from = fresh_from;
@@ -184,8 +222,9 @@ impl Claims {
                 game,
                 occasion,
                 fresh_from,
+                comes: true,
                 awaiting: false,
-                answered: false,
+                answered: None,
                 joined: false,
                 since: LAST,
                 begins,
@@ -332,6 +371,43 @@ impl Claims {
         }
     }
 
+    /// The board is known to hold this game, in which `is_found` tells of moves that were on it when it was first asked. The
+    /// rule of what the hand may have played before a program came:
+    ///
+    /// A client that comes to a game, instead of playing its own on, is answered by one move that stands on the board then,
+    /// and by none if more do: with one the board stands as in the program's game, with more it holds another one that began
+    /// the same way. In a game without a move, that one must have been seen to be made. A board that is away or has not told its
+    /// game is looked at when it has.
+    ///
+    /// While the board is led elsewhere, `on_the_way`, a move that is not to be an answer is not left by taking back those after it.
+    ///
+    /// `true` if what it holds is not the client's answer.
+    pub fn meet(
+        &mut self,
+        held: &Game,
+        on_the_way: bool,
+        is_found: impl Fn(usize) -> bool,
+    ) -> bool {
+        let mut another = false;
+        for claim in &mut self.all {
+            if claim.joined && claim.comes {
+                claim.comes = on_the_way;
+                let plies = claim.game.len();
+                let may_be = if plies == 0 && is_found(plies) {
+                    0
+                } else {
+                    MOVES_BEFORE
+                };
+                if held.len() > plies + may_be && held.continues(&claim.game) {
+                    claim.comes = false;
+                    claim.fresh_from = held.len();
+                    another = true;
+                }
+            }
+        }
+        another
+    }
+
     /// The held game is so long now: what comes after it will be new to everybody.
     pub fn taken_back_to(&mut self, plies: usize) {
         for claim in &mut self.all {
@@ -340,17 +416,20 @@ impl Claims {
     }
 
     /// A step of the program's was carried out, and what the board holds up to this ply is no news: that answers nobody whom
-    /// the hand had not answered, whatever he has stated meanwhile.
-    pub fn stepped(&mut self, plies: usize) {
-        for claim in self.all.iter_mut().filter(|claim| !claim.answered) {
-            claim.fresh_from = claim.fresh_from.max(plies);
+    /// the hand had not answered with the same move, whatever he has stated meanwhile.
+    pub fn stepped(&mut self, held: &Game, plies: usize) {
+        for claim in &mut self.all {
+            let made = held.moves().get(claim.game.len()).copied();
+            if claim.answered.is_none() || claim.answered != made {
+                claim.fresh_from = claim.fresh_from.max(plies);
+            }
         }
     }
 
-    /// Notes which clients the hand has answered.
-    pub fn note_answers(&mut self, is_answered: impl Fn(&Claim) -> bool) {
+    /// Notes what the hand has answered each client.
+    pub fn note_answers(&mut self, answer: impl Fn(&Claim) -> Option<Move>) {
         for claim in &mut self.all {
-            claim.answered = is_answered(claim);
+            claim.answered = answer(claim);
         }
     }
 

@@ -8,6 +8,9 @@ use crate::{
     guidance::guide,
 };
 
+/// A list that has so many moves of the program's game is of that game: a set-up position has the same ones by chance only.
+const PROOF: usize = 2;
+
 /// How far the game is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
@@ -69,12 +72,21 @@ pub struct Held {
     base: usize,
     /// The moves from here on were made by the hand and no front-end knows them.
     fresh_from: usize,
+    /// So many moves stood on the board when it was asked for the first time: nobody knows when they were made.
+    found: usize,
+    /// A move that was seen to be made while nothing was known of the game.
+    seen: Option<Reported>,
     /// Something was known of this board before: a game found on it now is compared with that.
     known_before: bool,
     /// Not only learned from the board's list: told to the board, or seen as it was played.
     confirmed: bool,
+    /// A position was on its way to the board when the link was lost: it may hold that, or not.
+    suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
     unconfirmed: bool,
+    /// How the board's list ended, if the last move is known from there alone: the list tells that the board has the
+    /// move, not that the hand made it.
+    listed: Option<Reported>,
     /// Where the pieces stand while they do not stand as in the game.
     astray: Option<Box<Board>>,
 }
@@ -86,9 +98,13 @@ impl Default for Held {
             certainty: Certainty::Unsure,
             base: 0,
             fresh_from: 0,
+            found: 0,
+            seen: None,
             known_before: false,
             confirmed: false,
+            suspected: false,
             unconfirmed: false,
+            listed: None,
             astray: None,
         }
     }
@@ -110,6 +126,22 @@ impl Held {
         self.known_before
     }
 
+    /// Whether the board may hold a game that is not known at all: its list and its squares tell.
+    pub fn is_suspect(&self) -> bool {
+        !self.known_before || self.suspected
+    }
+
+    /// Whether what is known is a list that the squares have not confirmed yet.
+    pub fn is_unproved(&self) -> bool {
+        self.certainty == Certainty::Unsure && !self.confirmed
+    }
+
+    /// A move was made on a board whose list is still to be confirmed: it is no proof.
+    pub fn disprove(&mut self) {
+        self.confirmed = false;
+        self.doubt();
+    }
+
     /// The ply the board's own record begins at.
     pub fn base(&self) -> usize {
         self.base
@@ -120,9 +152,21 @@ impl Held {
         self.fresh_from
     }
 
+    /// Whether the first move after so many plies was found on the board, and nobody knows when it was made.
+    pub fn is_found(&self, plies: usize) -> bool {
+        plies < self.found
+    }
+
     /// The shown move that the hand may not have executed yet.
     pub fn unconfirmed(&self) -> Option<Move> {
         self.game.last().filter(|_| self.unconfirmed)
+    }
+
+    /// Whether the last move is known from the board's list alone.
+    pub fn is_only_listed(&self) -> bool {
+        let mover = self.game.turn().other();
+        let last = self.listed.zip(self.game.last());
+        last.is_some_and(|(listed, last)| listed.names(last, mover))
     }
 
     /// Whether the pieces stand otherwise than in the game.
@@ -154,13 +198,14 @@ impl Held {
     /// The board holds exactly this game: it was told so, or told us.
     pub fn replace(&mut self, game: Game) {
         self.fresh_from = game.len();
+        self.found = 0;
         self.base = game.len();
         self.game = game;
         self.certainty = Certainty::Sure;
         self.known_before = true;
         self.confirmed = true;
-        self.unconfirmed = false;
-        self.astray = None;
+        self.suspected = false;
+        self.confirm();
     }
 
     /// The game may have changed unseen.
@@ -174,6 +219,20 @@ impl Held {
         self.astray = None;
         self.known_before = true;
         self.confirmed = true;
+        self.suspected = false;
+    }
+
+    /// A position was on its way to the board, and nobody knows whether it has arrived: its list may begin there.
+    pub fn suspect(&mut self) {
+        self.confirmed = false;
+        self.suspected = true;
+        self.doubt();
+    }
+
+    /// The hand made this move, in a game that the board has yet to tell.
+    pub fn saw(&mut self, reported: Reported) {
+        self.seen = Some(reported);
+        self.doubt();
     }
 
     /// The board cannot tell a game that we can follow.
@@ -191,6 +250,7 @@ impl Held {
         if self.game.push(m) {
             self.fresh_from = self.game.len();
             self.unconfirmed = true;
+            self.listed = None;
             self.astray = None;
         } else {
             self.doubt();
@@ -200,6 +260,7 @@ impl Held {
     /// The last move was shown, and the hand may still have to execute it.
     pub fn await_execution(&mut self) {
         self.unconfirmed = !self.game.is_empty();
+        self.listed = None;
     }
 
     /// The last move was taken back at our request.
@@ -210,6 +271,7 @@ impl Held {
     /// The hand has executed what was shown, and the pieces stand as in the game.
     pub fn confirm(&mut self) {
         self.unconfirmed = false;
+        self.listed = None;
         self.astray = None;
     }
 
@@ -217,8 +279,8 @@ impl Held {
         let last = self.game.pop();
         self.base = self.base.min(self.game.len());
         self.fresh_from = self.fresh_from.min(self.game.len());
-        self.unconfirmed = false;
-        self.astray = None;
+        self.found = self.found.min(self.game.len());
+        self.confirm();
         last
     }
 
@@ -229,6 +291,7 @@ impl Held {
         self.certainty = Certainty::Sure;
         self.known_before = true;
         self.confirmed = true;
+        self.suspected = false;
         self.confirm();
         Meaning::Played(m)
     }
@@ -359,6 +422,8 @@ impl Held {
                 self.pop();
                 Meaning::TookBack(vec![last])
             }
+            // It was a move that was not heard: the board holds this position again.
+            None if reported.is_none() => Meaning::Repeated,
             _ => Meaning::Unexplained,
         }
     }
@@ -384,18 +449,28 @@ impl Held {
             .filter_map(|(base, start)| Some((base, replayed(start, list.moves)?)))
             .collect();
         let trusted = |(_, game): &&(usize, Game)| self.confirmed || follows(game);
+        let end = list.moves.last().copied();
         let Some((base, found)) = begun.iter().find(trusted).or(begun.first()).cloned() else {
+            self.listed = end;
             return Listed::NotFollowed;
         };
         if list.full && held.continues(&found) {
             self.doubt();
             return Listed::Doubtful;
         }
-        // A board that was set up lists nothing before that: its squares tell.
-        let sure = self.confirmed || (follows(&found) && !found.is_empty());
+        // A board that was set up lists nothing before that. Where the same list may also begin at the start, or where nobody
+        // knows where it begins, the squares tell.
+        let same = |(_, game): &(usize, Game)| game.position().board() == found.position().board();
+        let proves = |target: &&Game| target.len() >= PROOF && found.continues(target);
+        let sure = (self.confirmed || targets.iter().any(proves)) && begun.iter().all(same);
         self.base = base;
+        if !held.continues(&found) {
+            self.listed = end;
+        }
         self.adopt(found);
         if sure && !list.full {
+            // A position that was on its way has not arrived.
+            self.suspected = false;
             return Listed::Followed;
         }
         self.doubt();
@@ -411,11 +486,19 @@ impl Held {
 
     /// The game is now `found`: what it has beyond the one held was played by the hand, unseen.
     pub fn adopt(&mut self, found: Game) {
-        self.fresh_from = match found.common_plies(&self.game) {
-            Some(common) if self.known_before => self.fresh_from.min(common),
+        (self.fresh_from, self.found) = match found.common_plies(&self.game) {
+            Some(common) if self.known_before => {
+                (self.fresh_from.min(common), self.found.min(common))
+            }
             // Nothing was known: the last move may have been made while we were away, the game was not.
-            _ => found.len().saturating_sub(1),
+            _ => {
+                let last = self.seen.zip(found.last());
+                let seen = last.is_some_and(|(seen, last)| seen.names(last, found.turn().other()));
+                let before = found.len().saturating_sub(1);
+                (before, if seen { before } else { found.len() })
+            }
         };
+        self.seen = None;
         self.known_before = true;
         self.unconfirmed &= found == self.game;
         self.game = found;
@@ -434,13 +517,21 @@ impl Held {
             return true;
         }
         if let Some(m) = leads_to(self.game.position(), board) {
+            let unknown = !self.confirmed;
             self.played(m);
+            // The list did not have it: the record may begin after it.
+            self.base = self.game.len();
+            if unknown {
+                self.found = self.game.len();
+            }
             return true;
         }
         for target in targets {
             let next = leads_to(target.position(), board);
             if fits(target.position()) || next.is_some() {
+                let listed = self.listed;
                 self.replace((*target).clone());
+                self.listed = listed;
                 if let Some(m) = next {
                     self.played(m);
                 }
@@ -502,4 +593,35 @@ fn replayed(mut game: Game, listed: &[Reported]) -> Option<Game> {
         game.push(m);
     }
     Some(game)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_move_that_was_seen_before_the_first_list_is_known_to_be_the_hands() {
+        let e2e4 = Reported {
+            color: Some(Color::White),
+            wording: Wording::Squares {
+                from: Square::E2,
+                to: Square::E4,
+                promotion: None,
+            },
+        };
+        for is_seen in [true, false] {
+            let mut held = Held::default();
+            if is_seen {
+                held.saw(e2e4);
+            }
+            let list = List {
+                skipped: 0,
+                moves: &[e2e4],
+                full: false,
+            };
+            held.learn(list, &[&Game::standard()]);
+            assert_eq!(held.game().len(), 1);
+            assert_eq!(held.is_found(0), !is_seen);
+        }
+    }
 }

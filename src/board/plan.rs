@@ -30,12 +30,16 @@ pub enum Plan {
 pub struct Circumstances {
     /// A new game was announced: do not take the old one back move by move.
     pub new_game: bool,
+    /// The hand put the pieces to the start in the midst of the game: what it had played itself is not to be shown.
+    pub put_back: bool,
     /// The board has refused a set-up before.
     pub set_up_refused: bool,
     /// The pieces stand as in the target after so many plies: to set that up takes no hand.
     pub stands: Option<usize>,
     /// The board stands at the start, but has to be told that this game begins.
     pub afresh: bool,
+    /// The board is at the start, but the target goes on with a game that it held before: it is to be set up.
+    pub forgotten: bool,
     /// What the target's game is played for, if it is begun anew.
     pub beginning: Beginning,
 }
@@ -55,6 +59,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     let anew = given.new_game && board.tells_moves_only && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_astray();
     let known = known && !given.afresh && !anew;
+    let set_up = board.set_up_cost.filter(|_| !given.set_up_refused);
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
@@ -62,7 +67,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         if forward == 0 && (back == 0 || held.fresh_from() <= target.len()) {
             return Plan::There;
         }
-        if let Some(last) = game.last().filter(|_| back > 0) {
+        if given.forgotten {
+            // Neither shown nor taken back.
+        } else if let Some(last) = game.last().filter(|_| back > 0) {
             // A board takes back what it has in its record, and that begins at its last set-up.
             if board.take_back && !given.new_game && (common >= held.base() || !board.keeps_record)
             {
@@ -75,14 +82,18 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         }
     }
     // A game that was interrupted is not begun anew, even where it is not certain what the board holds of it.
-    let interrupted = !given.new_game && game.common_plies(target).is_some_and(|common| common > 0);
+    let has_begun = given.forgotten || game.common_plies(target).is_some_and(|common| common > 0);
+    let interrupted = !given.new_game && has_begun;
     if target.is_standard() && (target.is_empty() || !interrupted) {
         ways.push((
             board.new_game_cost + target.len(),
             Step::NewGame(given.beginning),
         ));
     }
-    if let Some(cost) = board.set_up_cost.filter(|_| !given.set_up_refused) {
+    if let Some(cost) = set_up {
+        if given.put_back && !given.new_game {
+            ways.clear();
+        }
         // A position given piece by piece has no en-passant square: the double step is shown after it.
         let en_passant = target.position().legal_ep_square().is_some();
         let plies = target.len().saturating_sub(usize::from(en_passant));

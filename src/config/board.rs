@@ -13,6 +13,9 @@ use crate::{
     transport::ble::Wanted,
 };
 
+/// What is wrong with a part of the configuration: the key, relative to that part, and the problem.
+pub(super) type Wrong = (Vec<&'static str>, String);
+
 /// A board's make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,7 +31,7 @@ pub enum BoardKind {
 }
 
 /// Keys that only some kinds have.
-const KEYS_OF_KINDS: [(&str, &[BoardKind]); 19] = {
+const KEYS_OF_KINDS: [(&str, &[BoardKind]); 20] = {
     use BoardKind::{MikoNeo, NovagCitrine, NovagUcb, Swpp};
     [
         ("serial", &[NovagCitrine, NovagUcb, Swpp]),
@@ -50,6 +53,7 @@ const KEYS_OF_KINDS: [(&str, &[BoardKind]); 19] = {
         ("old_signs", &[MikoNeo]),
         ("parking", &[MikoNeo]),
         ("settle", &[MikoNeo]),
+        ("forgets", &[Swpp]),
     ]
 };
 
@@ -128,22 +132,20 @@ pub struct SerialConfig {
 
 impl SerialConfig {
     /// What the types cannot say: the key, relative to what the port belongs to, and the problem.
-    pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+    pub(super) fn problems(&self) -> Vec<Wrong> {
+        let mut problems = Vec::new();
+        let port = vec!["serial", "port"];
         if self.port.is_empty() {
-            return Err((
-                vec!["serial", "port"],
-                "is empty: for instance \"/dev/ttyUSB0\"".to_owned(),
-            ));
-        }
-        if cfg!(unix) && !self.port.starts_with('/') {
+            problems.push((port, "is empty: for instance \"/dev/ttyUSB0\"".to_owned()));
+        } else if cfg!(unix) && !self.port.starts_with('/') {
             let problem = format!("`{0}` is no path: write \"/dev/{0}\"", self.port);
-            return Err((vec!["serial", "port"], problem));
+            problems.push((port, problem));
         }
         if self.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
             let problem = format!("is a speed in baud, {} to {}", BAUDS.start(), BAUDS.end());
-            return Err((vec!["serial", "baud"], problem));
+            problems.push((vec!["serial", "baud"], problem));
         }
-        Ok(())
+        problems
     }
 }
 
@@ -174,29 +176,34 @@ impl BleConfig {
         name.or(address)
     }
 
-    fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+    fn problems(&self) -> Vec<Wrong> {
+        let mut problems = Vec::new();
         let keys = [("name", &self.name), ("address", &self.address)];
         let given = keys.iter().filter(|(_, value)| value.is_some()).count();
         if given != 1 {
             let problem = "give either name or address".to_owned();
-            return Err((vec!["ble"], problem));
+            problems.push((vec!["ble"], problem));
         }
         for (key, value) in keys {
-            check_name(value.as_deref(), MAX_BLE_NAME)
-                .map_err(|problem| (vec!["ble", key], problem))?;
+            let named = check_name(value.as_deref(), MAX_BLE_NAME);
+            problems.extend(named.err().map(|problem| (vec!["ble", key], problem)));
         }
-        check_adapter(self.adapter.as_deref())
-            .map_err(|problem| (vec!["ble", "adapter"], problem))?;
-        if let Some(address) = &self.address {
+        let adapter = check_adapter(self.adapter.as_deref());
+        problems.extend(
+            adapter
+                .err()
+                .map(|problem| (vec!["ble", "adapter"], problem)),
+        );
+        if let Some(address) = self.address.as_ref().filter(|address| !address.is_empty()) {
             let parts: Vec<&str> = address.split(':').collect();
             let byte = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
             if parts.len() != 6 || !parts.iter().all(byte) {
                 let problem =
                     format!("`{address}` is no address: for instance \"AA:BB:CC:DD:EE:FF\"");
-                return Err((vec!["ble", "address"], problem));
+                problems.push((vec!["ble", "address"], problem));
             }
         }
-        Ok(())
+        problems
     }
 }
 
@@ -288,6 +295,9 @@ pub struct BoardConfig {
     pub parking: Option<Vec<i8>>,
     /// Neo: how long a piece that may still go on is given.
     pub settle: Option<Span>,
+    /// SWPP: whether the board forgets its game when its link is opened anew; left out, it does on a serial line, and how
+    /// it answers tells on any other.
+    pub forgets: Option<bool>,
 }
 
 /// Default of `correction_wait`: time to see the mistake and to put the piece back.
@@ -306,11 +316,11 @@ impl BoardConfig {
     }
 
     /// What the types cannot say: the key, relative to the board, and the problem.
-    pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
-        self.check_transport()?;
-        self.check_keys_of_other_kinds()?;
+    pub(super) fn problems(&self) -> Vec<Wrong> {
+        let mut problems = self.transport_problems();
+        problems.extend(self.keys_of_other_kinds());
         if !matches!(self.position_format, None | Some(1 | 2)) {
-            return Err((
+            problems.push((
                 vec!["position_format"],
                 "is 1 or 2, the \"UCB Version\"".to_owned(),
             ));
@@ -319,7 +329,7 @@ impl BoardConfig {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ';
             if level.is_empty() || level.len() > 16 || !level.chars().all(plain) {
                 let problem = format!("{level:?} is no level: for instance \"TR8\" or \"AT1\"");
-                return Err((vec!["level"], problem));
+                problems.push((vec!["level"], problem));
             }
         }
         for (key, gap) in [
@@ -330,7 +340,7 @@ impl BoardConfig {
             ("settle", self.settle),
         ] {
             if gap.is_some_and(|gap| gap.0 > LONGEST_GAP) {
-                return Err((vec![key], "is too long: at most \"10s\"".to_owned()));
+                problems.push((vec![key], "is too long: at most \"10s\"".to_owned()));
             }
         }
         if let Some(parking) = &self.parking {
@@ -340,14 +350,15 @@ impl BoardConfig {
                 let problem = format!(
                     "names columns beside the board: {LEFTMOST} to -1 on the left, 8 to {RIGHTMOST} on the right"
                 );
-                return Err((vec!["parking"], problem));
+                problems.push((vec!["parking"], problem));
             }
         }
-        Ok(())
+        problems
     }
 
-    fn check_transport(&self) -> Result<(), (Vec<&'static str>, String)> {
-        let given: Vec<&str> = [
+    fn transport_problems(&self) -> Vec<Wrong> {
+        let mut problems = Vec::new();
+        let given: Vec<&'static str> = [
             ("serial", self.serial.is_some()),
             ("ble", self.ble.is_some()),
             ("tcp", self.tcp.is_some()),
@@ -355,49 +366,43 @@ impl BoardConfig {
         .into_iter()
         .filter_map(|(key, given)| given.then_some(key))
         .collect();
-        if given.len() != 1 {
-            let found = match given.len() {
-                0 => "none is given".to_owned(),
-                _ => format!("{} are given", given.join(" and ")),
-            };
-            let problem = format!(
-                "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
-                 \"/dev/ttyUSB0\" }}"
-            );
-            return Err((Vec::new(), problem));
-        }
-        if !self.kind.takes(given[0]) {
-            let right = if self.kind == BoardKind::MikoNeo {
-                "ble"
-            } else {
-                "serial"
-            };
-            let problem = format!("a {} is reached by {right}", self.kind);
-            return Err((
-                vec![match given[0] {
-                    "serial" => "serial",
-                    "ble" => "ble",
-                    _ => "tcp",
-                }],
-                problem,
-            ));
+        match given[..] {
+            [way] if !self.kind.takes(way) => {
+                let right = if self.kind == BoardKind::MikoNeo {
+                    "ble"
+                } else {
+                    "serial"
+                };
+                problems.push((vec![way], format!("a {} is reached by {right}", self.kind)));
+            }
+            [_] => {}
+            _ => {
+                let found = match given.len() {
+                    0 => "none is given".to_owned(),
+                    _ => format!("{} are given", given.join(" and ")),
+                };
+                let problem = format!(
+                    "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
+                     \"/dev/ttyUSB0\" }}"
+                );
+                problems.push((Vec::new(), problem));
+            }
         }
         if let Some(serial) = &self.serial {
-            serial.check()?;
+            problems.extend(serial.problems());
         }
         if let Some(ble) = &self.ble {
-            ble.check()?;
-            let keys = [("write", ble.write), ("notify", ble.notify)];
-            for (key, given) in keys {
+            problems.extend(ble.problems());
+            for (key, given) in [("write", ble.write), ("notify", ble.notify)] {
                 if given.is_some() && !self.kind.takes(key) {
-                    return Err((vec!["ble", key], self.kind.refuses(key)));
+                    problems.push((vec!["ble", key], self.kind.refuses(key)));
                 }
             }
         }
-        Ok(())
+        problems
     }
 
-    fn check_keys_of_other_kinds(&self) -> Result<(), (Vec<&'static str>, String)> {
+    fn keys_of_other_kinds(&self) -> impl Iterator<Item = Wrong> {
         let keys = [
             ("position_format", self.position_format.is_some()),
             ("line_gap", self.line_gap.is_some()),
@@ -413,13 +418,12 @@ impl BoardConfig {
             ("old_signs", self.old_signs.is_some()),
             ("parking", self.parking.is_some()),
             ("settle", self.settle.is_some()),
+            ("forgets", self.forgets.is_some()),
         ];
-        for (key, given) in keys {
-            if given && !self.kind.takes(key) {
-                return Err((vec![key], self.kind.refuses(key)));
-            }
-        }
-        Ok(())
+        let kind = self.kind;
+        keys.into_iter()
+            .filter(move |(key, given)| *given && !kind.takes(key))
+            .map(move |(key, _)| (vec![key], kind.refuses(key)))
     }
 }
 

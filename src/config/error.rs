@@ -2,17 +2,15 @@
 
 use std::{fmt, io, ops::Range, path::PathBuf};
 
-use figment::error::Kind;
 use thiserror::Error;
 use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
-use super::{BoardKind, DEFAULT_FILE, ENV_PREFIX, words};
+use super::{DEFAULT_FILE, ENV_PREFIX, words};
 
-/// From here on (Jaro and Winkler's measure, 0 to 1) a key is taken for another one mistyped: `usi` is as like
-/// `uci`, and few words of three letters are less.
-const LIKE: f64 = 0.77;
+/// As many mistakes are named at once: what fits a screen.
+pub const MAX_MISTAKES: usize = 20;
 
-/// A mistake in a configuration.
+/// What is wrong with a configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -23,14 +21,30 @@ pub enum ConfigError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something in it is wrong.
-    #[error("{place}: {problem}")]
-    Wrong {
-        /// `FILE:LINE: key`, or the variable in the environment.
-        place: String,
-        /// What is wrong, and what would be right.
-        problem: String,
-    },
+    /// Something in it is wrong: one line a mistake, [`MAX_MISTAKES`] and the word that there are more at most.
+    #[error("{}", .0.join("\n"))]
+    Wrong(Vec<String>),
+}
+
+impl ConfigError {
+    pub(super) fn wrong(mut mistakes: Vec<Mistake>) -> Self {
+        mistakes.sort_by_key(|mistake| mistake.line);
+        let more = mistakes.len() > MAX_MISTAKES;
+        let shown = mistakes.into_iter().take(MAX_MISTAKES);
+        let mut lines: Vec<String> = shown.map(|mistake| mistake.text).collect();
+        if more || lines.is_empty() {
+            lines.push("there are more mistakes: mend these first".to_owned());
+        }
+        Self::Wrong(lines)
+    }
+}
+
+/// One mistake.
+pub(super) struct Mistake {
+    /// Its line; 0 in the environment.
+    line: usize,
+    /// `FILE:LINE: key`, or the variable in the environment; what is wrong, and what would be right.
+    text: String,
 }
 
 fn unreadable_hint(source: &io::Error) -> String {
@@ -45,7 +59,7 @@ fn unreadable_hint(source: &io::Error) -> String {
 }
 
 /// The text of a configuration, to find a key's line in.
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     text: &'a str,
     origin: &'a str,
 }
@@ -56,21 +70,15 @@ impl<'a> Place<'a> {
         Self { text, origin }
     }
 
-    /// Whether the text is TOML at all.
-    pub fn syntax(&self) -> Result<(), ConfigError> {
-        match ImDocument::parse(self.text) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                let line = error.span().map_or(1, |span| self.line(&span));
-                Err(ConfigError::Wrong {
-                    place: format!("{}:{line}", self.origin),
-                    problem: format!(
-                        "this is not TOML: {}",
-                        error.message().trim().replace('\n', ", ")
-                    ),
-                })
-            }
-        }
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.text
+    }
+
+    /// A problem with a line.
+    pub fn line_of(&self, line: usize, problem: &str) -> Mistake {
+        let text = format!("{}:{line}: {problem}", self.origin);
+        Mistake { line, text }
     }
 
     fn line(&self, span: &Range<usize>) -> usize {
@@ -83,19 +91,14 @@ impl<'a> Place<'a> {
     }
 
     /// A problem with the key at `path`.
-    pub fn at(&self, path: &[String], problem: impl fmt::Display) -> ConfigError {
+    pub fn at(&self, path: &[String], problem: impl fmt::Display) -> Mistake {
         let key = words::key(path);
         let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
-        let place = if std::env::var_os(&variable).is_some() {
-            format!("environment variable {variable} ({key})")
-        } else {
-            let line = self.find(path);
-            format!("{}:{line}: {key}", self.origin)
-        };
-        ConfigError::Wrong {
-            place,
-            problem: problem.to_string(),
+        if std::env::var_os(&variable).is_some() {
+            let text = format!("environment variable {variable} ({key}): {problem}");
+            return Mistake { line: 0, text };
         }
+        self.line_of(self.find(path), &format!("{key}: {problem}"))
     }
 
     /// The line of the key at `path`, or of its nearest table that is there.
@@ -140,69 +143,6 @@ impl<'a> Place<'a> {
         }
         line
     }
-
-    /// What figment found, in our words and with a line.
-    ///
-    /// `kind` tells of a board's name which kind it is, if it says so.
-    pub fn extraction(
-        &self,
-        error: figment::Error,
-        kind: impl Fn(&str) -> Option<BoardKind>,
-    ) -> ConfigError {
-        let Some(first) = error.into_iter().next() else {
-            return self.at(&[], "this is not a configuration");
-        };
-        let mut path = first.path.clone();
-        if let Some(problem) = words::one_bracket(&path) {
-            return self.at(&path, problem);
-        }
-        let problem = match &first.kind {
-            Kind::UnknownField(name, known) => {
-                if path.last() != Some(name) {
-                    path.push(name.clone());
-                }
-                let kind = match &path[..] {
-                    [boards, board, ..] if boards == "boards" => kind(board),
-                    _ => None,
-                };
-                let fits = |key: &&&str| kind.is_none_or(|kind| kind.takes(key));
-                let known: Vec<&str> = known.iter().filter(fits).copied().collect();
-                no_such_key(name, &known)
-            }
-            Kind::UnknownVariant(name, known) => {
-                format!(
-                    "`{name}` is not known; this is one of: {}",
-                    known.join(", ")
-                )
-            }
-            Kind::MissingField(name) => {
-                path.push(name.to_string());
-                words::missing(name)
-            }
-            Kind::InvalidType(found, wanted) | Kind::InvalidValue(found, wanted) => {
-                words::unfit(&path, found, wanted)
-            }
-            Kind::Message(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.at(&path, problem)
-    }
-}
-
-fn no_such_key(name: &str, known: &[&str]) -> String {
-    let near = known
-        .iter()
-        .map(|key| (strsim::jaro_winkler(name, key), key));
-    let meant = near
-        .filter(|(likeness, _)| *likeness >= LIKE)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map_or("here".to_owned(), |(_, key)| {
-            format!("did you mean {key}? Here")
-        });
-    format!(
-        "there is no such key; {meant} may stand: {}",
-        known.join(", ")
-    )
 }
 
 /// What to say where no configuration was named and the default is missing.

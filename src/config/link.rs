@@ -50,7 +50,8 @@ impl LinkConfig {
     }
 
     /// What the types cannot say: the key, relative to the entry, and the problem.
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
         let count = self.boards.len();
         let wanted = if self.with.is_some() { 1 } else { 2 };
         if count != wanted {
@@ -60,24 +61,22 @@ impl LinkConfig {
                     "names {count} boards: two play each other, or one and another BoardBridge's (`with`)"
                 ),
             };
-            return Err(("boards", problem));
+            problems.push(("boards", problem));
         }
         if let [first, second] = &self.boards[..]
             && first == second
         {
-            return Err((
-                "boards",
-                format!("names {first} twice: a board does not play itself"),
-            ));
+            let problem = format!("names {first} twice: a board does not play itself");
+            problems.push(("boards", problem));
         }
         if let Some(white) = &self.white {
             let mut names: Vec<&str> = self.boards.iter().map(BoardName::as_str).collect();
             names.extend(self.with.is_some().then_some(FAR));
             if !names.contains(&white.as_str()) {
                 let problem = format!("`{white}` is none of: {}", names.join(", "));
-                return Err(("white", problem));
+                problems.push(("white", problem));
             }
         }
-        Ok(())
+        problems
     }
 }

@@ -4,20 +4,19 @@
 pub mod board;
 pub mod error;
 pub mod games;
+mod judge;
 pub mod link;
 mod shared;
+mod syntax;
 pub mod value;
 pub mod whitepawn;
-mod words;
+pub(crate) mod words;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use figment::{
-    Figment,
-    providers::{Env, Format, Toml},
-};
 use serde::Deserialize;
 
+use self::judge::Problem;
 pub use self::{
     board::{BoardConfig, BoardKind},
     error::ConfigError,
@@ -99,7 +98,7 @@ impl Config {
     /// Reads a file and the environment.
     ///
     /// # Errors
-    /// The first mistake found, with its place and what would be right.
+    /// Every mistake, with its place and what would be right.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
             file: file.to_owned(),
@@ -113,42 +112,41 @@ impl Config {
     /// Reads a text, named `origin` in messages, and the environment.
     ///
     /// # Errors
-    /// The first mistake found, with its place and what would be right.
+    /// Every mistake, with its place and what would be right.
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        let place = error::Place::new(text, origin);
-        place.syntax()?;
-        let figment =
-            Figment::from(Toml::string(text)).merge(Env::prefixed(ENV_PREFIX).split("__"));
-        let kind = |board: &str| figment.extract_inner(&format!("boards.{board}.kind")).ok();
-        let config: Self = figment
-            .extract()
-            .map_err(|error| place.extraction(error, kind))?;
-        config
-            .check()
-            .map_err(|(path, problem)| place.at(&path, problem))?;
-        Ok(config)
+        judge::read(text, origin)
     }
 
-    /// What the types cannot say. The key's path comes with the problem.
-    fn check(&self) -> Result<(), (Vec<String>, String)> {
-        let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect();
+    /// What the types cannot say. `known` is whether there is such a board, be it one that is wrong.
+    fn problems(&self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {
+        let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let mut problems = Vec::new();
         if self.boards.len() > MAX_BOARDS {
             let problem = format!(
                 "there are {} boards: at most {MAX_BOARDS}",
                 self.boards.len()
             );
-            return Err((path(&["boards"]), problem));
+            problems.push((path(&["boards"]), problem));
         }
         for (name, board) in &self.boards {
-            board.check().map_err(|(key, problem)| {
-                let mut parts = vec!["boards", name.as_str()];
-                parts.extend(key);
-                (path(&parts), problem)
-            })?;
+            for (key, problem) in board.problems() {
+                let start = ["boards", name.as_str()];
+                problems.push((path(&[&start[..], &key].concat()), problem));
+            }
         }
-        self.check_serial_ports()?;
+        self.check_serial_ports(&mut problems);
+        self.check_listeners(&mut problems);
+        self.check_whitepawn(&mut problems, &known);
+        shared::check(self, &mut problems);
+        self.check_links(&mut problems, &known);
+        problems
+    }
+
+    /// One address, one listener.
+    fn check_listeners(&self, problems: &mut Vec<Problem>) {
+        let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut taken = vec![("uci".to_owned(), &self.uci.listen)];
-        let status = vec!["status".to_owned(), "listen".to_owned()];
+        let status = path(&["status", "listen"]);
         let ports = std::iter::once((status, "status".to_owned(), &self.status.listen)).chain(
             self.boards.iter().filter_map(|(name, board)| {
                 let key = path(&["boards", name.as_str(), "uci_listen"]);
@@ -164,23 +162,17 @@ impl Config {
                 let what = format!("[[whitepawn]] of {}", entry.board);
                 Some((key, what, &entry.tcp.as_ref()?.listen))
             });
-        let ports = ports.chain(apps);
-        for (key, what, listen) in ports {
+        for (key, what, listen) in ports.chain(apps) {
             if let Some((other, _)) = taken.iter().find(|(_, other)| shared::clash(other, listen)) {
-                return Err((
-                    key,
-                    format!("{listen} is already taken by {other}: give it another port"),
-                ));
+                let problem = format!("{listen} is already taken by {other}: give it another port");
+                problems.push((key, problem));
             }
             taken.push((what, listen));
         }
-        self.check_whitepawn()?;
-        shared::check(self)?;
-        self.check_links()
     }
 
     /// One serial port, one use.
-    fn check_serial_ports(&self) -> Result<(), (Vec<String>, String)> {
+    fn check_serial_ports(&self, problems: &mut Vec<Problem>) {
         let boards = self.boards.iter().map(|(name, board)| {
             let key = ["boards".to_owned(), name.to_string()];
             (key, format!("board {name}"), board.serial.as_ref())
@@ -198,52 +190,48 @@ impl Config {
             if let Some(other) = taken.insert(port, what) {
                 let problem = format!("{port} is already the port of {other}: one port, one board");
                 let rest = ["serial".to_owned(), "port".to_owned()];
-                return Err((key.into_iter().chain(rest).collect(), problem));
+                problems.push((key.into_iter().chain(rest).collect(), problem));
             }
         }
-        Ok(())
     }
 
     /// A board has one opponent.
-    fn check_links(&self) -> Result<(), (Vec<String>, String)> {
+    fn check_links(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
         let mut taken: Vec<&BoardName> = Vec::new();
         for (index, entry) in self.link.iter().enumerate() {
             let path = |key: &str| vec!["link".to_owned(), index.to_string(), key.to_owned()];
-            entry
-                .check()
-                .map_err(|(key, problem)| (path(key), problem))?;
+            let wrong = entry.problems().into_iter();
+            let mut wrong: Vec<Problem> = wrong.map(|(key, text)| (path(key), text)).collect();
             for board in &entry.boards {
-                if !self.boards.contains_key(board) {
-                    return Err((path("boards"), format!("there is no [boards.{board}]")));
-                }
-                if taken.contains(&board) {
-                    let problem =
-                        format!("{board} is in another [[link]] already: a board has one opponent");
-                    return Err((path("boards"), problem));
-                }
-                taken.push(board);
+                let problem = if !known(board) {
+                    format!("there is no [boards.{board}]")
+                } else if taken.contains(&board) {
+                    format!("{board} is in another [[link]] already: a board has one opponent")
+                } else {
+                    continue;
+                };
+                wrong.push((path("boards"), problem));
             }
+            // One problem a key is enough.
+            wrong.dedup_by(|later, earlier| later.0 == earlier.0);
+            problems.extend(wrong);
+            taken.extend(&entry.boards);
         }
-        Ok(())
     }
 
-    fn check_whitepawn(&self) -> Result<(), (Vec<String>, String)> {
+    fn check_whitepawn(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
         for (index, entry) in self.whitepawn.iter().enumerate() {
-            let path = |key: Vec<&str>| {
+            let path = |key: &[&str]| {
                 let start = ["whitepawn".to_owned(), index.to_string()];
-                start
-                    .into_iter()
-                    .chain(key.into_iter().map(str::to_owned))
-                    .collect()
+                let key = key.iter().map(ToString::to_string);
+                start.into_iter().chain(key).collect()
             };
-            if !self.boards.contains_key(&entry.board) {
+            if !known(&entry.board) {
                 let problem = format!("there is no [boards.{}]", entry.board);
-                return Err((path(vec!["board"]), problem));
+                problems.push((path(&["board"]), problem));
             }
-            entry
-                .check()
-                .map_err(|(key, problem)| (path(key), problem))?;
+            let wrong = entry.problems().into_iter();
+            problems.extend(wrong.map(|(key, problem)| (path(&key), problem)));
         }
-        Ok(())
     }
 }

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Config, Listen};
-
-/// A mistake: the key's path, and the problem.
-type Mistake = (Vec<String>, String);
+use super::{Config, Listen, judge::Problem};
 
 /// What each part may be right about, and not all of them together.
-pub(super) fn check(config: &Config) -> Result<(), Mistake> {
-    boards(config)?;
-    rfcomm(config)?;
-    itself(config)
+pub(super) fn check(config: &Config, problems: &mut Vec<Problem>) {
+    boards(config, problems);
+    rfcomm(config, problems);
+    itself(config, problems);
 }
 
 /// Whether two addresses cannot both be listened at, or the one is reached at the other.
@@ -42,7 +39,7 @@ fn parts(address: &str) -> Option<(&str, u16)> {
 }
 
 /// One way, one board.
-fn boards(config: &Config) -> Result<(), Mistake> {
+fn boards(config: &Config, problems: &mut Vec<Problem>) {
     let mut taken = BTreeMap::new();
     for (name, board) in &config.boards {
         let ble = board.ble.as_ref();
@@ -69,33 +66,32 @@ fn boards(config: &Config) -> Result<(), Mistake> {
             let problem = |other| format!("{way} is already {other}'s: {remedy}");
             if let Some(other) = taken.get(&(key, way.clone())) {
                 let path = ["boards", name.as_str()].into_iter().chain(key);
-                return Err((path.map(str::to_owned).collect(), problem(other)));
+                problems.push((path.map(str::to_owned).collect(), problem(other)));
             }
             taken.insert((key, way), name);
         }
     }
-    Ok(())
 }
 
 /// `BlueZ` gives the serial port profile to one.
-fn rfcomm(config: &Config) -> Result<(), Mistake> {
+fn rfcomm(config: &Config, problems: &mut Vec<Problem>) {
     let entries = config.whitepawn.iter().enumerate();
     let mut with = entries.filter(|(_, entry)| entry.rfcomm.is_some());
-    match (with.next(), with.next()) {
-        (Some((_, first)), Some((index, _))) => {
-            let path = ["whitepawn", &index.to_string(), "rfcomm"].map(str::to_owned);
-            let problem = format!(
-                "Bluetooth's serial port is already the [[whitepawn]] of {}: only one can have it",
-                first.board
-            );
-            Err((path.to_vec(), problem))
-        }
-        _ => Ok(()),
+    let Some((_, first)) = with.next() else {
+        return;
+    };
+    for (index, _) in with {
+        let path = ["whitepawn", &index.to_string(), "rfcomm"].map(str::to_owned);
+        let problem = format!(
+            "Bluetooth's serial port is already the [[whitepawn]] of {}: only one can have it",
+            first.board
+        );
+        problems.push((path.to_vec(), problem));
     }
 }
 
 /// No board is its own app's board.
-fn itself(config: &Config) -> Result<(), Mistake> {
+fn itself(config: &Config, problems: &mut Vec<Problem>) {
     for entry in &config.whitepawn {
         let board = config.boards.get(&entry.board);
         let far = board.and_then(|board| board.tcp.as_ref());
@@ -108,10 +104,9 @@ fn itself(config: &Config) -> Result<(), Mistake> {
                 "{} is where its own [[whitepawn]] listens: BoardBridge would play against itself",
                 far.address.0
             );
-            return Err((path.to_vec(), problem));
+            problems.push((path.to_vec(), problem));
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

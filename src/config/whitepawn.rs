@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de};
 use uuid::Uuid;
 
 use super::{
-    board::{MAX_BLE_NAME, SerialConfig, check_adapter, check_name},
+    board::{MAX_BLE_NAME, SerialConfig, Wrong, check_adapter, check_name},
     value::{Listen, LongUuid, is_address},
 };
 use crate::{board::name::BoardName, driver::registry::SWPP_BAUD};
@@ -33,6 +33,13 @@ pub struct WhitePawnConfig {
     pub ble: Option<BleServed>,
     /// Over Bluetooth Classic.
     pub rfcomm: Option<RfcommServed>,
+    /// Whether the app is told the piece that a pawn becomes.
+    #[serde(default = "yes")]
+    pub promotion_letter: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// `tcp = { listen = "…" }`
@@ -157,7 +164,8 @@ impl WhitePawnConfig {
     }
 
     /// What the types cannot say: the key, relative to the entry, and the problem.
-    pub(super) fn check(&self) -> Result<(), (Vec<&'static str>, String)> {
+    pub(super) fn problems(&self) -> Vec<Wrong> {
+        let mut problems = Vec::new();
         let ways = [
             self.tcp.is_some(),
             self.serial.is_some(),
@@ -166,10 +174,10 @@ impl WhitePawnConfig {
         ];
         if ways.into_iter().filter(|way| *way).count() != 1 {
             let problem = "give exactly one of tcp, serial, ble, rfcomm".to_owned();
-            return Err((Vec::new(), problem));
+            problems.push((Vec::new(), problem));
         }
         if let Some(serial) = &self.serial {
-            serial.check()?;
+            problems.extend(serial.problems());
         }
         let ble = self.ble.as_ref();
         let rfcomm = self.rfcomm.as_ref();
@@ -179,23 +187,24 @@ impl WhitePawnConfig {
             ("ble", of_ble, MAX_ADVERTISED),
             ("rfcomm", of_rfcomm, MAX_BLE_NAME),
         ] {
-            check_name(name, longest).map_err(|problem| (vec![way, "name"], problem))?;
+            let named = check_name(name, longest).err();
+            problems.extend(named.map(|problem| (vec![way, "name"], problem)));
         }
         if let Some(ble) = ble {
-            check_adapter(ble.adapter.as_deref())
-                .map_err(|problem| (vec!["ble", "adapter"], problem))?;
+            let adapter = check_adapter(ble.adapter.as_deref()).err();
+            problems.extend(adapter.map(|problem| (vec!["ble", "adapter"], problem)));
             let [service, write, notify] = ble.uuids();
             if service == write || service == notify || write == notify {
                 let problem = "service, write and notify are three different UUIDs".to_owned();
-                return Err((vec!["ble"], problem));
+                problems.push((vec!["ble"], problem));
             }
         }
         let channel = rfcomm.and_then(|rfcomm| rfcomm.channel);
         if channel.is_some_and(|channel| !RFCOMM_CHANNELS.contains(&channel)) {
             let (first, last) = (RFCOMM_CHANNELS.start(), RFCOMM_CHANNELS.end());
             let problem = format!("is a channel, {first} to {last}");
-            return Err((vec!["rfcomm", "channel"], problem));
+            problems.push((vec!["rfcomm", "channel"], problem));
         }
-        Ok(())
+        problems
     }
 }

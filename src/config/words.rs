@@ -1,13 +1,17 @@
 //! Mistakes of a configuration in plain words, where serde has its own.
 
-use figment::error::Actual;
+use figment::{error::Actual, value::Value};
 
-use super::whitepawn::RFCOMM_CHANNELS;
+use super::{BoardKind, board::Dialect, value::is_address, whitepawn::RFCOMM_CHANNELS};
+
+/// From here on (Jaro and Winkler's measure, 0 to 1) a word is taken for another one mistyped: `usi` for `uci`. Few
+/// words of three letters are less alike.
+const LIKE: f64 = 0.77;
 
 /// The longest text that is repeated whole, in characters.
 const MAX_REPEATED: usize = 60;
 /// Tables that there may be several of: each stands below its name in two brackets.
-const LISTS: [&str; 2] = ["whitepawn", "link"];
+pub(super) const LISTS: [&str; 2] = ["whitepawn", "link"];
 /// Tables that there is one of.
 const SINGLE: [&str; 3] = ["uci", "status", "games"];
 
@@ -41,21 +45,108 @@ pub(super) fn unfit(path: &[String], found: &Actual, wanted: &str) -> String {
     format!("is {}, not {}", right(path, wanted), stands(found))
 }
 
-/// What is wrong with a table that stands in two brackets by mistake.
-pub(super) fn one_bracket(path: &[String]) -> Option<String> {
+/// How much of the path is a table that stands in two brackets by mistake, and what is wrong with it.
+pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
     let is_index = |part: &String| part.parse::<usize>().is_ok();
-    let head = match path {
+    let (length, head) = match path {
         [single, index, ..] if SINGLE.contains(&single.as_str()) && is_index(index) => {
-            single.clone()
+            (1, single.clone())
         }
         [boards, board, index, ..] if boards == "boards" && is_index(index) => {
-            format!("boards.{board}")
+            (2, format!("boards.{board}"))
         }
         _ => return None,
     };
-    Some(format!(
-        "there is only one: write [{head}], with one bracket"
-    ))
+    let problem = format!("there is only one: write [{head}], with one bracket");
+    Some((length, problem))
+}
+
+/// What to say of a key that is not known there, with this value.
+pub(super) fn no_such_key(
+    path: &[String],
+    kind: Option<BoardKind>,
+    given: Option<&Value>,
+    known: &[&str],
+) -> String {
+    let name = path.last().map_or("", String::as_str);
+    let text = given.and_then(Value::as_str);
+    let value = match (text, given.and_then(Value::to_i128)) {
+        (Some(text), _) => format!("{text:?}"),
+        (None, Some(number)) => number.to_string(),
+        (None, None) => "…".to_owned(),
+    };
+    let by_network = kind != Some(BoardKind::MikoNeo) && text.is_some_and(is_address);
+    let (way, inside) = match name {
+        "port" => ("serial", format!("port = {value}")),
+        "baud" => ("serial", format!("port = \"/dev/ttyUSB0\", baud = {value}")),
+        "address" if by_network => ("tcp", format!("address = {value}")),
+        "name" | "address" => ("ble", format!("{name} = {value}")),
+        "listen" => ("tcp", format!("listen = {value}")),
+        _ => ("", String::new()),
+    };
+    if known.contains(&way) {
+        return format!("stands in braces: {way} = {{ {inside} }}");
+    }
+    format!(
+        "there is no such key; {} may stand: {}",
+        meant(name, known).map_or("here".to_owned(), |meant| format!("{meant} Here")),
+        known.join(", ")
+    )
+}
+
+/// What to say of a word that is not one of those there are.
+pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> String {
+    let is_kind = path.last().is_some_and(|key| key == "kind");
+    let is_sister = Value::from(name)
+        .deserialize()
+        .is_ok_and(|dialect| Dialect::Citrine != dialect);
+    if is_kind && is_sister {
+        return format!(
+            "`{name}` is a dialect: write kind = \"novag-citrine\", and dialect = \"{name}\" below it"
+        );
+    }
+    let meant = meant(name, known);
+    let one_of = meant.map_or("this".to_owned(), |meant| format!("{meant} This"));
+    format!(
+        "`{name}` is not known; {one_of} is one of: {}",
+        known.join(", ")
+    )
+}
+
+/// `did you mean novag-citrine?`, if one or more of the words there are is like this one.
+fn meant(name: &str, known: &[&str]) -> Option<String> {
+    let like = like(name, known);
+    (!like.is_empty()).then(|| format!("did you mean {}?", like.join(" or ")))
+}
+
+/// Those that this word is a part of, else the one it is most like, else those that share a part with it.
+pub(crate) fn like<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
+    let name = name.to_ascii_lowercase().replace([' ', '_'], "-");
+    let parts = |word: &str| -> Vec<String> {
+        let word = word.replace('_', "-");
+        word.split('-').map(str::to_owned).collect()
+    };
+    let mine = parts(&name);
+    let whole = |key: &&&str| {
+        parts(key)
+            .windows(mine.len())
+            .any(|parts| *parts == mine[..])
+    };
+    let found: Vec<&str> = known.iter().filter(whole).copied().collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let measured = known
+        .iter()
+        .map(|key| (strsim::jaro_winkler(&name, &parts(key).join("-")), *key));
+    let near = measured
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    if let Some((_, key)) = near {
+        return vec![key];
+    }
+    let shares = |key: &&&str| parts(key).iter().any(|part| mine.contains(part));
+    known.iter().filter(shares).copied().collect()
 }
 
 /// What is missing, with an example.

@@ -12,6 +12,7 @@ pub mod neo;
 pub mod outbox;
 pub mod pacer;
 pub mod registry;
+pub mod stranger;
 pub mod swpp;
 pub mod ucb;
 
@@ -22,6 +23,7 @@ use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Piece, Positio
 pub use self::channel::{Channel, Outcome, Outgoing, Request};
 use crate::{
     board::occasion::{Beginning, GameEnd},
+    config::BoardKind,
     game::Game,
     guidance::Picture,
 };
@@ -195,8 +197,13 @@ pub enum DriverEvent {
         /// For instance `UCBII V1.09`.
         id: Option<String>,
     },
+    /// A board that cannot be asked whether it is there has said nothing over this link yet. It is shown moves all the
+    /// same.
+    Unheard,
     /// The board has stopped answering; the driver goes on asking.
     Silent,
+    /// What came is in the words of another kind of board, and nothing of this one has been heard.
+    Stranger(BoardKind),
     /// The board was switched on again: what was on the way is void.
     Restarted,
     /// The board asks for the current position; answer with [`Driver::tell_position`].
@@ -207,6 +214,8 @@ pub enum DriverEvent {
     TookBack(Option<Reported>),
     /// The board stands at the start of a new game.
     NewGame,
+    /// The player says, by a key of the board, that the pieces stand as they were to be set up.
+    Ready,
     /// The step under way is in the board's game now (the hand may still have to move the pieces).
     Accepted,
     /// The step under way did not take effect.
@@ -282,6 +291,11 @@ impl Misplaced {
             stands,
             wanted: wanted.clone(),
         }
+    }
+
+    /// Whether nothing is wrong after all.
+    pub fn is_right(&self) -> bool {
+        self.lacking.is_empty() && self.surplus.is_empty() && self.stands.board == self.wanted
     }
 }
 
@@ -363,6 +377,11 @@ pub trait Driver: Send {
     /// Asks the board which game it holds, where [`Capabilities::tells_game`].
     fn learn(&mut self, now: Instant);
 
+    /// Whether the board has been asked what it holds and has not told yet: it may hold more than is known.
+    fn is_asked(&self) -> bool {
+        false
+    }
+
     /// Asks the board for its squares, where [`Capabilities::tells_game`].
     fn look(&mut self, now: Instant);
 
@@ -370,6 +389,12 @@ pub trait Driver: Send {
     /// knows no pieces recognises moves by it. `may_replace`: nobody has been told its last move yet.
     /// `true` if there is something to say now.
     fn follow(&mut self, _now: Instant, _game: &Game, _may_replace: bool) -> bool {
+        false
+    }
+
+    /// The board has this game, and the hand may still have to make its last move. A board that shows the move no more
+    /// shows it again; `true` if so. Call it only while [`Self::idle`].
+    fn light_again(&mut self, _now: Instant, _game: &Game) -> bool {
         false
     }
 

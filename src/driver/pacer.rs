@@ -73,6 +73,11 @@ impl<T> Pacer<T> {
         self.last_heard = Some(now);
     }
 
+    /// When the board last spoke.
+    pub fn last_heard(&self) -> Option<Instant> {
+        self.last_heard
+    }
+
     /// When the next message may go.
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.queue.front()?;

@@ -83,7 +83,9 @@ fn swpp(board: &BoardConfig) -> Swpp {
         None => Way::Stream,
     };
     let move_wait = board.move_wait.map_or(swpp::MOVE_WAIT, |span| span.0);
-    Swpp::new(way, move_wait)
+    // An Arduino restarts when its port is opened, and its boot loader may be done before our first greeting.
+    let forgets = board.forgets.or(board.serial.as_ref().map(|_| true));
+    Swpp::new(way, move_wait).forgetting(forgets)
 }
 
 fn citrine(board: &BoardConfig) -> Citrine {

@@ -7,7 +7,7 @@
 //! long as it runs.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{
@@ -75,9 +75,9 @@ impl Folder {
         }
         // It stays when it is not locked any more: somebody else may have it open already.
         let name = self.path.join(format!(".{}{LOCK}", self.board));
-        let opened = match File::open(&name) {
+        let opened = match regular(File::options().read(true), &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                File::options().append(true).create(true).open(&name)
+                regular(File::options().append(true).create(true), &name)
             }
             opened => opened,
         };
@@ -123,7 +123,7 @@ impl Folder {
         };
         let mut text = Vec::new();
         // One that cannot be read is not ours to go on with.
-        let read = File::open(self.path.join(&file))
+        let read = regular(File::options().read(true), &self.path.join(&file))
             .and_then(|opened| opened.take(MAX_FILE as u64 + 1).read_to_end(&mut text));
         Ok(read.is_ok().then_some(Found { file, text }))
     }
@@ -171,6 +171,10 @@ impl Folder {
             }
             None => self.place(file, &writing.stem)?,
         };
+        if let Some(replaced) = writing.instead_of.as_ref().filter(|old| **old != name) {
+            // It is in nobody's way if it stays.
+            let _ = fs::remove_file(self.path.join(replaced));
+        }
         // The name too is to be there after a power cut. Not every system opens a folder.
         #[cfg(unix)]
         File::open(&self.path)?.sync_all()?;
@@ -192,6 +196,26 @@ impl Folder {
         Err(io::Error::other(format!(
             "{MAX_SAME_NAME} files are called {stem}"
         )))
+    }
+}
+
+/// Opens a regular file, and nothing else: opening a FIFO waits for its other end, reading a device may never end, and a
+/// link leads to whatever another user has put there.
+fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
+    let not_regular = || {
+        let text = format!("{} is not a regular file", path.display());
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    };
+    let file = options.open(path).map_err(|error| {
+        let other = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
+        if other { not_regular() } else { error }
+    })?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(not_regular())
     }
 }
 
@@ -270,6 +294,12 @@ pub fn remedy(error: &io::Error) -> &'static str {
             "stop that one, give the board another name, or name another folder by `directory` in [games]"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk",
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit on the size of files (`ulimit -f`, `LimitFSIZE=` in the unit)"
+        }
+        io::ErrorKind::InvalidInput => {
+            "remove it, or name another folder by `directory` in [games]"
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "the service may write below /var/lib/boardbridge; name another folder by `directory` in [games], or let \
              this user write there"

@@ -17,11 +17,13 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use jiff::tz::TimeZone;
+
 use super::{
     folder::Found,
     reading,
     record::{Heading, Record},
-    writing::{date_and_time, pgn, program},
+    writing::{clock, pgn, program},
 };
 use crate::{
     board::{
@@ -49,11 +51,16 @@ pub const RETRY_WAIT: Duration = Duration::from_mins(1);
 /// Games that may wait to be written: some days' games on a disk that is full.
 pub const MAX_UNWRITTEN: usize = 32;
 
+/// The beginning of a file's name: in UTC, so that names stay in the order of the games when the clocks change.
+const STAMP: &str = "%Y-%m-%d_%H%M%S";
+
 /// A text to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writing {
     /// Over this file of ours; a new one if none.
     pub over: Option<String>,
+    /// In place of this file of ours, which is removed then: it has a game of a move or two that another took the place of.
+    pub instead_of: Option<String>,
     /// What a new file's name begins with.
     pub stem: String,
     /// Everything that is to be in it.
@@ -78,12 +85,16 @@ struct Kept {
     id: u64,
     record: Record,
     file: Option<String>,
+    /// The file of the game whose place this one took.
+    instead_of: Option<String>,
     /// Counts the changes.
     revision: u64,
     /// What the file has.
     written: u64,
     /// The board was at a start since, or nobody saw it: it may be another game that is played now.
     left: bool,
+    /// The board was put back to the start, and nobody leads it into this game again.
+    put_back: bool,
     /// It was read from its file, and has not gone on yet.
     found: bool,
 }
@@ -97,20 +108,36 @@ impl Kept {
     fn goes_on_as(&self, game: &Game, common: usize) -> bool {
         let before = self.record.game.len();
         let lost = before - common;
+        if self.put_back && before <= MAX_UNMADE {
+            return false;
+        }
         if self.record.game == *game {
             return true;
         }
         if !self.left {
             return lost <= MAX_TAKEN_BACK;
         }
-        let unmade = before <= MAX_UNMADE && !self.found;
         let known = lost == 0 || (lost <= MAX_TAKEN_BACK && common > MAX_TAKEN_BACK);
-        !self.record.is_over() && (unmade || known)
+        !self.record.is_over() && known
+    }
+
+    /// Whether it has so few moves that it is not kept beside this one, from the same start.
+    fn gives_way_to(&self, game: &Game) -> bool {
+        let unmade = self.record.game.len() <= MAX_UNMADE && !self.record.is_over();
+        unmade && self.left && !self.found && self.record.game.start() == game.start()
+    }
+
+    /// Another game takes its place.
+    fn begin_anew(&mut self, at: SystemTime, game: &Game) {
+        self.record = Record::new(at, Game::from_start(game.start().clone()));
+        self.instead_of = self.file.take().or(self.instead_of.take());
+        self.revision += 1;
     }
 
     /// The game has come to this. `by` is who made its last moves, where that was seen.
     fn go_on(&mut self, game: &Game, by: &[Option<By>]) {
         self.left = false;
+        self.put_back = false;
         self.found = false;
         let common = self.record.game.common_plies(game).unwrap_or(0);
         if !self.record.follow(game) {
@@ -151,8 +178,13 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// A board whose games are kept; `last` is its last file.
-    pub fn new(board: BoardName, config: &GamesConfig, last: Option<Found>) -> Self {
+    /// A board in this time zone whose games are kept; `last` is its last file.
+    pub fn new(
+        board: BoardName,
+        config: &GamesConfig,
+        zone: TimeZone,
+        last: Option<Found>,
+    ) -> Self {
         let given = |text: &Option<TagText>, default: &str| match text {
             Some(text) => Arc::from(text.0.as_str()),
             None => Arc::from(default),
@@ -161,15 +193,18 @@ impl Keeper {
             site: given(&config.site, "?"),
             player: given(&config.player, &format!("Hand on {board}")),
             annotator: format!("BoardBridge {} on {board}", env!("CARGO_PKG_VERSION")).into(),
+            zone,
         };
         let found = last.and_then(|Found { file, text }| {
             Some(Kept {
                 id: 0,
                 record: reading::own(&text, &heading)?,
                 file: Some(file),
+                instead_of: None,
                 revision: 0,
                 written: 0,
                 left: true,
+                put_back: false,
                 found: true,
             })
         });
@@ -217,8 +252,13 @@ impl Keeper {
             self.begin(at, &snapshot.game, &snapshot.by);
             return;
         };
+        let leads_on = |game: &Game, plies: usize| {
+            let shared = target.and_then(|target| target.common_plies(game));
+            shared.is_some_and(|shared| shared > plies)
+        };
         if snapshot.game.is_empty() {
             kept.left = true;
+            kept.put_back |= !leads_on(&kept.record.game, 0);
             return;
         }
         let game = (*snapshot.game).clone().rebased(&kept.record.game);
@@ -236,8 +276,7 @@ impl Keeper {
         };
         kept.left |= common == 0;
         if common == game.len() && common < kept.record.game.len() {
-            let shared = target.and_then(|target| target.common_plies(&kept.record.game));
-            let led_back = shared.is_some_and(|shared| shared > common);
+            let led_back = leads_on(&kept.record.game, common);
             // A board that takes back ply by ply is still on its way to where the program wants it.
             let on_its_way = target.is_some_and(|target| {
                 target.len() < snapshot.game.len() && snapshot.game.continues(target)
@@ -276,15 +315,19 @@ impl Keeper {
         }
         if let Some(before) = self.returning(game) {
             self.games.swap(before, before + 1);
+        } else if let Some(kept) = self.games.back_mut().filter(|kept| kept.gives_way_to(game)) {
+            kept.begin_anew(at, game);
         } else {
             self.ids += 1;
             self.games.push_back(Kept {
                 id: self.ids,
                 record: Record::new(at, Game::from_start(game.start().clone())),
                 file: None,
+                instead_of: None,
                 revision: 0,
                 written: 0,
                 left: false,
+                put_back: false,
                 found: false,
             });
         }
@@ -373,13 +416,17 @@ impl Keeper {
             return None;
         }
         let kept = self.games.iter().find(|kept| kept.is_dirty())?;
-        let (date, time) = date_and_time(kept.record.began);
         self.writing = Some((kept.id, kept.revision));
         // A game that is over needs no gap behind it, but then the next one has only begun.
         self.write_after = Some(now + WRITE_GAP);
         Some(Writing {
             over: kept.file.clone(),
-            stem: format!("{date}_{}_{}", time.replace(':', ""), self.board),
+            instead_of: kept.instead_of.clone(),
+            stem: format!(
+                "{}_{}",
+                clock(kept.record.began, &TimeZone::UTC, STAMP),
+                self.board
+            ),
             text: pgn(&kept.record, &self.heading),
         })
     }
@@ -401,6 +448,7 @@ impl Keeper {
         self.retry_after = None;
         if let Some(kept) = self.games.iter_mut().find(|kept| kept.id == id) {
             kept.file = Some(file);
+            kept.instead_of = None;
             kept.written = revision;
         }
         if was_failing {

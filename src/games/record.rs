@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration, time::SystemTime};
 
+use jiff::tz::TimeZone;
 use shakmaty::{Color, KnownOutcome, Outcome, Position};
 
 use crate::{board::occasion::GameEnd, bus::By, game::Game};
@@ -15,6 +16,8 @@ pub struct Heading {
     pub player: Arc<str>,
     /// What wrote the file: `BoardBridge 0.1.0 on citrine`.
     pub annotator: Arc<str>,
+    /// Where the board is: for the local time.
+    pub zone: TimeZone,
 }
 
 /// How a game stands.
@@ -32,7 +35,7 @@ pub enum Standing {
 /// One game with what is known of it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// When it began.
+    /// When its first move was made, as far as anybody saw it.
     pub began: SystemTime,
     /// The moves.
     pub game: Game,

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use jiff::tz::TimeZone;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -34,7 +35,7 @@ pub async fn keep(
         Ok(last) => (last, None),
         Err(error) => (None, Some(error)),
     };
-    let mut keeper = Keeper::new(board.name.clone(), &config, last);
+    let mut keeper = Keeper::new(board.name.clone(), &config, TimeZone::system(), last);
     if let Some(error) = error {
         tell_trouble(&board, &folder, &error);
         keeper.trouble_told();

@@ -4,6 +4,7 @@
 
 use std::{fmt::Write as _, sync::Arc, time::Duration, time::SystemTime};
 
+use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 use shakmaty::{CastlingMode, Color, Outcome, Position, san::SanPlus};
 
 use super::record::{Heading, Record, Standing};
@@ -17,22 +18,22 @@ const MAX_VALUE: usize = 110;
 /// A hand does not take longer than the comment can say.
 const MAX_TOOK: Duration = Duration::from_hours(24 * 99);
 
-/// When, as `2026-11-21`, and as `15:30:12`, in UTC.
-pub fn date_and_time(at: SystemTime) -> (String, String) {
-    // A clock before 1970 or beyond 9999 is none.
-    let longest = Duration::from_hours(24 * 365 * 8000);
+/// The latest beginning that is written: `Date` has four digits for the year. A clock beyond it, or before 1970, is wrong.
+const LATEST: Duration = Duration::from_hours(24 * 365 * 8000);
+
+/// The parts of a time as `strftime` names them, in a time zone.
+pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
     let since = at.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default().min(longest);
-    let text = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string();
-    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
-    (date.to_owned(), time.trim_end_matches('Z').to_owned())
+    let since = since.unwrap_or_default().min(LATEST);
+    let at = Timestamp::try_from(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
+    strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
 }
 
 /// A game as PGN.
 pub fn pgn(record: &Record, heading: &Heading) -> String {
     let mut text = String::new();
-    let (date, time) = date_and_time(record.began);
-    let date = date.replace('-', ".");
+    let local = |format| clock(record.began, &heading.zone, format);
+    let utc = |format| clock(record.began, &TimeZone::UTC, format);
     let player = |color| match record.player(color) {
         None => "?",
         Some(By::Target) => record.program.as_deref().unwrap_or("?"),
@@ -41,7 +42,7 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
     let result = record.outcome().to_string();
     tag(&mut text, "Event", "?");
     tag(&mut text, "Site", &heading.site);
-    tag(&mut text, "Date", &date);
+    tag(&mut text, "Date", &local("%Y.%m.%d"));
     tag(&mut text, "Round", "-");
     tag(&mut text, "White", player(Color::White));
     tag(&mut text, "Black", player(Color::Black));
@@ -55,8 +56,10 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
         tag(&mut text, "SetUp", "1");
         tag(&mut text, "FEN", &fen(start).to_string());
     }
-    tag(&mut text, "UTCDate", &date);
-    tag(&mut text, "UTCTime", &time);
+    tag(&mut text, "Time", &local("%H:%M:%S"));
+    tag(&mut text, "GameStartTime", &local("%Y-%m-%dT%H:%M:%S %z"));
+    tag(&mut text, "UTCDate", &utc("%Y.%m.%d"));
+    tag(&mut text, "UTCTime", &utc("%H:%M:%S"));
     tag(&mut text, "TimeControl", "?");
     let termination = match (record.standing, record.outcome()) {
         (Standing::Ended(GameEnd::Aborted), _) => Some("abandoned"),

@@ -177,7 +177,7 @@ impl End {
     /// Takes in whether the board is there.
     pub fn seen(&mut self, now: Instant, link: &LinkState) -> Option<Presently> {
         let presence = &mut self.presence;
-        match (link == &LinkState::Up, presence.up) {
+        match (link.is_open(), presence.up) {
             (true, false) => {
                 presence.up = true;
                 presence.yields_at = None;
@@ -215,10 +215,8 @@ impl End {
     /// Takes in whether all pieces stand at the start. `true` if they have just been put there by the hand.
     pub fn put_to_start(&mut self, snapshot: &Snapshot) -> bool {
         let game = &snapshot.game;
-        self.at_start = snapshot.link == LinkState::Up
-            && snapshot.sure
-            && game.is_standard()
-            && game.is_empty();
+        self.at_start =
+            snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
         self.at_start && before != self.put_to_start
     }

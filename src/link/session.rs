@@ -328,7 +328,7 @@ impl Session {
     fn take_back(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         let common = snapshot.game.common_plies(&self.game);
         let left = common.filter(|left| *left < self.game.len());
-        let there = snapshot.taken_back && snapshot.link == LinkState::Up;
+        let there = snapshot.taken_back && snapshot.link.is_open();
         let Some(left) = left.filter(|_| there) else {
             self.end(side).took_nothing_back();
             return;

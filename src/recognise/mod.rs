@@ -84,6 +84,8 @@ pub struct Recogniser {
     resuming: Option<u8>,
     /// Something was recognised, and the game has not followed yet.
     behind: bool,
+    /// The pieces are known to stand otherwise: nothing is recognised.
+    paused: bool,
     out: VecDeque<Recognised>,
 }
 
@@ -104,6 +106,7 @@ impl Recogniser {
             puzzling: None,
             resuming: None,
             behind: true,
+            paused: false,
             out: VecDeque::with_capacity(WAITING),
         }
     }
@@ -165,10 +168,19 @@ impl Recogniser {
         self.behind = true;
     }
 
+    /// Recognises nothing while this is on: whoever knows the pieces knows that they stand otherwise, whatever the squares say.
+    pub fn pause(&mut self, now: Instant, on: bool) {
+        if std::mem::replace(&mut self.paused, on) != on {
+            self.weigh(now, true);
+        }
+    }
+
     /// Nothing was sensed for a while, and begins to be sensed again.
     pub fn resume(&mut self) {
         self.evidence.resume();
         self.pending = None;
+        // The player was told of another state of the board, if at all.
+        self.puzzle = None;
         self.puzzle_due = None;
         self.resuming = Some(0);
     }
@@ -269,6 +281,10 @@ impl Recogniser {
     fn weigh(&mut self, now: Instant, event: bool) {
         let before = self.pending.take();
         if self.behind {
+            return;
+        }
+        if self.paused {
+            self.puzzle_due = None;
             return;
         }
         let found = self.find();

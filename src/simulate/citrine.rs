@@ -1,5 +1,6 @@
 //! A simulated Citrine. It loses commands that come too close, shows a move only after a second send at the
-//! right distance, echoes only the first, and forgets its settings at every new game.
+//! right distance, echoes only the first, puts its lamps out when it is asked for something, forgets its settings at
+//! every new game and when it is told to, and makes a move of its own where the wrong king is lifted.
 
 use std::{
     collections::VecDeque,
@@ -19,6 +20,32 @@ const SECOND_SEND: Duration = Duration::from_millis(160);
 /// The second send of a capture: 3 s by the field notes, less the same.
 const SECOND_SEND_CAPTURE: Duration = Duration::from_millis(2960);
 
+/// The level after a new game (document).
+const LEVEL: &str = "TR1";
+
+/// A move that is in the board's game and waits for the hand.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    m: Move,
+    /// When it was first sent.
+    first: Instant,
+    /// It was sent twice, at the right distance.
+    twice: bool,
+    /// The lamps show it.
+    lit: bool,
+}
+
+impl Shown {
+    fn sent(m: Move, first: Instant) -> Self {
+        Self {
+            m,
+            first,
+            twice: false,
+            lit: false,
+        }
+    }
+}
+
 /// A simulated Citrine.
 #[derive(Debug)]
 pub struct Citrine {
@@ -33,8 +60,7 @@ pub struct Citrine {
     line: Vec<u8>,
     /// What is being read came after this.
     after: Option<Instant>,
-    /// The move sent by the computer: when first, and whether the lamps show it.
-    shown: Option<(Move, Instant, bool)>,
+    shown: Option<Shown>,
     /// The hand executes a shown move so long after it sees it; never by itself if absent.
     hand_delay: Option<Duration>,
     executes_at: Option<Instant>,
@@ -52,7 +78,7 @@ impl Citrine {
             game: Game::standard(),
             referee: false,
             xmit: false,
-            level: "TR1".to_owned(),
+            level: LEVEL.to_owned(),
             heard: None,
             line: Vec::new(),
             after: None,
@@ -77,12 +103,29 @@ impl Citrine {
         self.reports.push_back(report);
     }
 
-    fn new_game(&mut self) {
-        self.game = Game::standard();
+    fn forget_settings(&mut self) {
         self.referee = false;
         self.xmit = false;
+        LEVEL.clone_into(&mut self.level);
+    }
+
+    /// What is shown was executed, or is of no interest any more.
+    fn show_nothing(&mut self) {
         self.shown = None;
         self.executes_at = None;
+    }
+
+    /// The lamps go out; the hand does not know any more what to do. The move that they showed.
+    fn darken(&mut self) -> Option<Move> {
+        self.executes_at = None;
+        let shown = self.shown.as_mut()?;
+        std::mem::take(&mut shown.lit).then_some(shown.m)
+    }
+
+    fn new_game(&mut self) {
+        self.game = Game::standard();
+        self.forget_settings();
+        self.show_nothing();
         self.say("New Game");
         self.report(Report::NewGame);
     }
@@ -142,6 +185,12 @@ impl Citrine {
             ("X", Some("ON")) => self.xmit = true,
             ("X", Some("OFF")) => self.xmit = false,
             ("L", Some(level)) => level.clone_into(&mut self.level),
+            // An inquiry puts out the lamps (document).
+            ("U" | "X" | "L" | "C" | "G" | "P" | "I", None) => {
+                if let Some(m) = self.darken() {
+                    self.report(Report::PutOut(m));
+                }
+            }
             _ => {}
         }
         match verb {
@@ -160,11 +209,7 @@ impl Citrine {
             "T" => self.take_back(true),
             "G" => self.list(),
             "P" => self.grid(),
-            "J" => {
-                if let Some(m) = random_move(&self.game, &mut self.random) {
-                    self.push(m);
-                }
-            }
+            "J" => self.play_itself(now),
             _ if upper.starts_with("PC") => self.set_up(&line[2..]),
             _ if upper.starts_with('M') => self.sent_move(now, &upper[1..]),
             // Invalid commands are simply ignored.
@@ -173,22 +218,23 @@ impl Citrine {
     }
 
     fn sent_move(&mut self, now: Instant, text: &str) {
-        if let Some((m, first, visible)) = self.shown
-            && !visible
-            && same(text, m, self.game.turn().other())
-        {
-            let least = if m.is_capture() {
+        if let Some(shown) = self.shown.filter(|shown| same(text, shown.m)) {
+            let least = if shown.m.is_capture() {
                 SECOND_SEND_CAPTURE
             } else {
                 SECOND_SEND
             };
-            if now.duration_since(first) < self.scaled(least) {
+            if !shown.twice && now.duration_since(shown.first) < self.scaled(least) {
                 self.report(Report::Fault(format!("second send of {text} too early")));
                 return;
             }
-            self.shown = Some((m, first, true));
-            self.executes_at = self.hand_delay.map(|delay| now + delay);
-            self.report(Report::Shown(m));
+            let report = if shown.twice {
+                Report::LitAgain(shown.m)
+            } else {
+                Report::Shown(shown.m)
+            };
+            self.light(now, shown);
+            self.report(report);
             return;
         }
         let found = self
@@ -196,20 +242,23 @@ impl Citrine {
             .position()
             .legal_moves()
             .into_iter()
-            .find(|m| same(text, *m, self.game.turn()));
+            .find(|m| same(text, *m));
         let Some(m) = found else {
-            self.report(Report::Fault(format!("illegal: {text}")));
+            // An error on the display, as after every second send.
+            if self.game.last().is_none_or(|last| !same(text, last)) {
+                self.report(Report::Fault(format!("illegal: {text}")));
+            }
             return;
         };
-        if let Some((before, ..)) = self.shown {
+        if let Some(before) = self.shown {
             // The lamps can show one move only.
             self.report(Report::Fault(format!(
                 "{} was not executed yet",
-                uci(before)
+                uci(before.m)
             )));
         }
         self.push(m);
-        self.shown = Some((m, self.after.unwrap_or(now), false));
+        self.shown = Some(Shown::sent(m, self.after.unwrap_or(now)));
         self.executes_at = None;
         if !self.referee {
             self.report(Report::Fault(
@@ -221,6 +270,25 @@ impl Citrine {
         }
     }
 
+    /// The lamps show a move that is in the game.
+    fn light(&mut self, now: Instant, shown: Shown) {
+        self.shown = Some(Shown {
+            twice: true,
+            lit: true,
+            ..shown
+        });
+        self.executes_at = self.hand_delay.map(|delay| now + delay);
+    }
+
+    /// The board makes a move of its own, and echoes it like any other.
+    fn play_itself(&mut self, now: Instant) {
+        if let Some(m) = random_move(&self.game, &mut self.random) {
+            self.push(m);
+            self.light(now, Shown::sent(m, now));
+            self.report(Report::Shown(m));
+        }
+    }
+
     fn take_back(&mut self, asked: bool) {
         let Some(m) = self.game.pop() else {
             if !asked {
@@ -228,8 +296,7 @@ impl Citrine {
             }
             return;
         };
-        self.shown = None;
-        self.executes_at = None;
+        self.show_nothing();
         let ply = self.game.len();
         self.echo('T', m, ply);
         self.report(if asked {
@@ -278,7 +345,7 @@ impl Citrine {
         match position_of(text) {
             Some(position) => {
                 self.game = Game::from_start(position);
-                self.shown = None;
+                self.show_nothing();
                 let fen = self.game.fen().to_string();
                 self.report(Report::SetUp(fen));
             }
@@ -287,7 +354,7 @@ impl Citrine {
     }
 
     fn hand_move(&mut self, wanted: UciMove) {
-        if let Some((m, ..)) = self.shown {
+        if let Some(m) = self.shown() {
             self.report(Report::Refused(format!("{wanted}: {} is shown", uci(m))));
             return;
         }
@@ -363,7 +430,7 @@ fn words(m: Move) -> String {
 }
 
 /// Whether an upper-case text names the move: `E2E4`, `NG1F3`, `O-O`, `E7E8/N`.
-fn same(text: &str, m: Move, _mover: Color) -> bool {
+fn same(text: &str, m: Move) -> bool {
     let castle = text.replace('0', "O");
     if let Move::Castle { king, rook } = m {
         castle == if rook > king { "O-O" } else { "O-O-O" }
@@ -417,7 +484,7 @@ impl SimulatedBoard for Citrine {
         match action {
             HandAction::Off => {
                 self.on = false;
-                self.executes_at = None;
+                self.darken();
                 self.report(Report::Off);
             }
             HandAction::On { forgetful } => {
@@ -437,9 +504,8 @@ impl SimulatedBoard for Citrine {
             }
             HandAction::Execute => {
                 // With or without the lamps: the hand may have been told in words.
-                if let Some((m, ..)) = self.shown {
-                    self.shown = None;
-                    self.executes_at = None;
+                if let Some(m) = self.shown() {
+                    self.show_nothing();
                     self.report(Report::Executed(m));
                 }
             }
@@ -448,6 +514,14 @@ impl SimulatedBoard for Citrine {
             ))),
             HandAction::TakeBack => self.take_back(false),
             HandAction::NewGame => self.new_game(),
+            HandAction::ForgetSettings => {
+                self.forget_settings();
+                self.report(Report::ForgotSettings);
+            }
+            HandAction::LiftKing if self.shown.is_some() => {
+                self.report(Report::Refused("a move is shown".to_owned()));
+            }
+            HandAction::LiftKing => self.play_itself(now),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }
@@ -478,6 +552,6 @@ impl SimulatedBoard for Citrine {
     }
 
     fn shown(&self) -> Option<Move> {
-        self.shown.map(|(m, ..)| m)
+        self.shown.map(|shown| shown.m)
     }
 }

@@ -38,7 +38,7 @@ impl Plays {
 #[derive(Debug, Error)]
 #[error(
     "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
-     off, on, on forgetful, unplug, plug, garbage COUNT"
+     off, on, on forgetful, forget-settings, lift-king, unplug, plug, garbage COUNT"
 )]
 pub struct NoOrder(String);
 
@@ -56,6 +56,8 @@ impl FromStr for HandAction {
             ["off"] => Self::Off,
             ["on"] => Self::On { forgetful: false },
             ["on", "forgetful"] => Self::On { forgetful: true },
+            ["forget-settings"] => Self::ForgetSettings,
+            ["lift-king"] => Self::LiftKing,
             ["unplug"] => Self::Unplug,
             ["plug"] => Self::Plug,
             ["garbage", bytes] => {

@@ -53,6 +53,10 @@ pub enum HandAction {
         /// It lost its memory.
         forgetful: bool,
     },
+    /// Let a Citrine lose its settings and keep its game.
+    ForgetSettings,
+    /// Lift the king of the side not to move and put it back: a Citrine then makes a move of its own.
+    LiftKing,
     /// Pull the cable.
     Unplug,
     /// Put the cable back.
@@ -70,6 +74,12 @@ pub enum Report {
     Executed(Move),
     /// The hand made a move.
     Made(Move),
+    /// A question put out the lamps that showed a move.
+    PutOut(Move),
+    /// The lamps show the move again.
+    LitAgain(Move),
+    /// The board was told the last move once more, which changes nothing.
+    ToldAgain(Move),
     /// The lamps ask to take a move back.
     TakeBack(Move),
     /// The hand took a move back.
@@ -83,6 +93,8 @@ pub enum Report {
         /// It had.
         forgetful: bool,
     },
+    /// The board lost its settings and kept its game.
+    ForgotSettings,
     /// The board began a new game.
     NewGame,
     /// The board was given a position.
@@ -121,12 +133,16 @@ impl fmt::Display for Report {
             Self::Shown(m) => write!(f, "shown {}", uci(*m)),
             Self::Executed(m) => write!(f, "executed {}", uci(*m)),
             Self::Made(m) => write!(f, "made {}", uci(*m)),
+            Self::PutOut(m) => write!(f, "put-out {}", uci(*m)),
+            Self::LitAgain(m) => write!(f, "lit-again {}", uci(*m)),
+            Self::ToldAgain(m) => write!(f, "told-again {}", uci(*m)),
             Self::TakeBack(m) => write!(f, "take-back {}", uci(*m)),
             Self::TookBack(m) => write!(f, "took-back {}", uci(*m)),
             Self::Wrong(m) => write!(f, "wrong {m}"),
             Self::Off => f.write_str("off"),
             Self::On { forgetful: true } => f.write_str("on forgetful"),
             Self::On { forgetful: false } => f.write_str("on"),
+            Self::ForgotSettings => f.write_str("forgot-settings"),
             Self::NewGame => f.write_str("new-game"),
             Self::SetUp(fen) => write!(f, "set-up {fen}"),
             Self::Lost(what) => write!(f, "lost {what}"),
@@ -179,6 +195,11 @@ pub trait SimulatedBoard: Send {
     fn game(&self) -> &Game;
     /// The move that is shown and not executed yet.
     fn shown(&self) -> Option<Move>;
+}
+
+/// The hand was to do what only a Citrine answers to.
+fn only_a_citrine() -> Report {
+    Report::Refused("only a Citrine does that".to_owned())
 }
 
 /// The hand was to take a move back, and there is none.

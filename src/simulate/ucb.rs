@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Color, File, Move, Piece, Rank, Setup, Square, uci:
 
 use super::{
     HandAction, Report, SimulatedBoard, citrine::home_castling, garbage, nothing_to_take_back,
-    random_move,
+    only_a_citrine, random_move,
 };
 use crate::game::{Game, uci};
 
@@ -318,6 +318,7 @@ impl SimulatedBoard for Ucb {
                 }
                 self.report(Report::NewGame);
             }
+            HandAction::ForgetSettings | HandAction::LiftKing => self.report(only_a_citrine()),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

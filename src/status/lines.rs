@@ -1,10 +1,11 @@
 //! The lines of the event stream, as JSON. Their schema is `docs/events.schema.json`, in words `docs/events.md`.
 
-use std::time::SystemTime;
+use std::{time::SystemTime, vec};
 
 use serde_json::{Map, Value, json};
 use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
 
+use super::MAX_WATCHERS;
 use crate::{
     board::snapshot::{LinkState, Snapshot},
     bus::{BoardEvent, BoardHandle, Bus, Event, rounded},
@@ -12,18 +13,56 @@ use crate::{
     game::{Game, uci},
 };
 
-/// How everything stands now: the daemon, every board, every client.
-pub fn present(bus: &Bus, watchers: usize) -> Vec<Value> {
-    let clients = bus.clients().list();
-    let mut lines = vec![daemon_line(bus, clients.len(), watchers)];
-    lines.extend(bus.boards().iter().map(snapshot_line));
-    lines.extend(clients.iter().map(|client| client_line(client, bus)));
-    lines
+/// How everything stands now: the daemon, every board, every client. Each line is made when it is asked for.
+#[derive(Debug)]
+pub struct Present {
+    /// The daemon's line has been told.
+    begun: bool,
+    boards: usize,
+    clients: vec::IntoIter<Client>,
+}
+
+impl Present {
+    /// All of it, from the beginning.
+    pub fn of(bus: &Bus) -> Self {
+        Self {
+            begun: false,
+            boards: 0,
+            clients: bus.clients().list().into_iter(),
+        }
+    }
+
+    /// The next line.
+    pub fn next(&mut self, bus: &Bus, watchers: usize) -> Option<String> {
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(text(&daemon_line(bus, self.clients.len(), watchers)));
+        }
+        if let Some(board) = bus.boards().get(self.boards) {
+            self.boards += 1;
+            return Some(text(&snapshot_line(board)));
+        }
+        let client = self.clients.next()?;
+        Some(text(&client_line(&client, bus)))
+    }
+}
+
+/// An object as a line of the stream.
+pub fn text(line: &Value) -> String {
+    format!("{line}\n")
 }
 
 /// Events that this watcher has missed.
 pub fn lagged_line(missed: u64) -> Value {
     json!({ "event": "lagged", "missed": missed })
+}
+
+/// This watcher gives way to newer ones.
+pub fn closed_line() -> Value {
+    json!({
+        "event": "closed",
+        "at": timestamp(SystemTime::now()),
+        "text": format!("this stream is closed, for others watch now: at most {MAX_WATCHERS} do at once"),
+    })
 }
 
 fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
@@ -44,11 +83,13 @@ fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
 
 fn snapshot_line(board: &BoardHandle) -> Value {
     let snapshot = board.snapshot.borrow().clone();
-    let (link, why) = match &snapshot.link {
-        LinkState::Down(why) => ("down", Some(why)),
-        LinkState::Asking => ("asking", None),
-        LinkState::Up => ("up", None),
-        LinkState::Silent => ("silent", None),
+    let link = match &snapshot.link {
+        LinkState::Down(_) => "down",
+        LinkState::Asking => "asking",
+        LinkState::Unheard { .. } => "unheard",
+        LinkState::Up => "up",
+        LinkState::Silent { .. } => "silent",
+        LinkState::Stranger(_) => "stranger",
     };
     let game = &snapshot.game;
     let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
@@ -58,7 +99,7 @@ fn snapshot_line(board: &BoardHandle) -> Value {
         "at": timestamp(SystemTime::now()),
         "board": snapshot.board,
         "link": link,
-        "why": why,
+        "why": snapshot.link.why(),
         "transport": &*board.way,
         "id": snapshot.id,
         "battery": snapshot.battery,
@@ -122,6 +163,7 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
         "since": client.since.map(timestamp),
         "why": client.why,
         "board": client.board,
+        "default_board": client.default_board,
         "state": match place {
             Some(true) => "has",
             Some(false) => "waits",

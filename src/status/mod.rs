@@ -6,29 +6,33 @@
 
 pub mod lines;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
     net::{TcpListener, TcpStream, tcp::OwnedReadHalf},
-    sync::{Semaphore, broadcast::error::RecvError},
+    sync::broadcast::error::RecvError,
     time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{debug, warn};
+use tracing::{Instrument, debug, info_span, warn};
 
-use crate::{bus::Bus, uci::server::ACCEPT_WAIT};
-use lines::{event_line, lagged_line, present};
+use crate::{bus::Bus, places::Places, uci::server::ACCEPT_WAIT};
+use lines::{Present, closed_line, event_line, lagged_line, text};
 
-/// Watchers at once.
-pub const MAX_WATCHERS: usize = 64;
+/// Watchers at once. For one more, the address that has most of them gives up its oldest: a watcher only listens, so nobody
+/// knows which one is of use.
+pub const MAX_WATCHERS: usize = 32;
 /// A watcher that takes no bytes for this long is dropped.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
+
+/// A watcher that gives way and takes no bytes for this long is not told so: the one that comes waits for its place.
+const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
 pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
     let watchers = TaskTracker::new();
-    let places = Arc::new(Semaphore::new(MAX_WATCHERS));
+    let places = Places::new(MAX_WATCHERS, MAX_WATCHERS);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -36,19 +40,32 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
         };
         match accepted {
             Ok((stream, peer)) => {
-                let Ok(place) = places.clone().try_acquire_owned() else {
-                    warn!(%peer, "turned away: {MAX_WATCHERS} watchers are connected already");
+                let span = info_span!("watcher", %peer);
+                let place = tokio::select! {
+                    () = stop.cancelled() => break,
+                    place = places.take(peer.ip()) => place,
+                };
+                let Some(place) = place else {
+                    span.in_scope(|| {
+                        warn!("turned away: {MAX_WATCHERS} watchers are connected already");
+                    });
                     continue;
                 };
-                debug!(%peer, "a watcher came");
                 let (bus, stop, places) = (bus.clone(), stop.clone(), places.clone());
-                watchers.spawn(async move {
+                let watching = async move {
+                    debug!("a watcher came");
+                    let leave = place.leave();
+                    let overdue = async {
+                        leave.cancelled().await;
+                        tokio::time::sleep(FAREWELL_WAIT).await;
+                    };
                     tokio::select! {
                         () = stop.cancelled() => {}
-                        () = watcher(stream, bus, &places) => debug!(%peer, "a watcher left"),
+                        () = overdue => debug!("closed: others want to watch"),
+                        () = watcher(stream, bus, &places, leave) => debug!("a watcher left"),
                     }
-                    drop(place);
-                });
+                };
+                watchers.spawn(watching.instrument(span));
             }
             Err(error) => {
                 warn!(%error, "a watcher's connection could not be accepted");
@@ -66,25 +83,32 @@ async fn left(input: &mut OwnedReadHalf) {
     while input.read(&mut nothing).await.is_ok_and(|count| count > 0) {}
 }
 
-async fn watcher(stream: TcpStream, bus: Bus, places: &Semaphore) {
+async fn watcher(stream: TcpStream, bus: Bus, places: &Places, leave: &CancellationToken) {
     let mut events = bus.subscribe();
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
-    let watchers = || MAX_WATCHERS - places.available_permits();
-    let mut lines = present(&bus, watchers());
+    let mut present = Present::of(&bus);
+    let mut next = None;
     loop {
-        for line in lines.drain(..) {
-            let text = format!("{line}\n");
-            match timeout(WRITE_WAIT, output.write_all(text.as_bytes())).await {
-                Ok(Ok(())) => {}
-                _ => return,
+        // One at a time: a game in a line of its own may be long, and a watcher slow.
+        while let Some(line) = next.take().or_else(|| present.next(&bus, places.taken())) {
+            if !matches!(
+                timeout(WRITE_WAIT, output.write_all(line.as_bytes())).await,
+                Ok(Ok(()))
+            ) {
+                return;
             }
         }
-        if !matches!(timeout(WRITE_WAIT, output.flush()).await, Ok(Ok(()))) {
+        if leave.is_cancelled() {
+            let _ = output.write_all(text(&closed_line()).as_bytes()).await;
+        }
+        let flushed = timeout(WRITE_WAIT, output.flush()).await;
+        if leave.is_cancelled() || !matches!(flushed, Ok(Ok(()))) {
             return;
         }
         let event = tokio::select! {
             () = left(&mut input) => return,
+            () = leave.cancelled() => continue,
             event = events.recv() => event,
         };
         match event {
@@ -94,11 +118,11 @@ async fn watcher(stream: TcpStream, bus: Bus, places: &Semaphore) {
                     .as_ref()
                     .and_then(|name| bus.board(name.as_str()));
                 let game = board.map(|board| board.snapshot.borrow().game.clone());
-                lines.push(event_line(&event, game.as_deref()));
+                next = Some(text(&event_line(&event, game.as_deref())));
             }
             Err(RecvError::Lagged(missed)) => {
-                lines.push(lagged_line(missed));
-                lines.extend(present(&bus, watchers()));
+                next = Some(text(&lagged_line(missed)));
+                present = Present::of(&bus);
             }
             Err(RecvError::Closed) => return,
         }

@@ -27,14 +27,17 @@ pub enum LineError {
     )]
     ShortVersion(String),
     /// NG with something else than a kind and Y or N.
-    #[error("NG has a kind of game, 0 to 3, and Y or N: `{0}` has not")]
+    #[error("NG has a kind of game, one character, and Y or N: `{0}` has not")]
     NoGame(String),
     /// GE without an ending.
     #[error("GE has an ending, 0 to 4: `{0}` has not")]
     NoEnding(String),
-    /// MA or MB without a move.
-    #[error("`{0}` is no move: for instance e2e4, e7e8q, 0-0 or 0-0-0")]
-    NoMove(String),
+    /// MA without a move.
+    #[error("`MA{0}` is no move: for instance e2e4, e7e8q, 0-0 or 0-0-0")]
+    NoAppMove(String),
+    /// MB without a move.
+    #[error("`MB{0}` is no move: for instance e2e4, e7e8q, 0-0 or 0-0-0")]
+    NoBoardMove(String),
 }
 
 /// A message as it is sent: exactly as the documents print it, with its LF, and never a bare one.
@@ -57,7 +60,7 @@ pub fn write(message: &Message) -> String {
             waits_for_board,
         } => {
             let waits = if *waits_for_board { 'Y' } else { 'N' };
-            format!("NG{}{waits}\n", *kind as u8)
+            format!("NG{}{waits}\n", kind.character())
         }
         Message::GameEnded(ending) => format!("GE{}\n", *ending as u8),
         Message::AppMove(wording) => format!("MA{:>MOVE_WIDTH$}\n", in_text(*wording)),
@@ -109,11 +112,11 @@ pub fn read(line: &[u8]) -> Result<Message, LineError> {
         }
         b"NG" => {
             let game = match text.as_bytes() {
-                [kind, waits] => number(*kind, &GameKind::ALL).zip(match waits {
-                    b'Y' | b'y' => Some(true),
-                    b'N' | b'n' => Some(false),
+                [kind, waits] if kind.is_ascii_graphic() => match waits {
+                    b'Y' | b'y' => Some((GameKind::of(char::from(*kind)), true)),
+                    b'N' | b'n' => Some((GameKind::of(char::from(*kind)), false)),
                     _ => None,
-                }),
+                },
                 _ => None,
             };
             let (kind, waits_for_board) = game.ok_or_else(|| LineError::NoGame(quoted()))?;
@@ -129,10 +132,10 @@ pub fn read(line: &[u8]) -> Result<Message, LineError> {
         .ok_or_else(|| LineError::NoEnding(quoted())),
         b"MA" => of_text(text)
             .map(Message::AppMove)
-            .ok_or_else(|| LineError::NoMove(quoted())),
+            .ok_or_else(|| LineError::NoAppMove(quoted())),
         b"MB" => of_text(text)
             .map(Message::BoardMove)
-            .ok_or_else(|| LineError::NoMove(quoted())),
+            .ok_or_else(|| LineError::NoBoardMove(quoted())),
         other => Err(LineError::UnknownType(printable(other, 2))),
     }
 }
@@ -175,16 +178,14 @@ fn of_text(text: &str) -> Option<Wording> {
     }
     let lower = text.to_ascii_lowercase();
     let square = |from: usize| -> Option<Square> { lower.get(from..from + 2)?.parse().ok() };
-    let promotion = match lower.get(4..)? {
-        "" => None,
-        piece => {
-            let mut letters = piece.chars();
-            let role = letters.next().and_then(Role::from_char)?;
-            let whole = letters.next().is_none();
-            let promotes = !matches!(role, Role::King | Role::Pawn);
-            Some(role).filter(|_| whole && promotes)?.into()
-        }
-    };
+    // `a2b1=Q` that was cut to five characters ends in `=`: what is no piece names none.
+    let rest = lower.get(4..)?;
+    let mut letters = rest.strip_prefix('=').unwrap_or(rest).chars();
+    let role = letters.next().and_then(Role::from_char);
+    let promotion = role.filter(|role| !matches!(role, Role::King | Role::Pawn));
+    if letters.next().is_some() {
+        return None;
+    }
     Some(Wording::Squares {
         from: square(0)?,
         to: square(2)?,
@@ -271,14 +272,45 @@ mod tests {
     #[test]
     fn what_is_no_message_is_told_in_words() {
         for line in [
-            "", "M", "NG4Y", "NG1", "NG1YY", "GE5", "GE", "MB", "MBe2", "MBe2e9", "MBe7e8k",
-            "MBe7e8qq",
+            "", "M", "NG4", "NG1", "NG1YY", "NG9Z", "GE5", "GE", "MB", "MBe2", "MBe2e9",
         ] {
             assert!(read(line.as_bytes()).is_err(), "{line}");
         }
         assert!(matches!(read(b"XYe2e4"), Err(LineError::UnknownType(_))));
         assert!(matches!(read(b"H1011.2"), Err(LineError::ShortVersion(_))));
         assert!(matches!(read(b"H1"), Err(LineError::NoProtocol(_))));
+    }
+
+    #[test]
+    fn a_promotion_whose_piece_cannot_be_read_names_none() {
+        let unnamed = Wording::Squares {
+            from: Square::A2,
+            to: Square::B1,
+            promotion: None,
+        };
+        for line in ["MAa2b1=", "MAa2b1k", "MAa2b1+", "MAa2b1?", "MA a2b1"] {
+            assert_eq!(
+                read(line.as_bytes()),
+                Ok(Message::AppMove(unnamed)),
+                "{line}"
+            );
+        }
+        let named = Message::AppMove(squares("a2b1r"));
+        for line in ["MAa2b1r", "MAa2b1=R"] {
+            assert_eq!(read(line.as_bytes()), Ok(named.clone()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_game_of_an_unknown_type_is_a_game() {
+        for (line, waits_for_board) in [("NG4Y", true), ("NG9N", false), ("NGxY", true)] {
+            let game = Message::NewGame {
+                kind: GameKind::Unknown(char::from(line.as_bytes()[2])),
+                waits_for_board,
+            };
+            assert_eq!(read(line.as_bytes()), Ok(game.clone()));
+            assert_eq!(write(&game), format!("{line}\n"));
+        }
     }
 
     #[test]

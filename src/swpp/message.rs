@@ -50,21 +50,42 @@ pub enum GameKind {
     WhitePawn,
     /// 3: on Lichess.
     Lichess,
+    /// Of this character, which the document does not have: a later app may have more.
+    Unknown(char),
 }
 
 impl GameKind {
-    /// Every kind, by its number.
+    /// Every kind in the document, by its number.
     pub const ALL: [Self; 4] = [Self::Offline, Self::Engine, Self::WhitePawn, Self::Lichess];
+
+    /// The character of `NG`.
+    pub fn character(self) -> char {
+        match self {
+            Self::Offline => '0',
+            Self::Engine => '1',
+            Self::WhitePawn => '2',
+            Self::Lichess => '3',
+            Self::Unknown(character) => character,
+        }
+    }
+
+    /// The kind with this character.
+    pub fn of(character: char) -> Self {
+        let known = Self::ALL.into_iter();
+        let mut same = known.filter(|kind| kind.character() == character);
+        same.next().unwrap_or(Self::Unknown(character))
+    }
 }
 
 impl fmt::Display for GameKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Offline => "an offline match",
-            Self::Engine => "a match against an engine",
-            Self::WhitePawn => "a WhitePawn online game",
-            Self::Lichess => "a Lichess online game",
-        })
+        match self {
+            Self::Offline => f.write_str("an offline match"),
+            Self::Engine => f.write_str("a match against an engine"),
+            Self::WhitePawn => f.write_str("a WhitePawn online game"),
+            Self::Lichess => f.write_str("a Lichess online game"),
+            Self::Unknown(character) => write!(f, "a game of the unknown type {character}"),
+        }
     }
 }
 

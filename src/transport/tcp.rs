@@ -3,7 +3,10 @@
 use std::{fmt, io, time::Duration};
 
 use socket2::{SockRef, TcpKeepalive};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
 use tracing::warn;
 
 use super::OpenError;
@@ -19,6 +22,10 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 pub const KEEPALIVE_PROBES: u32 = 3;
 /// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
 pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Bytes that the kernel may keep of a connection to the daemon, each way (`SO_RCVBUF`, `SO_SNDBUF`; Linux doubles it for its
+/// own needs). They count as the daemon's memory, and by itself the kernel would keep up to 6 MB.
+pub const KERNEL_BUFFER: usize = 32 * 1024;
 
 /// A board's place in the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +59,16 @@ impl fmt::Display for TcpPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.address.fmt(f)
     }
+}
+
+/// Bounds what the kernel keeps of every connection that is accepted here.
+///
+/// # Errors
+/// The system refuses an option.
+pub fn bound_buffers(listener: &TcpListener) -> io::Result<()> {
+    let socket = SockRef::from(listener);
+    socket.set_recv_buffer_size(KERNEL_BUFFER)?;
+    socket.set_send_buffer_size(KERNEL_BUFFER)
 }
 
 /// Tells the kernel how to find out that the other end is dead.

@@ -4,6 +4,20 @@ use shakmaty::uci::UciMove;
 
 use crate::game::{Game, GameError};
 
+/// What a GUI may say.
+const COMMANDS: [&str; 10] = [
+    "uci",
+    "isready",
+    "ucinewgame",
+    "debug",
+    "setoption",
+    "position",
+    "go",
+    "stop",
+    "ponderhit",
+    "quit",
+];
+
 /// One line from a GUI.
 #[derive(Debug)]
 pub enum UciCommand {
@@ -57,42 +71,53 @@ pub struct Go {
     pub search_moves: Vec<UciMove>,
 }
 
-/// Reads one line (without its end). Words before the first known one are skipped, as the specification asks.
+/// The first word of a line that is a command, and the words behind it. Words before it are skipped, as the specification
+/// asks.
+pub fn head(line: &str) -> Option<(&str, Vec<&str>)> {
+    let mut words = line.split_whitespace();
+    let command = words.find(|word| COMMANDS.contains(word))?;
+    Some((command, words.collect()))
+}
+
+/// Reads one line (without its end).
 pub fn parse(line: &str) -> UciCommand {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    for (index, word) in words.iter().enumerate() {
-        let rest = &words[index + 1..];
-        return match *word {
-            "uci" => UciCommand::Uci,
-            "isready" => UciCommand::IsReady,
-            "ucinewgame" => UciCommand::NewGame,
-            "debug" => match rest.first() {
-                Some(&"on") => UciCommand::Debug(true),
-                Some(&"off") => UciCommand::Debug(false),
-                _ => UciCommand::Unknown,
-            },
-            "setoption" => set_option(rest),
-            "position" => UciCommand::Position(Game::from_words(rest).map(Box::new)),
-            "go" => UciCommand::Go(parse_go(rest)),
-            "stop" => UciCommand::Stop,
-            "ponderhit" => UciCommand::PonderHit,
-            "quit" => UciCommand::Quit,
-            _ => continue,
-        };
+    let Some((command, rest)) = head(line) else {
+        return UciCommand::Unknown;
+    };
+    match command {
+        "uci" => UciCommand::Uci,
+        "isready" => UciCommand::IsReady,
+        "ucinewgame" => UciCommand::NewGame,
+        "debug" => match rest.first() {
+            Some(&"on") => UciCommand::Debug(true),
+            Some(&"off") => UciCommand::Debug(false),
+            _ => UciCommand::Unknown,
+        },
+        "setoption" => set_option(&rest),
+        "position" => UciCommand::Position(Game::from_words(&rest).map(Box::new)),
+        "go" => UciCommand::Go(parse_go(&rest)),
+        "stop" => UciCommand::Stop,
+        "ponderhit" => UciCommand::PonderHit,
+        "quit" => UciCommand::Quit,
+        _ => UciCommand::Unknown,
     }
-    UciCommand::Unknown
 }
 
 fn set_option(words: &[&str]) -> UciCommand {
+    match option(words) {
+        Some((name, value)) => UciCommand::SetOption { name, value },
+        None => UciCommand::Unknown,
+    }
+}
+
+/// The name and the value in the words behind `setoption`; a button has no value.
+pub fn option(words: &[&str]) -> Option<(String, Option<String>)> {
     let Some((&"name", words)) = words.split_first() else {
-        return UciCommand::Unknown;
+        return None;
     };
     let value = words.iter().position(|word| *word == "value");
     let name = words[..value.unwrap_or(words.len())].join(" ");
-    UciCommand::SetOption {
-        name,
-        value: value.map(|at| words[at + 1..].join(" ")),
-    }
+    Some((name, value.map(|at| words[at + 1..].join(" "))))
 }
 
 fn parse_go(words: &[&str]) -> Go {

@@ -1,11 +1,12 @@
 //! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
 //!
 //! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] is what
-//! a GUI says, [`info_json`] what it is told beside the search, [`telling`] when it is told what the player is to do, and
+//! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`telling`] when it is told what the player is to do, and
 //! [`relay`] is the program a GUI starts when it can only talk to programs.
 
 pub mod command;
 pub mod info_json;
+pub mod introduction;
 pub mod relay;
 pub mod server;
 pub mod session;

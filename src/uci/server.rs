@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -9,34 +10,44 @@ use std::{
     time::Duration,
 };
 
+use futures_util::FutureExt as _;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch},
-    time::{Instant, timeout},
+    sync::{broadcast, watch},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use super::session::{Action, Session};
+use super::{
+    command::{self, UciCommand},
+    session::{Action, Session},
+};
 use crate::{
     board::{command::ClientId, name::BoardName, snapshot::Snapshot},
     bus::{BoardEvent, BoardHandle, Bus, Event},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     driver::lines::{Line, Lines, printable},
+    places::{Place, Places},
     transport::tcp::watch_over,
 };
 
-/// GUIs at once, over all ports. A household has a few; the rest are told to come back later.
-pub const MAX_CLIENTS: usize = 256;
+/// GUIs at once, over all ports: as many as there may be boards. When all places are taken, one that has stated no game makes
+/// room; where none is, the next is told to come later.
+pub const MAX_CLIENTS: usize = 64;
+/// GUIs of one address, so that no machine takes all places.
+pub const MAX_CLIENTS_EACH: usize = 48;
+/// Whoever has said nothing of UCI for this long is no GUI, which says `uci` at once.
+pub const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
 /// longest the rules allow 60 kB.
 pub const MAX_LINE: usize = 64 * 1024;
-/// What may wait for a GUI that does not read, bytes. A whole game makes some 10 kB.
-pub const MAX_OUTPUT: usize = 256 * 1024;
+/// A GUI for which so many bytes wait is told nothing more, and not read, until it has read them. The kernel holds more.
+pub const MAX_OUTPUT: usize = 16 * 1024;
 /// A GUI that takes no bytes for this long while some wait is dead.
-pub const WRITE_WAIT: Duration = Duration::from_secs(30);
+pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// Times that a GUI's turning to a board is told to whoever watches; one that does nothing else is then only in the log.
@@ -50,14 +61,14 @@ pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone)]
 pub struct Shared {
     ids: Arc<AtomicU64>,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 impl Default for Shared {
     fn default() -> Self {
         Self {
             ids: Arc::new(AtomicU64::new(1)),
-            places: Arc::new(Semaphore::new(MAX_CLIENTS)),
+            places: Places::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
         }
     }
 }
@@ -81,9 +92,13 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
             Ok((stream, peer)) => {
                 let id = shared.client();
                 let span = info_span!("client", %id, %peer);
-                let Ok(place) = shared.places.clone().try_acquire_owned() else {
+                let place = tokio::select! {
+                    () = stop.cancelled() => break,
+                    place = shared.places.take(peer.ip()) => place,
+                };
+                let Some(place) = place else {
                     span.in_scope(|| {
-                        warn!("turned away: {MAX_CLIENTS} GUIs are connected already");
+                        warn!("turned away: too many GUIs are connected already");
                     });
                     turn_away(&stream);
                     continue;
@@ -103,8 +118,9 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
 
 /// Says why, without waiting for anybody to read it.
 fn turn_away(stream: &TcpStream) {
-    let text =
-        format!("info string {MAX_CLIENTS} programs are connected already: try again later\n");
+    let text = format!(
+        "info string {MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later\n"
+    );
     // A client that does not read this has lost nothing.
     let _ = stream.try_write(text.as_bytes());
 }
@@ -118,6 +134,9 @@ struct Connection {
     output: Vec<u8>,
     closing: bool,
     label: Arc<str>,
+    place: Place,
+    /// It has said nothing of UCI yet.
+    silent: bool,
     /// Its place among the daemon's clients.
     presence: Presence,
     /// It has chosen a board, or there is but one.
@@ -132,7 +151,7 @@ async fn client(
     id: ClientId,
     bus: Bus,
     stop: CancellationToken,
-    _place: OwnedSemaphorePermit,
+    place: Place,
 ) {
     info!("a GUI connected");
     if let Err(error) = watch_over(&stream) {
@@ -147,6 +166,7 @@ async fn client(
     let session = Session::new(id, label.clone(), names);
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
     entry.peer = Some(label.clone());
+    entry.default_board = session.board().cloned();
     let mut connection = Connection {
         board: session
             .board()
@@ -154,6 +174,8 @@ async fn client(
             .cloned(),
         stream,
         session,
+        place,
+        silent: true,
         presence: bus.clients().enter(entry),
         chosen: bus.boards().len() == 1,
         bus,
@@ -164,7 +186,12 @@ async fn client(
     };
     connection.appear();
     connection.tell("connected");
-    let why = connection.run(stop).await;
+    // Should it fail by a fault of ours, its board is given back all the same.
+    let run = AssertUnwindSafe(connection.run(stop)).catch_unwind().await;
+    let why = run.unwrap_or_else(|_| {
+        error!("a GUI's task failed: please report it, with what the log says");
+        "BoardBridge itself failed".to_owned()
+    });
     connection.session.closed();
     let board = connection.turned_to().cloned();
     connection.act().await;
@@ -179,14 +206,21 @@ impl Connection {
         let mut buffer = vec![0; READ_CHUNK];
         let mut events = self.bus.subscribe();
         let mut write_deadline: Option<Instant> = None;
+        let first_deadline = Instant::now() + FIRST_WAIT;
+        let leave = self.place.leave().clone();
         loop {
             self.act().await;
+            while !self.closing
+                && self.output.len() < MAX_OUTPUT
+                && let Some(line) = lines.next_line()
+            {
+                self.line(line);
+                self.act().await;
+            }
             if self.closing {
                 return self.finish("it quit").await;
             }
-            if self.output.len() > MAX_OUTPUT {
-                return format!("it left {MAX_OUTPUT} bytes unread");
-            }
+            let reads = self.output.len() < MAX_OUTPUT;
             write_deadline = if self.output.is_empty() {
                 None
             } else {
@@ -197,9 +231,16 @@ impl Connection {
             let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
                 biased;
+                () = leave.cancelled() => {
+                    self.session.info("closed, as others want to connect and you play no game: connect again when you do");
+                    self.act().await;
+                    // Nobody waits for it to be read.
+                    let _ = self.stream.try_write(&self.output);
+                    return "it played no game, and others want to connect".to_owned();
+                }
                 () = stop.cancelled() => {
+                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
                     self.session.info("BoardBridge is being stopped");
-                    self.session.line("quit", now());
                     self.act().await;
                     return self.finish("BoardBridge stops").await;
                 }
@@ -207,26 +248,21 @@ impl Connection {
                     Ok(0) => return "it takes no more bytes".to_owned(),
                     Ok(count) => {
                         self.output.drain(..count);
+                        if self.output.is_empty() {
+                            // What was much once does not stay.
+                            self.output = Vec::new();
+                        }
                         write_deadline = None;
                     }
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                Some(snapshot) = changed(&mut self.board) => self.session.snapshot(&snapshot, now()),
-                read = reader.read(&mut buffer) => match read {
+                Some(snapshot) = changed(&mut self.board), if reads => self.session.snapshot(&snapshot, now()),
+                read = reader.read(&mut buffer), if reads => match read {
                     Ok(0) => return "it closed the connection".to_owned(),
-                    Ok(count) => {
-                        lines.push(&buffer[..count]);
-                        while let Some(line) = lines.next_line() {
-                            self.line(line);
-                            self.act().await;
-                            if self.closing {
-                                break;
-                            }
-                        }
-                    }
+                    Ok(count) => lines.push(&buffer[..count]),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                event = next_event(&mut events, debug_on) => {
+                event = next_event(&mut events, debug_on), if reads => {
                     if let Some(name) = self.session.board()
                         && event.board.as_ref() == Some(name)
                     {
@@ -234,7 +270,10 @@ impl Connection {
                         self.session.info(&text);
                     }
                 }
-                () = sleep_until_some(session_deadline) => self.session.timeout(now()),
+                () = sleep_until(first_deadline), if self.silent => {
+                    return format!("it said nothing of UCI for {} s", FIRST_WAIT.as_secs());
+                }
+                () = sleep_until_some(session_deadline), if reads => self.session.timeout(now()),
                 () = sleep_until_some(write_deadline) => {
                     return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
                 }
@@ -247,6 +286,8 @@ impl Connection {
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
+                    self.place.used();
+                    self.silent &= matches!(command::parse(text), UciCommand::Unknown);
                     self.session.line(text, now());
                 } else {
                     debug!(bytes = %printable(&bytes, 80), "<");
@@ -310,6 +351,7 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
+        self.place.set_busy(self.session.plays());
     }
 
     /// Tells whoever watches what it has done.

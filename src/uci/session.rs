@@ -7,6 +7,7 @@ use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 use super::{
     command::{self, Go, Mode, UciCommand},
     info_json::{InfoJson, Stand},
+    introduction::introduction,
     telling::{Telling, Word},
 };
 use crate::{
@@ -15,13 +16,16 @@ use crate::{
         command::{ClientId, Command},
         name::BoardName,
         occasion::{GameEnd, Judge, Occasion},
-        snapshot::Snapshot,
+        snapshot::{LinkState, Snapshot},
     },
-    driver::BoardResult,
+    config::words,
+    driver::{BoardResult, lines::printable},
     game::{Game, uci},
     guidance::in_short,
 };
 
+/// The longest name that is repeated to a GUI, characters.
+const MAX_REPEATED: usize = 60;
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
 const MAX_PV: usize = 64;
 
@@ -54,6 +58,8 @@ pub struct Session {
     label: Arc<str>,
     boards: Vec<BoardName>,
     board: Option<BoardName>,
+    /// The name that was asked for last and is no board's.
+    unknown: Option<String>,
     game: Result<Game, String>,
     /// Counts the targets given to boards.
     number: u64,
@@ -89,6 +95,7 @@ impl Session {
             label,
             board: boards.first().cloned(),
             boards,
+            unknown: None,
             game: Ok(Game::standard()),
             number: 0,
             stated: false,
@@ -214,24 +221,19 @@ impl Session {
     }
 
     fn introduce(&mut self) {
-        let version = env!("CARGO_PKG_VERSION");
         let name = self.board.as_ref().map_or("no board", BoardName::as_str);
-        self.say(format!("id name BoardBridge {version} ({name})"));
-        self.say("id author the BoardBridge founders");
-        if let Some(board) = &self.board {
+        let shown = self.board.as_ref().or_else(|| {
+            let unknown = self.unknown.as_deref()?;
+            like(unknown, &self.boards).or(self.boards.first())
+        });
+        let option = shown.map(|shown| {
             let names = self.boards.iter().map(|name| format!(" var {name}"));
-            let line = format!(
-                "option name Board type combo default {board}{}",
-                names.collect::<String>()
-            );
+            let names: String = names.collect();
+            format!("option name Board type combo default {shown}{names}")
+        });
+        for line in introduction(name, option) {
             self.say(line);
         }
-        self.say("option name Board ready type button");
-        self.say(
-            "option name Promotion type combo default queen var queen var rook var bishop var knight",
-        );
-        self.say("option name UCI_Chess960 type check default false");
-        self.say("option name UCI_InfoJSON type check default false");
         self.say("uciok");
     }
 
@@ -265,6 +267,10 @@ impl Session {
     }
 
     fn choose(&mut self, value: &str) {
+        // What a GUI sends for an empty text.
+        if value.is_empty() || value == "<empty>" {
+            return;
+        }
         let found = self
             .boards
             .iter()
@@ -297,11 +303,9 @@ impl Session {
                 });
             }
         } else {
-            let names: Vec<_> = self.boards.iter().map(BoardName::as_str).collect();
-            let names = names.join(", ");
-            self.info(&format!(
-                "there is no board named {value}; there is: {names}"
-            ));
+            self.unknown = Some(value.to_owned());
+            let text = no_such_board(value, &self.boards);
+            self.info(&text);
         }
     }
 
@@ -357,7 +361,11 @@ impl Session {
             }
         };
         if self.board.is_none() {
-            self.info("no board is chosen: set the option Board");
+            let why = match &self.unknown {
+                Some(unknown) => no_such_board(unknown, &self.boards),
+                None => "this BoardBridge has no board".to_owned(),
+            };
+            self.info(&why);
             self.say("bestmove 0000");
             return;
         }
@@ -506,7 +514,14 @@ impl Session {
         let list = in_short(guidance);
         match self.telling.look(advice, guidance, anew, now) {
             None => {}
-            Some(Word::Task) => self.info(&format!("{}: {}", snapshot.board, advice.with(&list))),
+            Some(Word::Task) => {
+                self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));
+                if let link @ LinkState::Unheard { .. } = &snapshot.link
+                    && let Some(why) = link.why()
+                {
+                    self.info(&format!("{}: {why}", snapshot.board));
+                }
+            }
             Some(Word::List) => self.info(&format!("{}: {list}", snapshot.board)),
         }
     }
@@ -583,7 +598,12 @@ impl Session {
                         .take(MAX_PV)
                         .map(|&m| told(m).to_string())
                         .collect();
-                    let line = format!("info depth {} pv {}", moves.len(), moves.join(" "));
+                    // Scid shows no line without a score.
+                    let line = format!(
+                        "info depth {} score cp 0 pv {}",
+                        moves.len(),
+                        moves.join(" ")
+                    );
                     self.say(line);
                 }
             }
@@ -606,6 +626,24 @@ fn worded(m: Move, chess960: bool) -> UciMove {
     } else {
         uci(m)
     }
+}
+
+/// The board whose name is most like this one, if any is.
+fn like<'a>(name: &str, boards: &'a [BoardName]) -> Option<&'a BoardName> {
+    let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
+    let meant = *words::like(name, &names).first()?;
+    boards.iter().find(|board| board.as_str() == meant)
+}
+
+fn no_such_board(name: &str, boards: &[BoardName]) -> String {
+    let meant = like(name, boards).map(|meant| format!(" (did you mean {meant}?)"));
+    let names: Vec<_> = boards.iter().map(BoardName::as_str).collect();
+    format!(
+        "there is no board named {}{}: set the option Board to one of {}",
+        printable(name.as_bytes(), MAX_REPEATED),
+        meant.unwrap_or_default(),
+        names.join(", ")
+    )
 }
 
 fn promotion(value: &str) -> Option<Role> {

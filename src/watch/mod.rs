@@ -3,6 +3,7 @@
 pub mod text;
 
 use std::{
+    fmt::Write as _,
     io::{self, Write},
     pin::pin,
     time::Duration,
@@ -11,13 +12,13 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
     time::timeout,
 };
 
 use crate::{
-    status::MAX_WATCHERS,
+    reach::{Found, Wanted, unreachable},
     transport::tcp::{CONNECT_WAIT, watch_over},
 };
 use text::Text;
@@ -25,28 +26,19 @@ use text::Text;
 /// The longest line read, bytes: the longest game there may be, told in three ways, has some 100 kB.
 pub const MAX_LINE: u64 = 1024 * 1024;
 /// A daemon says how things stand at once: what says nothing for so long is something else.
-pub const FIRST_WAIT: Duration = Duration::from_secs(10);
+pub const FIRST_WAIT: Duration = Duration::from_secs(5);
+
+/// What says nothing for so long is asked what it is.
+const ASK_AFTER: Duration = Duration::from_secs(1);
 
 /// Why there is nothing more to see.
 #[derive(Debug, Error)]
 pub enum WatchError {
-    /// Nothing answers at the address.
-    #[error(
-        "nothing answers at {address} ({source}). Start the daemon with `boardbridge run`, or `sudo systemctl start \
-         boardbridge` where it is installed; `boardbridge demo` needs no board. If its `[status] listen` is another \
-         address, say `--connect HOST:PORT`"
-    )]
-    NoDaemon {
-        /// The address.
-        address: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// What answers is no daemon's event stream, or has no place for one more watcher.
-    #[error(
-        "what answers at {0} does not say how things stand: it is not the daemon's event stream (`[status] listen` in its \
-         configuration, 127.0.0.1:9680 unless that was changed), or {MAX_WATCHERS} watch already"
-    )]
+    /// Nothing answers at the address, or it is none; in words.
+    #[error("{0}")]
+    Unreachable(String),
+    /// What answers is no daemon's event stream; in words.
+    #[error("{0}")]
     NoStream(String),
     /// There is no such board.
     #[error("there is no board named {board}; {}", there_is(.boards))]
@@ -81,6 +73,8 @@ fn there_is(boards: &[String]) -> String {
 pub enum Ended {
     /// The daemon closed the stream.
     Daemon,
+    /// Others watch in its place; that has been printed.
+    GaveWay,
     /// Whoever read the output, for instance `head`, has seen enough.
     Reader,
 }
@@ -91,6 +85,7 @@ pub enum Ended {
 /// [`WatchError`], worded for a person.
 pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<Ended, WatchError> {
     let mut output = io::stdout();
+    let no_stream = |found: &Found| WatchError::NoStream(found.told(address, Wanted::Status));
     let mut reader = connect(address).await?;
     let mut text = Text::default();
     let mut read = Vec::new();
@@ -98,17 +93,22 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
     loop {
         let first = read.is_empty();
         read.clear();
-        let mut limited = (&mut reader).take(MAX_LINE);
         let line = async {
-            let reading = limited.read_until(b'\n', &mut read);
-            if !first {
-                return reading.await;
+            if first {
+                first_line(&mut reader, &mut read).await
+            } else {
+                (&mut reader)
+                    .take(MAX_LINE)
+                    .read_until(b'\n', &mut read)
+                    .await
             }
-            timeout(FIRST_WAIT, reading).await.unwrap_or(Ok(0))
         };
         tokio::select! {
             () = &mut gone => return Ok(Ended::Reader),
-            line = line => line.map_err(|source| WatchError::Broken { address: address.to_owned(), source })?,
+            line = line => line.map_err(|source| match source.kind() {
+                io::ErrorKind::TimedOut if first => no_stream(&Found::Silence),
+                _ => WatchError::Broken { address: address.to_owned(), source },
+            })?,
         };
         if read.is_empty() && !first {
             return Ok(Ended::Daemon);
@@ -117,7 +117,12 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             // A daemon that is killed may leave half a line.
             let whole = read.ends_with(b"\n") || read.len() as u64 >= MAX_LINE;
             if first || whole {
-                return Err(WatchError::NoStream(address.to_owned()));
+                let found = if read.is_empty() {
+                    Found::Closed
+                } else {
+                    Found::by(&read)
+                };
+                return Err(no_stream(&found));
             }
             return Ok(Ended::Daemon);
         };
@@ -125,7 +130,7 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             continue;
         }
         let printed = if as_json {
-            output.write_all(&read)
+            output.write_all(&for_terminal(&read))
         } else if let Some(text) = text.line(&event) {
             writeln!(output, "{text}")
         } else {
@@ -135,7 +140,24 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Ended::Reader),
             other => other.map_err(WatchError::Output)?,
         }
+        if event["event"] == "closed" {
+            return Ok(Ended::GaveWay);
+        }
     }
+}
+
+/// A line of JSON with all that a terminal might obey written as escapes. Below a space JSON allows nothing in a text.
+fn for_terminal(line: &[u8]) -> Vec<u8> {
+    let mut escaped = String::with_capacity(line.len());
+    for c in String::from_utf8_lossy(line).chars() {
+        if matches!(c, '\u{7f}'..='\u{9f}') {
+            // Writing to a string does not fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped.into_bytes()
 }
 
 /// Whether an event is to be shown to somebody who wants to see this board.
@@ -155,13 +177,25 @@ fn concerns(event: &Value, board: Option<&str>) -> Result<bool, WatchError> {
     Ok(event["board"].is_null() || event["board"] == name)
 }
 
+/// Reads the first line. A daemon that chess programs connect to is silent until it is asked.
+async fn first_line(reader: &mut BufReader<TcpStream>, read: &mut Vec<u8>) -> io::Result<usize> {
+    let mut limited = (&mut *reader).take(MAX_LINE);
+    if let Ok(done) = timeout(ASK_AFTER, limited.read_until(b'\n', read)).await {
+        return done;
+    }
+    reader.get_mut().write_all(b"uci\n").await?;
+    let mut limited = reader.take(MAX_LINE);
+    let late = |_| Err(io::ErrorKind::TimedOut.into());
+    timeout(FIRST_WAIT, limited.read_until(b'\n', read))
+        .await
+        .unwrap_or_else(late)
+}
+
 async fn connect(address: &str) -> Result<BufReader<TcpStream>, WatchError> {
     let connecting = timeout(CONNECT_WAIT, TcpStream::connect(address)).await;
     let connected = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    let stream = connected.map_err(|source| WatchError::NoDaemon {
-        address: address.to_owned(),
-        source,
-    })?;
+    let stream = connected
+        .map_err(|error| WatchError::Unreachable(unreachable(address, &error, Wanted::Status)))?;
     // Without it, a dead machine at the other end would be noticed late: no reason not to watch.
     let _ = watch_over(&stream);
     Ok(BufReader::new(stream))

@@ -139,7 +139,7 @@ fn board(line: &Value) -> String {
     say("with", &players(line));
     let advice = word(line, "advice");
     // These the first line has said.
-    if !matches!(word(line, "link"), "down" | "silent") {
+    if !matches!(word(line, "link"), "down" | "silent" | "stranger") {
         say("do", advice);
     }
     let actions = line["guidance"].as_array().map_or(&[][..], Vec::as_slice);
@@ -170,7 +170,9 @@ fn link(line: &Value) -> String {
     let mut text = match word(line, "link") {
         "down" => "no link",
         "asking" => "asked, no answer yet",
+        "unheard" => "the port is open",
         "silent" => "silent: is it switched on?",
+        "stranger" => "of another kind",
         link => link,
     }
     .to_owned();
@@ -269,7 +271,10 @@ fn client(line: &Value) -> String {
         ("has", Some(board)) => write!(text, "; has {board}"),
         ("waits", Some(board)) => write!(text, "; waits for {board}"),
         (_, Some(board)) => write!(text, "; turned to {board}"),
-        (_, None) => write!(text, "; no board chosen"),
+        (_, None) => match line["default_board"].as_str() {
+            Some(board) => write!(text, "; on {board}, unless it chooses another board"),
+            None => write!(text, "; no board chosen"),
+        },
     };
     let opponent = match word(line, "opponent") {
         "nobody" => ", both sides played here",

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
 use crate::transport::{Stream, line::Medium};
@@ -10,7 +11,7 @@ use crate::transport::{Stream, line::Medium};
 pub const MAX_WAITING: usize = 4;
 
 /// Whether a connection's other end has not acknowledged all it was sent. Nothing if nobody knows.
-pub type Unread = Box<dyn Fn() -> Option<bool> + Send>;
+pub type Unread = Box<dyn Fn() -> BoxFuture<'static, Option<bool>> + Send>;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {

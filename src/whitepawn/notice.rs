@@ -53,6 +53,8 @@ pub enum Notice {
     TooLong,
     /// It moved outside a game.
     NoGame(Reported),
+    /// Its move cannot be read.
+    NoMove(String),
     /// It sent something that is no message.
     Unreadable(String),
 }
@@ -60,13 +62,21 @@ pub enum Notice {
 impl Notice {
     /// This line is no message.
     pub fn unreadable(line: &[u8], error: &LineError) -> Self {
-        Self::Unreadable(format!("`{}`: {error}", printable(line, QUOTED)))
+        match error {
+            LineError::NoAppMove(_) => Self::NoMove(error.to_string()),
+            _ => Self::Unreadable(format!("`{}`: {error}", printable(line, QUOTED))),
+        }
     }
 
     /// The end of this line did not come in time.
     pub fn half_line(begun: &[u8]) -> Self {
-        let begun = printable(begun, QUOTED);
-        Self::Unreadable(format!("`{begun}`, and no end of the line after it"))
+        let quoted = printable(begun, QUOTED);
+        let text = format!("`{quoted}`, and no end of the line after it");
+        if begun.starts_with(b"MA") {
+            Self::NoMove(text)
+        } else {
+            Self::Unreadable(text)
+        }
     }
 
     /// A line of so many bytes is longer than any message.
@@ -76,7 +86,10 @@ impl Notice {
 
     /// Whether the app was refused something.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Illegal { .. } | Self::NoGame(_) | Self::TooLong)
+        matches!(
+            self,
+            Self::Illegal { .. } | Self::NoGame(_) | Self::TooLong | Self::NoMove(_)
+        )
     }
 }
 
@@ -120,6 +133,11 @@ impl fmt::Display for Notice {
                 f,
                 "refused {}: no game is on. Begin one in the app",
                 Words(*made)
+            ),
+            Self::NoMove(text) => write!(
+                f,
+                "dropped a move that cannot be read: {text}. If the app has another game than the board now, begin a new \
+                 one in the app"
             ),
             Self::Unreadable(text) => write!(f, "unreadable: {text}"),
         }

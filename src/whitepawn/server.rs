@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
 
-use futures_util::future::select_all;
+use futures_util::future::{BoxFuture, select_all};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -50,6 +50,8 @@ pub struct App {
     pub way: String,
     /// The board it plays on.
     pub board: BoardHandle,
+    /// Whether it is told the piece that a pawn becomes.
+    pub names_promotion: bool,
     /// Where it tells what happens.
     pub bus: Bus,
     /// What keeps the app from coming.
@@ -102,7 +104,8 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             version: env!("CARGO_PKG_VERSION").to_owned(),
             serial: app.board.name.to_string(),
         };
-        let session = Session::new(app.client, label.clone(), identity);
+        let mut session = Session::new(app.client, label.clone(), identity);
+        session.name_promotion(app.names_promotion);
         let mut client = Client::new(app.client, label.clone(), ClientKind::App);
         client.board = Some(app.board.name.clone());
         client.since = None;
@@ -116,6 +119,8 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             active: None,
             served: 0,
             asks_at: None,
+            asked: None,
+            unread: false,
             commands: VecDeque::new(),
         };
         server.run(&mut connections, &stop).await;
@@ -137,6 +142,10 @@ struct Server {
     served: usize,
     /// When to ask whether what was sent has arrived.
     asks_at: Option<Instant>,
+    /// The answer is under way. It is of what had been sent when it was asked for, on this connection.
+    asked: Option<BoxFuture<'static, Option<bool>>>,
+    /// The last answer was that something has not arrived.
+    unread: bool,
     /// For the board; they wait here, so that the app never does.
     commands: VecDeque<Command>,
 }
@@ -170,6 +179,7 @@ impl Server {
                 Ok(()) = self.app.trouble.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
+                unread = answer(&mut self.asked) => self.arrived(unread),
                 // Last: an app that talks without end keeps nobody waiting but itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
@@ -198,6 +208,7 @@ impl Server {
         let (delivery, why) = (line.delivery(), line.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
+            self.forget_answer();
             self.session.disconnected(now(), why, delivery);
         } else if let Some(active) = &mut self.active
             && *active > index
@@ -214,6 +225,7 @@ impl Server {
             }
             Ok(Passed::Written) => {
                 if self.active == Some(index) {
+                    self.asked = None;
                     self.session.sent(now());
                     if self.session.unproven().is_some() {
                         let soon = Instant::now() + ACK_SOON;
@@ -266,10 +278,10 @@ impl Server {
         if let Some(before) = self.active {
             let peer = self.links[index].peer.clone();
             // The link before may be dead without anybody having noticed.
-            let link = self.links.remove(before);
-            let unread = link.unread.and_then(|unread| unread()) == Some(true);
+            self.links.remove(before);
             let why = format!("{peer} has taken its place");
-            self.session.taken_over(now(), &why, unread);
+            self.session.taken_over(now(), &why, self.unread);
+            self.forget_answer();
             place -= usize::from(before < index);
         }
         self.active = Some(place);
@@ -283,14 +295,25 @@ impl Server {
             return;
         }
         let link = self.active.and_then(|index| self.links.get(index));
-        let unread = link
-            .and_then(|link| link.unread.as_ref())
-            .map(|unread| unread());
-        match unread {
-            Some(Some(false)) => self.session.arrived(),
-            Some(_) => self.asks_at = Some(Instant::now() + ACK_WAIT),
-            None => {}
+        let unread = link.and_then(|link| link.unread.as_ref());
+        self.asked = unread.map(|unread| unread());
+    }
+
+    /// What became of the question.
+    fn arrived(&mut self, unread: Option<bool>) {
+        self.asked = None;
+        self.unread = unread == Some(true);
+        if unread == Some(false) {
+            self.session.arrived();
+        } else {
+            self.asks_at = Some(Instant::now() + ACK_WAIT);
         }
+    }
+
+    /// Another connection is the app's: what is known of the one before does not count for it.
+    fn forget_answer(&mut self) {
+        self.asked = None;
+        self.unread = false;
     }
 
     /// Lines that have begun and do not end are dropped.
@@ -300,7 +323,12 @@ impl Server {
             let link = &mut self.links[index];
             if link.line_ends.take_if(|at| *at <= now).is_some() {
                 let begun = link.lines.take_partial();
-                self.unreadable(index, &Notice::half_line(&begun));
+                let notice = Notice::half_line(&begun);
+                if notice.is_refusal() && self.active == Some(index) {
+                    self.session.refuse(notice);
+                } else {
+                    self.unreadable(index, &notice);
+                }
             }
         }
     }
@@ -386,6 +414,14 @@ impl Server {
             debug!(peer = %link.peer, line = text.trim_end(), ">");
             link.line.send(&Outgoing::serial(text.into()));
         }
+    }
+}
+
+/// The answer to a question that is under way.
+async fn answer(asked: &mut Option<BoxFuture<'static, Option<bool>>>) -> Option<bool> {
+    match asked {
+        Some(asked) => asked.await,
+        None => pending().await,
     }
 }
 

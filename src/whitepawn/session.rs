@@ -65,7 +65,8 @@ impl Match {
         match self.kind {
             GameKind::Offline => Opponent::Nobody,
             GameKind::Engine => Opponent::Engine,
-            GameKind::WhitePawn => Opponent::WhitePawn,
+            // Whatever it is, the opponent is in the app.
+            GameKind::WhitePawn | GameKind::Unknown(_) => Opponent::WhitePawn,
             GameKind::Lichess => Opponent::Lichess,
         }
     }
@@ -90,6 +91,8 @@ pub struct Session {
     client: ClientId,
     label: Arc<str>,
     identity: Identity,
+    /// MB names the piece that a pawn becomes.
+    names_promotion: bool,
     /// The app has shaken hands on the connection there is.
     present: bool,
     on: Option<Match>,
@@ -113,6 +116,7 @@ impl Session {
             client,
             label,
             identity,
+            names_promotion: true,
             present: false,
             on: None,
             number: 0,
@@ -123,6 +127,11 @@ impl Session {
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
+    }
+
+    /// Whether MB names the piece that a pawn becomes: the document does not say, and an app may not take it.
+    pub fn name_promotion(&mut self, names: bool) {
+        self.names_promotion = names;
     }
 
     /// The next thing to do.
@@ -440,7 +449,10 @@ impl Session {
             return;
         }
         self.notices.all_is_well();
-        let wording = Reported::of(m).wording;
+        let mut wording = Reported::of(m).wording;
+        if let Wording::Squares { promotion, .. } = &mut wording {
+            promotion.take_if(|_| !self.names_promotion);
+        }
         self.outbox.push_back(Message::BoardMove(wording));
         self.ask(Command::Answered {
             client: self.client,
@@ -448,6 +460,11 @@ impl Session {
             answer: uci(m),
         });
         self.state();
+    }
+
+    /// What the app said was dropped.
+    pub fn refuse(&mut self, notice: Notice) {
+        self.tell(notice);
     }
 
     fn ask(&mut self, command: Command) {

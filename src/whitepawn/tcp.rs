@@ -1,8 +1,18 @@
 //! The app over TCP: no phone does that today, but simulated apps, bridges and others of our own do.
 
-use std::{fmt::Write as _, net::SocketAddr};
+use std::{
+    fmt::Write as _,
+    fs::File,
+    io::{BufRead as _, BufReader},
+    net::SocketAddr,
+};
 
-use tokio::{net::TcpListener, sync::mpsc, time::sleep};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, mpsc},
+    task::spawn_blocking,
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
@@ -33,8 +43,7 @@ pub async fn serve(
                     peer: peer.to_string().into(),
                     stream: Box::new(stream),
                     medium: NETWORK,
-                    unread: ends
-                        .map(|(local, peer)| Box::new(move || is_unread(local, peer)) as Unread),
+                    unread: ends.map(|(local, peer)| asking(local, peer)),
                     lease: None,
                 };
                 if connections.send(connection).await.is_err() {
@@ -49,21 +58,44 @@ pub async fn serve(
     }
 }
 
+/// Tables of the kernel's being read at once, each by a thread of its own: with many connections in them that takes long.
+const MAX_READING: usize = 1;
+static READING: Semaphore = Semaphore::const_new(MAX_READING);
+
+/// Asks the kernel, apart from the daemon's one thread. A question to the socket itself (`SIOCOUTQ`) would be quicker, but
+/// needs unsafe code, and no well-kept crate has it.
+fn asking(local: SocketAddr, peer: SocketAddr) -> Unread {
+    Box::new(move || {
+        Box::pin(async move {
+            let reading = READING.acquire().await.ok()?;
+            let asked = spawn_blocking(move || {
+                let unread = is_unread(local, peer);
+                drop(reading);
+                unread
+            });
+            asked.await.ok()?
+        })
+    })
+}
+
 /// Whether the kernel still keeps bytes for this peer: sent, but not acknowledged. Linux tells in `/proc/self/net/tcp`
 /// (`proc(5)`; a service without `/proc/net` has that too): the addresses in hexadecimal, the bytes of each 32-bit word in the
 /// machine's order, and the queues. Nothing where that is not to be had.
 fn is_unread(local: SocketAddr, peer: SocketAddr) -> Option<bool> {
     let table = if local.is_ipv4() { "tcp" } else { "tcp6" };
     let table = format!("/proc/self/net/{table}");
-    let connections = std::fs::read_to_string(&table)
+    let connections = File::open(&table)
         .inspect_err(|error| debug!(%error, table, "nobody knows what was acknowledged"))
         .ok()?;
     let (local, peer) = (in_hex(local), in_hex(peer));
-    let ours = |line: &&str| {
+    let ours = |line: &String| {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some(&local) && words.next() == Some(&peer)
     };
-    let queues = connections.lines().find(ours)?.split_whitespace().nth(4)?;
+    // Line by line: a table of many connections does not fit into the daemon's memory.
+    let mut lines = BufReader::new(connections).lines().map_while(Result::ok);
+    let found = lines.find(ours)?;
+    let queues = found.split_whitespace().nth(4)?;
     let sent = queues.split(':').next()?;
     u64::from_str_radix(sent, 16).ok().map(|bytes| bytes > 0)
 }
@@ -89,7 +121,19 @@ mod tests {
         net::{TcpListener, TcpStream},
     };
 
+    use futures_util::FutureExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_kernel_is_not_asked_on_the_daemons_thread() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let ask = asking(near.local_addr().unwrap(), near.peer_addr().unwrap());
+        let mut asked = ask();
+        assert!((&mut asked).now_or_never().is_none());
+        assert_eq!(asked.await, Some(false));
+    }
 
     #[test]
     fn what_was_acknowledged_is_not_unread_and_what_does_not_fit_is() {

@@ -125,8 +125,7 @@ class Story(Match):
         self.think(0)
         if self.table.spec.kind in (UCB, SWPP):
             self.expect("new-game")
-        first = "new game" if self.table.spec.kind == UCB else "White to move"
-        self.to_do("the program waits for the first move", first)
+        self.to_do("the program waits for the first move", "White to move")
 
     def hand_moves(self) -> None:
         """The hand's move is answered."""

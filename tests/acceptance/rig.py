@@ -42,9 +42,12 @@ GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
 GAP_MARGIN_MS = 45
 
 
-# Lines that are no reports of moves: our own notes, what an SWPP board is told of the game, and what the hand was told to do
-# beside making moves.
-ASIDE = ("  (", "greeted ", "announced ", "ended ", "off", "on", "took-back ", "wrong ", "refused wrong ")
+# Lines that are no reports of moves: our own notes, what an SWPP board is told of the game, what the hand was told to do
+# beside making moves, and lamps that a question put out and that are lit again.
+ASIDE = (
+    "  (", "greeted ", "announced ", "ended ", "off", "on", "took-back ", "wrong ", "refused wrong ", "put-out ", "lit-again ",
+    "told-again ",
+)
 
 
 class Failed(Exception):
@@ -148,7 +151,8 @@ class Daemon:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "NO_COLOR": "1", **air},
+            # Nothing may be left out of the log, though games are played many times faster than by hand.
+            env={**os.environ, "NO_COLOR": "1", "RUST_LOG": "boardbridge=debug", **air},
         )
         assert self._process.stderr is not None
         self.log.follow(self._process.stderr)
@@ -199,6 +203,8 @@ def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
             lines.append('ble = { name = "Square Off Neo" }\n')
         else:
             lines.append(f"serial = {{ port = \"{port_of(folder, board.name)}\" }}\n")
+        if board.kind == SWPP:
+            lines.append("forgets = false\n")  # the simulated board keeps its game while its cable is out
         if board.position_format is not None:
             lines.append(f"position_format = {board.position_format}\n")
         for key, ms in clock.pacing(board.kind).items():
@@ -254,6 +260,11 @@ class Simulator:
         report = self.log.line(index)
         self._follow(report)
         return report
+
+    def told_again(self, since: int, timeout: float) -> None:
+        """Waits until the board was told its last move once more."""
+        if self.log.find(lambda line: line.startswith("told-again "), since, timeout) is None:
+            raise Failed(f"{self.spec.name}: its last move was not told again within {timeout:.0f} s")
 
     def pending(self) -> list[str]:
         """Reports nobody has read."""

@@ -332,10 +332,13 @@ def take_back_while_waiting(match: Match) -> None:
 
 def swpp_cable_pull(match: Match) -> None:
     """The cable is pulled and put back while the hand thinks: the game goes on where it was."""
-    since = match.mark()
+    since, seen = match.mark(), len(match.simulator.log)
     pull(match)
     plug(match)
     match.told("the board answers", since)
+    # The last move is told once more, but for castling. A hand that moves before it has come makes it wrong.
+    if not match.position(match.ply - 1).is_castling(match.moves[match.ply - 1]):
+        match.simulator.told_again(seen, match.patience)
 
 
 def swpp_wrong(match: Match) -> None:

@@ -174,10 +174,10 @@ impl House {
         port.unwrap_or_else(|| panic!("no port for {what}")).1
     }
 
-    /// Waits until the daemon knows of so many plies on a board.
+    /// Waits until the daemon is sure of so many plies on a board.
     pub async fn knows(&self, board: &str, plies: usize) {
         let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
-        let known = snapshots.wait_for(|snapshot| snapshot.game.len() == plies);
+        let known = snapshots.wait_for(|snapshot| snapshot.sure && snapshot.game.len() == plies);
         timeout(PATIENCE, known).await.unwrap().unwrap();
     }
 

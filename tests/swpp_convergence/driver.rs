@@ -48,6 +48,10 @@ pub struct Setup {
     delay: u64,
     /// Over Bluetooth LE.
     gatt: bool,
+    /// The board restarts when its link is opened anew, is deaf for so many milliseconds, and has forgotten its game.
+    restarts: Option<u64>,
+    /// What the configuration says of that, rightly or wrongly.
+    forgets: Option<bool>,
     /// The program tells positions, not games.
     by_fen: bool,
     seed: u64,
@@ -60,16 +64,20 @@ pub fn setup() -> impl Strategy<Value = Setup> {
         prop_oneof![Just(None), (0..5000u64).prop_map(Some)],
         prop_oneof![Just(0), 1..200u64],
         prop_oneof![2 => Just(false), 1 => Just(true)],
+        prop_oneof![2 => Just(None), 1 => prop_oneof![Just(0), 1..2500u64].prop_map(Some)],
+        prop_oneof![2 => Just(None), 1 => any::<bool>().prop_map(Some)],
         prop_oneof![3 => Just(false), 1 => Just(true)],
         any::<u64>(),
     )
         .prop_map(
-            |(sloppy, late, executes, delay, gatt, by_fen, seed)| Setup {
+            |(sloppy, late, executes, delay, gatt, restarts, forgets, by_fen, seed)| Setup {
                 sloppy,
                 late,
                 executes,
                 delay,
                 gatt,
+                restarts,
+                forgets,
                 by_fen,
                 seed,
             },
@@ -185,6 +193,11 @@ struct Wire {
     cut: bool,
     /// GE0 has gone, and NG has to follow.
     left: bool,
+    /// The last NG and the last MA, which may go once more on a link that was opened anew.
+    last: [Option<String>; 2],
+    reminds: [bool; 2],
+    /// The NG on its way is told again.
+    again: bool,
     shown: Option<Instant>,
     /// On a characteristic, this was refused, and may be written again.
     refused: Option<String>,
@@ -204,6 +217,8 @@ pub struct World {
     /// When a link that was given up is opened anew.
     anew: Option<Instant>,
     on: bool,
+    /// It restarts with its port, and hears nothing until then.
+    deaf: Option<Instant>,
     to_board: Pipe<Sent>,
     from_board: Pipe<Said>,
     /// What a characteristic answers.
@@ -214,12 +229,16 @@ pub struct World {
     litter: Option<Instant>,
     /// The message that is arriving at the machine began as part of junk.
     littered: bool,
+    /// A move that was on its way when the hand went back before it.
+    undone: bool,
     /// A move of the hand's is on its way at the same time as a new game.
     crossed: bool,
     target: Game,
     occasion: Occasion,
     number: u64,
     wire: Wire,
+    /// The side that the hand plays, by the program's last word.
+    hand: Option<Color>,
     /// The board has heard and told everything, and its hand has kept to the program's game.
     followed: bool,
     /// The board was told of a game, and has not forgotten it.
@@ -243,7 +262,7 @@ impl World {
         let now = Instant::now();
         let mut machine = Machine::new(
             BoardName::default(),
-            Box::new(Swpp::new(way, MOVE_WAIT)),
+            Box::new(Swpp::new(way, MOVE_WAIT).forgetting(setup.forgets)),
             Duration::from_secs(3),
         );
         machine.link_up(now);
@@ -263,6 +282,7 @@ impl World {
                     Style::Exact
                 },
                 answer,
+                restarts: setup.restarts.map(Duration::from_millis),
                 hand_delay: setup.executes.map(Duration::from_millis),
                 ..Settings::default()
             }),
@@ -274,17 +294,20 @@ impl World {
             notice: None,
             anew: None,
             on: true,
+            deaf: None,
             to_board: Pipe::new(manner),
             from_board: Pipe::new(manner),
             outcomes: Vec::new(),
             spoiled: false,
             litter: None,
             littered: false,
+            undone: false,
             crossed: false,
             target: Game::standard(),
             occasion: Occasion::default(),
             number: 0,
             wire: Wire::default(),
+            hand: None,
             followed: false,
             announced: false,
             told: Vec::new(),
@@ -292,6 +315,54 @@ impl World {
         };
         world.pump();
         world
+    }
+
+    /// A board on a wire that restarts so, and what is said of it.
+    pub fn restarting(restarts: Option<u64>, forgets: Option<bool>) -> Self {
+        Self::new(Setup {
+            sloppy: false,
+            late: None,
+            executes: None,
+            delay: 0,
+            gatt: false,
+            restarts,
+            forgets,
+            by_fen: false,
+            seed: 1,
+        })
+    }
+
+    /// The cable is pulled while the program's move waits on the board, and put back.
+    pub fn shows_again(&mut self) {
+        self.does(&Act::GuiMoves(1));
+        self.pass(Duration::from_secs(2));
+        let shown = self.board.shown();
+        assert!(shown.is_some());
+        self.does(&Act::Unplug(0));
+        self.pass(Duration::from_secs(1));
+        self.does(&Act::Plug);
+        self.pass(Duration::from_secs(10));
+        assert_eq!(self.board.shown(), shown, "{:?}", self.setup);
+        // A board that was starting, or that is known to, knows of its game too.
+        let told = self.setup.restarts != Some(0) || self.setup.forgets == Some(true);
+        assert_eq!(self.board.playing().is_some(), told, "{:?}", self.setup);
+    }
+
+    /// The player sets another position up, says so, and the cable is pulled and put back.
+    pub fn forgets_what_was_replaced(&mut self) {
+        for act in [
+            Act::GuiMoves(0),
+            Act::Wait(4000),
+            Act::GuiMoves(1),
+            Act::Wait(3000),
+            Act::GuiTakesBack(1),
+            Act::GuiMoves(5),
+            Act::SetsUp(true),
+            Act::Unplug(0),
+        ] {
+            self.does(&act);
+        }
+        self.settles(Settling::SetUp);
     }
 
     /// With `SWPP_LOG` set, what happens is told on the standard error.
@@ -475,6 +546,21 @@ impl World {
         if std::mem::take(&mut wire.left) {
             assert_eq!(kind, "NG", "a game was left for no other");
         }
+        if let Some(place) = ["NG", "MA"].iter().position(|known| *known == kind) {
+            let again = std::mem::take(&mut wire.reminds[place])
+                && wire.last[place].as_deref() == Some(text);
+            // Told again on another link. A new game that is not new leaves the board behind the program's.
+            if again && (kind == "MA" || wire.running) {
+                self.wire.again |= kind == "NG";
+                self.followed &= kind == "MA" && !self.moves_come();
+                return;
+            }
+            if kind == "NG" {
+                self.wire.again = false;
+            }
+            self.wire.last[place] = Some(text.to_owned());
+        }
+        let wire = &mut self.wire;
         match kind {
             "NG" => {
                 let cut = std::mem::take(&mut wire.cut);
@@ -486,6 +572,7 @@ impl World {
                     _ => panic!("{text}"),
                 };
                 wire.told = Some(hand);
+                self.hand = None;
                 wire.shown = None;
                 self.ends.clear();
             }
@@ -528,7 +615,7 @@ impl World {
     /// Bytes arrive at the board.
     fn board_hears(&mut self, bytes: &[u8], ends: Option<Sent>) {
         self.log(&format!("board hears {}", bytes.escape_ascii()));
-        self.spoiled |= !self.on;
+        self.spoiled |= !self.on || self.deaf.is_some_and(|until| self.now < until);
         self.board.received(self.now, bytes);
         self.board_speaks(|_| Said::Answer);
         let spoiled = self.spoiled;
@@ -539,7 +626,7 @@ impl World {
                 self.announced = true;
                 // A move of the old game that crosses this is taken for one of the new.
                 let known = acknowledged || !self.setup.gatt;
-                self.followed = known && !self.moves_come() && !self.crossed;
+                self.followed = known && !self.moves_come() && !self.crossed && !self.wire.again;
                 self.crossed &= self.games_go();
             }
             if acknowledged {
@@ -639,8 +726,10 @@ impl World {
             let target = wanted.unwrap().position();
             self.followed = made.is_some_and(|(at, _)| at == target) && !self.moves_go();
         } else if after.game == *held {
-            let hand = self.wire.told.flatten();
-            let others = hand.is_some_and(|hand| hand != held.turn()) && !before.awaiting;
+            // What the board was told, and what the program has said since.
+            let hands = [self.wire.told.flatten(), self.hand];
+            let others = |hand: Color| hand != held.turn();
+            let others = hands.into_iter().flatten().any(others) && !before.awaiting;
             let taken = before.link == LinkState::Up && self.wire.told.is_some() && !others;
             if let Some((at, m)) = made {
                 let right = self.followed && at == held.position();
@@ -663,6 +752,10 @@ impl World {
             alike(&after.game, &held.truncated(held.len() - 1));
             self.told.retain(|m| *m != last);
             self.followed = false;
+        }
+        if self.undone {
+            self.followed = false;
+            self.undone = self.moves_come();
         }
     }
 
@@ -741,6 +834,7 @@ impl World {
         self.wire.cut |= self.setup.gatt;
         self.wire.refused = None;
         self.wire.left = false;
+        self.wire.reminds = [true, true];
         self.outcomes.clear();
         self.litter = None;
         self.littered = false;
@@ -856,7 +950,11 @@ impl World {
                 self.restate();
             }
             Act::GuiLeaves => self.command(Command::Release { client: CLIENT }),
-            Act::Await(on) => self.command(Command::Await { client: CLIENT, on }),
+            Act::Await(true) => self.awaits(),
+            Act::Await(false) => self.command(Command::Await {
+                client: CLIENT,
+                on: false,
+            }),
             Act::HandMoves(n) => {
                 if let Some(m) = Self::pick(self.board.game(), n) {
                     self.hand_moves(m);
@@ -893,12 +991,14 @@ impl World {
             Act::HandTakesBack => {
                 if self.on {
                     self.followed &= self.board.game().is_empty();
+                    self.undone |= self.moves_come();
                     self.hand(HandAction::TakeBack);
                 }
             }
             Act::HandNewGame => {
                 if self.on {
                     self.followed = false;
+                    self.undone |= self.moves_come();
                     self.hand(HandAction::NewGame);
                 }
             }
@@ -916,6 +1016,7 @@ impl World {
                 self.on = true;
                 if forgetful {
                     self.followed = false;
+                    self.undone |= self.moves_come();
                     self.announced = false;
                 }
                 self.hand(HandAction::On { forgetful });
@@ -991,6 +1092,7 @@ impl World {
         alike(self.board.game(), &self.target);
         if says {
             self.wire.shown = None;
+            self.hand = self.occasion.beginning(self.target.turn()).hand;
             self.command(Command::Ready { client: CLIENT });
         }
         let held = self.snapshot().game;
@@ -1001,6 +1103,7 @@ impl World {
         let crosses = self.moves_go() || self.moves_come();
         let before = self.snapshot().game;
         self.wire.shown = None;
+        self.hand = self.occasion.beginning(self.target.turn()).hand;
         self.command(Command::Ready { client: CLIENT });
         let held = self.snapshot().game;
         if before != held {
@@ -1034,6 +1137,14 @@ impl World {
             self.link_down();
         }
         self.board.plugged(self.now);
+        if let Some(ms) = self.setup.restarts {
+            if self.on {
+                self.deaf = Some(self.now + Duration::from_millis(ms));
+            }
+            self.followed = false;
+            self.announced = false;
+        }
+        self.look(false);
         self.machine.link_up(self.now);
         self.pump();
     }
@@ -1128,6 +1239,7 @@ impl World {
     }
 
     fn awaits(&mut self) {
+        self.hand = self.occasion.beginning(self.target.turn()).hand;
         self.command(Command::Await {
             client: CLIENT,
             on: true,

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{machine::Machine, name::BoardName, snapshot::LinkState},
+    board::{machine::Machine, name::BoardName},
     driver::{
         Channel, Driver, citrine,
         swpp::{MOVE_WAIT, Swpp, Way},
@@ -472,7 +472,7 @@ impl World {
             let snapshot = desk.machine.snapshot();
             let target = snapshot.target.as_ref();
             desk.is_quiet()
-                && snapshot.link == LinkState::Up
+                && snapshot.link.is_open()
                 && snapshot.sure
                 && snapshot.awaiting
                 && snapshot.game.position() == &app

@@ -1,5 +1,7 @@
 //! What the player is to know or do, as the board stands.
 
+use shakmaty::Move;
+
 use super::Machine;
 use crate::{
     board::{advice::Advice, held::Certainty, snapshot::LinkState},
@@ -11,9 +13,10 @@ impl Machine {
     pub(super) fn advice(&self) -> Advice {
         match &self.link {
             LinkState::Down(why) => return Advice::NoLink(why.clone()),
-            LinkState::Silent => return Advice::Silent,
+            LinkState::Silent { garbled } => return Advice::Silent { garbled: *garbled },
+            LinkState::Stranger(kind) => return Advice::Stranger(*kind),
             LinkState::Asking => return Advice::Nothing,
-            LinkState::Up => {}
+            LinkState::Unheard { .. } | LinkState::Up => {}
         }
         if self.kings_up {
             return Advice::Nothing;
@@ -23,40 +26,47 @@ impl Machine {
         if let Some(misplaced) = self.misplaced.as_ref().filter(set_up) {
             return Advice::Misplaced(misplaced.clone());
         }
-        if let Some(made) = self.mistake {
+        let held = self.held.game();
+        let target = self.claims.target();
+        // What was to be done for a game that the program has left is told to nobody.
+        let shown = |_: &Move| target.is_none_or(|target| target.continues(held));
+        let shown = self.held.unconfirmed().filter(shown);
+        let is_left = target.is_some_and(|t| !t.continues(held) && !held.continues(t));
+        if let Some(made) = self.mistake.filter(|_| !is_left) {
             // A board that tells of moves only does not tell that a shown one was made.
             let tells = !self.driver.capabilities().tells_moves_only;
             return Advice::Mistake {
                 made,
-                expected: self.held.unconfirmed().filter(|_| tells),
+                expected: shown.filter(|_| tells),
             };
         }
-        let target = self.claims.target();
         if let Some(following) = self.following.as_ref().filter(|_| target.is_some()) {
-            return following.clone();
+            return following.advice.clone();
         }
         if let Some(target) = target.filter(|_| self.by_hand) {
             return Advice::SetUpByHand(target.fen());
         }
         // A board that moves its own pieces asks the player for nothing.
         let by_hand = !self.driver.capabilities().moves_itself;
-        if let Some(m) = self.held.unconfirmed().filter(|_| by_hand) {
+        if let Some(m) = shown.filter(|_| by_hand) {
             return Advice::Make(m);
         }
         let Some(target) = target else {
             return Advice::Nothing;
         };
-        let held = self.held.game();
         let next = target.moves().get(held.len()).copied();
-        match next.filter(|_| self.leading && target.continues(held)) {
+        match next.filter(|_| self.leading && target.continues(held) && !self.has_left(target)) {
             Some(made) if self.hand_took_back => Advice::PutBack {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             },
-            Some(m) if by_hand => Advice::Make(m),
+            Some(m) if by_hand && !self.given.put_back => Advice::Make(m),
             Some(_) => Advice::Nothing,
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
-            None if self.claims.awaiting() && held == target => Advice::YourMove(held.turn()),
+            // Not while the board is on its way to a position that the program has left.
+            None if self.claims.awaiting() && held == target && self.step.is_none() => {
+                Advice::YourMove(held.turn())
+            }
             None => Advice::Nothing,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Machine, answer_to};
+use super::{Following, Machine, answer_to};
 use crate::{
     board::{
         command::Command,
@@ -19,7 +19,7 @@ impl Machine {
         self.changed = true;
         let held = &self.held;
         self.claims
-            .note_answers(|claim| !answer_to(held, claim).is_empty());
+            .note_answers(|claim| answer_to(held, claim).first().copied());
         match command {
             Command::Target {
                 client,
@@ -178,6 +178,11 @@ impl Machine {
             self.hand_took_back = false;
             self.failures = 0;
             self.abandon = true;
+            let target = self.claims.target();
+            let left = |on: &mut Following| target.is_some_and(|t| !t.continues(&on.game));
+            if self.following.take_if(left).is_some() {
+                self.misplaced = None;
+            }
             // The program goes on: what the kings said is past.
             self.kings_down();
             self.tell_target();

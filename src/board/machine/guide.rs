@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
-use super::{Machine, wood::Wood};
+use super::{Following, Machine, wood::Wood};
 use crate::{
     board::{
         advice::Advice,
         held::Certainty,
         occasion::{GameEnd, Judge},
-        snapshot::LinkState,
     },
     bus::Event,
     driver::Step,
@@ -34,7 +33,10 @@ impl Machine {
             Some((stands, wanted)) => guide(stands, wanted),
             None => Vec::new(),
         };
-        if let Some(Advice::TakeBack(m)) = &self.following
+        if let Some(Following {
+            advice: Advice::TakeBack(m),
+            ..
+        }) = &self.following
             && m.is_castle()
             && !is_chess960_castling(*m)
         {
@@ -86,23 +88,27 @@ impl Machine {
 
     /// What stands on the board and what should, where the hand is to put it right.
     fn scene(&self) -> Option<(Picture, Board)> {
-        if self.link != LinkState::Up || self.kings_up && self.is_off() {
+        if !self.link.is_open() || self.kings_up && self.is_off() {
             return None;
         }
         if let Some(misplaced) = &self.misplaced {
             return Some((misplaced.stands.clone(), misplaced.wanted.clone()));
         }
-        let position = self.held.game().position().board();
+        let held = self.held.game();
+        let position = held.position().board();
         let target = self.claims.target();
-        let asked = self.step.as_ref().and_then(|step| self.asked_by(step));
+        let step = self.step.as_ref().filter(|_| self.following.is_some());
+        let asked = step.and_then(|step| self.asked_by(step));
         if let Some(wanted) = asked {
             return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
         }
-        if let Some(astray) = self.held.astray() {
+        // The board is about to be led elsewhere: what was to be put right for a game that was left is told to nobody.
+        let goes_on = target.is_none_or(|t| t.continues(held) || held.continues(t));
+        if let Some(astray) = self.held.astray().filter(|_| goes_on) {
             let wanted = self.held.nearest(astray);
             return Some((astray.clone().into(), wanted));
         }
-        if let Some(stray) = &self.stray {
+        if let Some(stray) = self.stray.as_ref().filter(|_| goes_on) {
             return Some((stray.clone().into(), position.clone()));
         }
         let target = target?;
@@ -117,7 +123,7 @@ impl Machine {
                 Some(_) => self.before_last(),
                 None => position.clone(),
             };
-            return Some((was.into(), wanted)).filter(|_| sure);
+            return Some((was.into(), wanted)).filter(|_| sure && goes_on);
         }
         if let Advice::PutBack { made, .. } = self.advice() {
             let mut after = self.held.game().position().clone();
@@ -147,6 +153,21 @@ impl Machine {
         self.misplaced.is_some() || self.held.is_astray() || self.stray.is_some()
     }
 
+    /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
+    pub(super) fn stood_as(&self, wanted: &Board) -> bool {
+        match &self.wood {
+            Wood::Was(board) => board == wanted,
+            Wood::Unknown => false,
+            Wood::AsHeld => self.held.certainty() != Certainty::Lost && self.last_seen() == wanted,
+        }
+    }
+
+    /// How the pieces stand by what the board has reported.
+    fn last_seen(&self) -> &Board {
+        let astray = self.held.astray().or(self.stray.as_ref());
+        astray.unwrap_or(self.held.game().position().board())
+    }
+
     /// What stands now, as far as that is known.
     pub(super) fn picture(&self) -> Option<Board> {
         match &self.wood {
@@ -154,9 +175,7 @@ impl Machine {
             Wood::Unknown => None,
             Wood::AsHeld => {
                 let known = self.held.certainty() == Certainty::Sure;
-                let board = self.held.astray().or(self.stray.as_ref());
-                let board = board.unwrap_or(self.held.game().position().board());
-                known.then(|| board.clone())
+                known.then(|| self.last_seen().clone())
             }
         }
     }

@@ -22,6 +22,7 @@ use self::{timing::Times, wood::Wood};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
+    command::Command,
     held::{Certainty, Held, Listed},
     name::BoardName,
     occasion::{GameEnd, Judge},
@@ -59,6 +60,8 @@ pub struct Machine {
     /// How long the hand may take to mend what it did, before the board is led back.
     correction_wait: Duration,
     link: LinkState,
+    /// Something came over this link that cannot be read, and nothing else.
+    garbled: bool,
     id: Option<String>,
     held: Held,
     claims: Claims,
@@ -67,10 +70,17 @@ pub struct Machine {
     ended: Option<(GameEnd, Judge)>,
     /// The step the driver is carrying out.
     step: Option<Step>,
+    /// Something has gone to the board since that began.
+    step_left: bool,
+    /// A move that was shown after so many plies, and nobody knows whether it reached the board.
+    sent: Option<(usize, Move)>,
     /// A set-up or take-back that the hand is still following.
-    following: Option<Advice>,
+    following: Option<Following>,
     /// Where the pieces stand.
     wood: Wood,
+    /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
+    /// the board has lost its memory and the pieces stand as they did.
+    left: Option<Game>,
     /// Both kings were put in the centre, and what stands otherwise than in the game is no mistake.
     kings_up: bool,
     /// The game that a program's word on its end was about.
@@ -120,6 +130,13 @@ pub struct Machine {
     unjudged: bool,
 }
 
+/// A set-up or take-back that the hand is following.
+struct Following {
+    advice: Advice,
+    /// The game with whose last position the pieces then stand.
+    game: Game,
+}
+
 impl Machine {
     /// A board that is not connected.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
@@ -128,14 +145,18 @@ impl Machine {
             driver,
             correction_wait,
             link: LinkState::Down("not connected yet".to_owned()),
+            garbled: false,
             id: None,
             held: Held::default(),
             claims: Claims::default(),
             result: None,
             ended: None,
             step: None,
+            step_left: false,
+            sent: None,
             following: None,
             wood: Wood::AsHeld,
+            left: None,
             kings_up: false,
             ended_game: None,
             leading: false,
@@ -171,6 +192,7 @@ impl Machine {
     /// The link is up.
     pub fn link_up(&mut self, now: Instant) {
         self.link = LinkState::Asking;
+        self.garbled = false;
         self.lead_after = None;
         self.starts_until = None;
         self.refusals = 0;
@@ -187,7 +209,7 @@ impl Machine {
         self.link = LinkState::Down(why);
         self.driver.link_down();
         self.held.doubt();
-        self.step = None;
+        self.drop_step();
         self.following = None;
         self.hand_took_back = false;
         self.mistake = None;
@@ -227,6 +249,7 @@ impl Machine {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.driver.poll_transmit(now);
         if outgoing.is_some() {
+            self.step_left = true;
             self.drive(now);
         }
         outgoing
@@ -284,6 +307,12 @@ impl Machine {
         }
     }
 
+    /// What each client has told, for a machine that takes this one's place: those who have the board first.
+    pub fn restated(&self) -> Vec<Vec<Command>> {
+        let claims = self.claims.holders().chain(self.claims.waiting());
+        claims.map(Claim::restated).collect()
+    }
+
     fn confirm(&mut self, now: Instant) {
         self.following = None;
         self.wood = Wood::AsHeld;
@@ -319,10 +348,29 @@ impl Machine {
     }
 
     fn may_lead(&self) -> bool {
-        !self.kings_up
-            && self.leading
-            && self.link == LinkState::Up
-            && self.claims.target().is_some()
+        !self.kings_up && self.leading && self.link.is_open() && self.claims.target().is_some()
+    }
+
+    /// The step under way is void.
+    fn drop_step(&mut self) {
+        // Nothing is the matter with one that has not left.
+        match self.step.take().filter(|_| self.step_left) {
+            Some(Step::SetUp(_)) => self.held.suspect(),
+            Some(Step::Show(m)) => self.sent = Some((self.held.game().len(), m)),
+            _ => {}
+        }
+    }
+
+    /// Who came to a game is answered by what the board holds of it, once that is known, or not at all.
+    fn meet(&mut self) {
+        // Not while the board is asked: it may hold more than is known, or less.
+        let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
+        let on_the_way = self.driver.stepping();
+        let held = &self.held;
+        let found = |plies| held.is_found(plies);
+        if known && self.claims.meet(held.game(), on_the_way, found) {
+            self.held.known_to_front_ends(self.held.game().len());
+        }
     }
 
     /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
@@ -336,13 +384,14 @@ impl Machine {
                     self.judge();
                     self.claims.taken_back_to(self.held.game().len());
                 }
+                self.meet();
                 let fresh = self.held.fresh_from() < self.held.game().len();
                 if !self.driver.follow(now, self.held.game(), fresh) {
                     break;
                 }
             }
             if !self.driver.stepping() {
-                self.step = None;
+                self.drop_step();
             }
             if self.driver.idle() && self.following.is_some() {
                 self.following = None;
@@ -377,7 +426,10 @@ impl Machine {
             // These have been told as events of their own.
             let told = matches!(
                 advice,
-                Advice::NoLink(_) | Advice::Silent | Advice::Mistake { .. }
+                Advice::NoLink(_)
+                    | Advice::Silent { garbled: false }
+                    | Advice::Stranger(_)
+                    | Advice::Mistake { .. }
             );
             let text = if told {
                 String::new()
@@ -399,6 +451,34 @@ impl Machine {
             let [have, wait] = self.players.clone();
             self.event(Event::Players { have, wait });
         }
+    }
+
+    /// The board is at the start, and has not been asked to; it held this game before.
+    fn went_to_start(&mut self, before: Game) {
+        if before.is_empty() && before.is_standard() {
+            return;
+        }
+        if self.driver.capabilities().tells_game {
+            // A board with a memory of its own can have lost that, and nobody moved a piece.
+            self.wood = Wood::Unknown;
+        }
+        self.left = Some(before);
+    }
+
+    /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
+    /// knows whether the pieces stand at the start or as before, and it is right for both.
+    fn has_left(&self, target: &Game) -> bool {
+        let board = self.driver.capabilities();
+        let sets_up = board.set_up_cost.is_some() && self.refusals < MAX_REFUSALS;
+        // A game that only begins the same way is another one.
+        let goes_on = |before: &Game| {
+            let common = target.common_plies(before).unwrap_or(0);
+            common > 0 && common * 2 >= before.len()
+        };
+        sets_up
+            && !board.sees_squares
+            && !self.given.new_game
+            && self.left.as_ref().is_some_and(goes_on)
     }
 
     /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
@@ -430,16 +510,65 @@ impl Machine {
         left
     }
 
+    /// A list that ends with a move of the program's tells that it was sent to the board, not that it was shown, nor that the
+    /// hand made it.
+    fn mind_list(&mut self) {
+        let held = &self.held;
+        let sure = held.certainty() == Certainty::Sure;
+        let Some(target) = self.claims.target().filter(|_| sure) else {
+            return;
+        };
+        let hand = self.claims.occasion().beginning(target.turn()).hand;
+        let is_programs = hand.is_none_or(|hand| hand == held.game().turn());
+        // A game that is taken up again is shown move by move, the hand's own too.
+        let was_shown = is_programs || target.len() > held.game().len() + 1;
+        if held.is_only_listed() && was_shown && target.continues(held.game()) {
+            self.held.await_execution();
+            self.changed = true;
+        }
+    }
+
+    /// Carrying out this step, the board asks the hand to put the pieces otherwise.
+    fn ask_hand(&mut self, step: &Step) {
+        if let Some(wanted) = self.asked_by(step) {
+            let before = if self.stood_as(&wanted) {
+                Some(wanted.clone())
+            } else {
+                self.picture()
+            };
+            self.wood = Wood::asked_for(before, &wanted);
+        }
+        self.following = match step {
+            Step::Show(_) => None,
+            Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
+            Step::TakeBack(m) => Some(Following {
+                advice: Advice::TakeBack(*m),
+                game: self
+                    .held
+                    .game()
+                    .truncated(self.held.game().len().saturating_sub(1)),
+            }),
+            Step::NewGame(_) => Some(Following {
+                advice: Advice::NewGame,
+                game: Game::standard(),
+            }),
+            Step::SetUp(game) => Some(Following {
+                advice: Advice::SetUp(game.fen()),
+                game: (**game).clone(),
+            }),
+        };
+    }
+
     /// Starts the next step toward the target, if there is one. `true` if something was started.
     fn lead(&mut self, now: Instant) -> bool {
+        self.mind_list();
         let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
-        let sure = self.link == LinkState::Up && self.held.certainty() == Certainty::Sure;
+        let sure = self.link.is_open() && self.held.certainty() == Certainty::Sure;
         // The hand may still have to make it.
         if shown && sure && self.finish(now) {
             return true;
         }
-        if self.kings_up && self.link == LinkState::Up && self.held.certainty() == Certainty::Unsure
-        {
+        if self.kings_up && self.link.is_open() && self.held.certainty() == Certainty::Unsure {
             // The kings may have been put back meanwhile.
             self.driver.learn(now);
             return false;
@@ -460,31 +589,31 @@ impl Machine {
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         let given = Circumstances {
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
+            forgotten: self.has_left(target),
             set_up_refused: self.refusals >= MAX_REFUSALS,
             stands: self.stands_in(target),
             beginning,
             ..self.given
         };
-        match plan(&self.held, target, board, given) {
+        let plan = plan(&self.held, target, board, given);
+        let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
+        let unmade = self.held.unconfirmed().is_some();
+        if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
+            return false;
+        }
+        match plan {
             Plan::There => {
                 self.given.new_game = false;
+                self.left = None;
                 self.finish(now)
             }
             Plan::Do(step) => {
-                if let Some(wanted) = self.asked_by(&step) {
-                    self.wood = Wood::asked_for(self.picture(), &wanted);
-                }
-                self.following = match &step {
-                    Step::Show(_) => None,
-                    Step::TakeBack(_) if board.moves_itself => None,
-                    Step::TakeBack(m) => Some(Advice::TakeBack(*m)),
-                    Step::NewGame(_) => Some(Advice::NewGame),
-                    Step::SetUp(game) => Some(Advice::SetUp(game.fen())),
-                };
+                self.ask_hand(&step);
                 self.mistake = None;
                 self.stray = None;
                 self.hand_took_back = false;
                 self.step = Some(step.clone());
+                self.step_left = false;
                 if matches!(step, Step::NewGame(_)) {
                     // The game before is over, whether or not its last move was shown.
                     self.tell_ending(now);
@@ -510,7 +639,7 @@ fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Arc<str>> {
 /// What the hand has played in the last position of a client's game.
 fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
     let game = held.game();
-    let fresh = claim.joined && claim.fresh_from <= claim.game.len();
+    let fresh = claim.joined && !claim.comes && claim.fresh_from <= claim.game.len();
     if held.certainty() == Certainty::Sure && fresh && game.continues(&claim.game) {
         &game.moves()[claim.game.len()..]
     } else {

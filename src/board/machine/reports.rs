@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Board, Color, Position};
+use shakmaty::{Board, Color, Move, Position};
 
 use super::{
-    MAX_MISTAKES, MAX_RETRY_WAIT, MAX_UNPLAYABLE, Machine, RESTART_WAIT, answer_to, wood::Wood,
+    Following, MAX_MISTAKES, MAX_RETRY_WAIT, MAX_UNPLAYABLE, Machine, RESTART_WAIT, answer_to,
+    wood::Wood,
 };
 use crate::{
     board::{
@@ -27,12 +28,27 @@ impl Machine {
                     self.event(Event::Answers { id: id.clone() });
                 }
                 self.link = LinkState::Up;
+                self.garbled = false;
                 self.id = id.or(self.id.take());
             }
+            DriverEvent::Unheard => {
+                self.link = LinkState::Unheard { garbled: false };
+                self.event(Event::Unheard);
+            }
             DriverEvent::Silent => {
-                self.link = LinkState::Silent;
                 self.held.doubt();
-                self.event(Event::Silent);
+                // Whoever is there instead has been named.
+                if !matches!(self.link, LinkState::Stranger(_)) {
+                    let garbled = self.garbled;
+                    self.link = LinkState::Silent { garbled };
+                    self.event(Event::Silent);
+                }
+            }
+            DriverEvent::Stranger(kind) => {
+                if self.link != LinkState::Stranger(kind) {
+                    self.link = LinkState::Stranger(kind);
+                    self.event(Event::Stranger { kind });
+                }
             }
             DriverEvent::Restarted => {
                 self.held.doubt();
@@ -48,26 +64,37 @@ impl Machine {
             }
             DriverEvent::NewGame => {
                 self.refusals = 0;
+                let before = self.held.game().clone();
                 self.held.replace(Game::standard());
                 self.result = None;
                 self.mistake = None;
                 self.hand_took_back = false;
                 self.put_to_start += 1;
                 self.confirm(now);
+                self.went_to_start(before);
                 self.lead_after = Some(now + self.correction_wait);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
                 // are a mistake.
                 self.leading &= self.claims.awaiting();
+                // A board that can be asked tells by itself what it has.
+                self.given.put_back = self.leading && !self.driver.capabilities().tells_game;
                 self.event(Event::NewGame { by: By::Hand });
             }
-            DriverEvent::Accepted => self.accepted(),
+            // Of a shown move it says nothing: the player may only want the program to go on.
+            DriverEvent::Ready if self.following.is_some() => {
+                self.confirm(now);
+                self.changed = true;
+            }
+            DriverEvent::Ready => {}
+            DriverEvent::Accepted => self.accepted(now),
             DriverEvent::Failed(failure) => self.failed(now, failure),
             DriverEvent::Listed {
                 skipped,
                 moves,
                 full,
             } => {
-                let before = self.held.game().len();
+                let held = self.held.game().clone();
+                let before = held.len();
                 let targets: Vec<&Game> = self.claims.target().into_iter().collect();
                 let list = List {
                     skipped,
@@ -79,10 +106,8 @@ impl Machine {
                     self.driver.look(now);
                 }
                 self.learned(before);
-                // What the target has was shown; the list tells that the board took it, not that the hand made it.
-                let target = self.claims.target();
-                if self.held.game().len() > before && target == Some(self.held.game()) {
-                    self.held.await_execution();
+                if self.held.game().is_empty() && self.held.game().is_standard() {
+                    self.went_to_start(held);
                 }
             }
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
@@ -142,7 +167,16 @@ impl Machine {
                     self.event(Event::Battery { percent });
                 }
             }
-            DriverEvent::Unreadable(text) => self.event(Event::Unreadable { text }),
+            DriverEvent::Unreadable(text) => {
+                self.garbled = self.link != LinkState::Up;
+                match &mut self.link {
+                    LinkState::Unheard { garbled } | LinkState::Silent { garbled } => {
+                        *garbled = true;
+                    }
+                    _ => {}
+                }
+                self.event(Event::Unreadable { text });
+            }
         }
     }
 
@@ -151,10 +185,14 @@ impl Machine {
         if let Some(Step::SetUp(game)) = &self.step {
             let mut given = Held::default();
             given.replace((**game).clone());
+            // A board whose pieces stand as before, or at the start, may not have heard of it, even where the hand's next move
+            // brings them there.
+            let same = |game: &Game| game.position().board() == board;
+            let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
             // The hand may have moved already.
-            if given.see(board, turn, &[]) {
+            if !is_as_before && given.see(board, turn, &[]) {
                 let plies = game.len();
-                self.accepted();
+                self.accepted(now);
                 let played = given.game().moves().get(plies).copied();
                 if let Some(m) = played {
                     self.moved(now, Reported::of(m));
@@ -181,6 +219,14 @@ impl Machine {
         self.mistake = None;
         self.stray = None;
         self.front_ends_know();
+        let news = self.held.game().moves().get(before).copied();
+        if let Some(sent) = self.sent.take()
+            && news.map(|m| (before, m)) == Some(sent)
+        {
+            // It reached the board: no hand made it.
+            self.held.known_to_front_ends(before + 1);
+            self.claims.stepped(self.held.game(), before + 1);
+        }
         if self.held.game().len() > before {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
@@ -231,37 +277,63 @@ impl Machine {
             // Playing on is as good as saying that the position stands.
             self.ready(now);
         }
-        if self.is_blank() {
-            let text = format!("a move before any game: {}", Words(reported));
+        if let Some((plies, m)) = self.sent
+            && plies == self.held.game().len()
+            && reported.resolve(self.held.game().position(), promotion) == Some(m)
+            && !moves_only
+        {
+            // Its echo is late: no hand made it.
+            self.step = Some(Step::Show(m));
+            self.accepted(now);
+            return;
+        }
+        let unknown = !self.held.is_known();
+        let board = self.driver.capabilities();
+        let doubtful = self.held.certainty() != Certainty::Sure && !board.tells_moves_only;
+        if self.is_blank() || !board.tells_game && !board.sees_squares && (unknown || doubtful) {
+            // Nobody knows the position that this move was made in. The board is given one when a program has it.
+            let when = if unknown {
+                "before any game"
+            } else {
+                "while the game is in doubt"
+            };
+            let text = format!("a move {when}: {}", Words(reported));
             self.event(Event::Unreadable { text });
             return;
         }
         // A game of which nothing is known yet does not begin with this move: the board's list will tell.
-        let tells = self.driver.capabilities().tells_game;
-        let unknown = tells && !self.held.is_known();
-        if self.held.certainty() == Certainty::Lost || unknown {
-            self.held.doubt();
+        if self.held.certainty() == Certainty::Lost || board.tells_game && self.held.is_suspect() {
+            self.held.saw(reported);
             self.driver.learn(now);
             return;
         }
-        if moves_only
-            && others(self.held.game().turn())
-            && reported
-                .resolve(self.held.game().position(), promotion)
-                .is_some()
+        let legal = reported.resolve(self.held.game().position(), promotion);
+        if moves_only && others(self.held.game().turn()) && legal.is_some_and(|m| !self.is_next(m))
         {
             // The program's move, and nobody can take it back on such a board.
             self.refused(now, reported);
             return;
         }
         let before = self.held.clone();
+        // The picture that was asked for is to tell whether the game began where its list does.
+        let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
         let meaning = self.held.hand_moved(reported, promotion);
+        if unproved {
+            self.held.disprove();
+        }
         if moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
             self.held = before;
             self.refused(now, reported);
         } else {
             self.meant(now, Some(reported), meaning);
         }
+    }
+
+    /// Whether this is the very move that is to be shown next: a hand that knows it may be quicker.
+    fn is_next(&self, m: Move) -> bool {
+        let held = self.held.game();
+        let target = self.claims.target().filter(|target| target.continues(held));
+        target.is_some_and(|target| target.moves().get(held.len()) == Some(&m))
     }
 
     /// A board that reports moves only made one that cannot be played: nothing follows from it.
@@ -312,6 +384,10 @@ impl Machine {
         self.changed = true;
         self.lead_after = Some(now + self.correction_wait.max(self.patience()));
         let ply = self.held.game().len();
+        if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
+            // A move that is on its way to the board is not legal there any more.
+            self.step_left &= !matches!(self.step, Some(Step::Show(_)));
+        }
         match meaning {
             Meaning::Played(m) => {
                 self.mistake = None;
@@ -319,7 +395,13 @@ impl Machine {
                 self.mistakes = 0;
                 self.by_hand = false;
                 self.result = None;
+                let is_asked = self.following.is_some();
                 self.confirm(now);
+                let step = self.step.clone().filter(|_| is_asked);
+                if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
+                    // The board is on its way to another position, and forgets this move.
+                    self.ask_hand(&step);
+                }
                 let target = self.claims.target().filter(|_| self.leading);
                 let fresh_from = self.held.fresh_from();
                 let goes_on = |target: &Game| {
@@ -400,7 +482,10 @@ impl Machine {
         };
         let new_to_board = game != *held;
         if new_to_board {
-            self.following = Some(Advice::SetUp(game.fen()));
+            self.following = Some(Following {
+                advice: Advice::SetUp(game.fen()),
+                game: game.clone(),
+            });
             self.wood = Wood::asked_for(self.picture(), game.position().board());
         }
         self.lead_after = None;
@@ -409,10 +494,13 @@ impl Machine {
             .tell_position(now, game.position(), new_to_board);
         // From its last line on the board holds this game, whatever it reported before.
         self.step = Some(Step::SetUp(Box::new(game)));
+        self.step_left = true;
     }
 
-    fn accepted(&mut self) {
+    fn accepted(&mut self, now: Instant) {
         self.failures = 0;
+        self.left = None;
+        self.sent = None;
         let new_game = self.given.new_game;
         self.result = None;
         self.mistake = None;
@@ -420,11 +508,18 @@ impl Machine {
         self.misplaced = None;
         // The first step toward a new game is done; what is taken back from now on is its own.
         self.given.new_game = false;
+        self.given.put_back = false;
         let held = &self.held;
         self.claims
-            .note_answers(|claim| !answer_to(held, claim).is_empty());
+            .note_answers(|claim| answer_to(held, claim).first().copied());
         let ply = self.held.game().len();
-        match self.step.take() {
+        let step = self.step.take();
+        let wanted = step.as_ref().and_then(|step| self.asked_by(step));
+        if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
+            // Nothing is left for the hand to do, and nothing waits for it.
+            self.driver.confirm(now);
+        }
+        match step {
             None => {}
             Some(Step::Show(m)) => {
                 self.held.shown(m);
@@ -467,18 +562,21 @@ impl Machine {
                 self.event(Event::SetUp { fen });
             }
         }
-        self.claims.stepped(self.held.fresh_from());
+        self.claims
+            .stepped(self.held.game(), self.held.fresh_from());
         self.front_ends_know();
     }
 
     fn failed(&mut self, now: Instant, failure: StepFailure) {
-        let step = self.step.take();
         self.following = None;
-        if matches!(step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
+        if matches!(self.step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
+            self.step = None;
             // What its list says from now on begins nobody knows where.
             self.refusals = self.refusals.saturating_add(1);
+            self.held.suspect();
             self.held.lose();
         } else {
+            self.drop_step();
             self.held.doubt();
         }
         let wait = Duration::from_secs(1 << self.failures.min(5)).min(MAX_RETRY_WAIT);

@@ -13,6 +13,8 @@ pub(super) enum Question {
     Game,
     /// `P`
     Squares,
+    /// `X` and `U`, or `I` where the board does not answer these.
+    Settings,
 }
 
 /// A question under way.

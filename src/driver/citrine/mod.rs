@@ -6,7 +6,9 @@
 //! - The board loses commands that come too close: all go through a [`Pacer`].
 //! - A move is sent twice, [`Timing::second_send`] apart ([`Timing::second_send_capture`] for a capture). Only
 //!   the first is echoed, and the echo means *accepted*, not *executed by the hand*.
-//! - `New Game`, whoever began it, makes the board forget its settings.
+//! - `New Game`, whoever began it, makes the board forget its settings. It is asked for them now and then, as it may
+//!   have lost them otherwise too.
+//! - A question puts the lamps out: a move that the hand may still have to make is lit again afterwards.
 //! - The board keeps its game while the computer is away: `G` tells it after every connection.
 
 mod answer;
@@ -25,17 +27,22 @@ pub use self::timing::Timing;
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    setting::Setting,
+    setting::{On, Telling},
     timing::{
-        ANSWER_WAIT, ATTEMPTS, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE, LIST_PLIES, MAX_LINE,
-        SILENT_RETRY,
+        ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
+        LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
 };
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Outgoing, Reported, Step, StepFailure,
     lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
+    stranger,
 };
+use crate::{config::BoardKind, game::Game};
+
+/// Referee mode: the player moves both sides, the board none.
+const REFEREE_ON: &str = "U ON";
 
 /// What went out, so that a wait begins when its question left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +50,6 @@ enum Sent {
     Plain,
     Settings,
     Question,
-    FirstSend,
     SecondSend,
 }
 
@@ -81,16 +87,25 @@ pub struct Citrine {
     pacer: Pacer<Sent>,
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
-    setting: Option<Setting>,
+    /// Settings on their way.
+    setting: Option<Telling>,
+    /// Which the board said are on, since it was last told or asked.
+    on: On,
+    /// The board says whether its settings are on.
+    tells_settings: bool,
+    /// When its settings were last told or asked for.
+    checked: Option<Instant>,
     receiving: Option<Receiving>,
     doing: Option<Doing>,
-    /// A move sent once and not yet twice: it must be, even if the link was lost between the two.
-    sent_once: Option<Move>,
+    /// Since when the lamps may show a move that the hand has to make or take back.
+    lit: Option<Instant>,
     /// The hand is given until then.
     rests_until: Option<Instant>,
+    /// The game whose last position the hand is given time to set up.
+    set_up: Option<Box<Game>>,
     /// When the game was last asked for.
     learned: Option<Instant>,
-    /// Something was damaged: the game is to be asked for then, or as soon as nothing else is under way.
+    /// Something was missed, perhaps: the game is to be asked for then, or as soon as nothing else is under way.
     learn_at: Option<Instant>,
     /// Valid lines heard since the question under way was first asked, and lists that could not be read.
     heard: bool,
@@ -111,10 +126,14 @@ impl Citrine {
             events: VecDeque::new(),
             asking: None,
             setting: None,
+            on: On::default(),
+            tells_settings: false,
+            checked: None,
             receiving: None,
             doing: None,
-            sent_once: None,
+            lit: None,
             rests_until: None,
+            set_up: None,
             learned: None,
             learn_at: None,
             heard: false,
@@ -139,7 +158,8 @@ impl Citrine {
 
     /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
     fn settings(&mut self, now: Instant) {
-        self.setting = Some(Setting::default());
+        self.setting = Some(Telling::default());
+        self.on = On::default();
         self.send_settings(now);
     }
 
@@ -148,22 +168,47 @@ impl Citrine {
             setting.attempts += 1;
             setting.deadline = None;
         }
-        self.command(now, "U ON");
+        self.command(now, REFEREE_ON);
         if let Some(level) = self.level.clone() {
             self.command(now, &format!("L {level}"));
         }
         self.send(now, "X ON", Sent::Settings, Duration::ZERO);
     }
 
-    /// An answer to a setting, perhaps.
-    fn setting_told(&mut self, text: &str) {
-        if self
-            .setting
-            .as_mut()
-            .is_some_and(|setting| setting.told(text))
-        {
-            self.setting = None;
+    /// A line that may tell of a setting.
+    fn setting_told(&mut self, now: Instant, text: &str) {
+        let Some((setting, is_on)) = setting::told(text) else {
+            return;
+        };
+        self.tells_settings = true;
+        if is_on {
+            self.on.add(setting);
+            if self.on.all() {
+                self.settings_done(now);
+            }
+        } else if self.setting.is_none() && self.doing.is_none() {
+            // What the hand did meanwhile was not transmitted.
+            self.settings_done(now);
+            self.settings(now);
+            self.learn_soon(now);
         }
+    }
+
+    /// The board has its settings, or no more is to be learned of them now.
+    fn settings_done(&mut self, now: Instant) {
+        self.setting = None;
+        self.checked = Some(now);
+        if self.asks(Question::Settings) {
+            self.asking = None;
+        }
+    }
+
+    /// When the board is to be asked for its settings: now and then, and not while the lamps may show a move.
+    fn check_deadline(&self) -> Option<Instant> {
+        let due = self.checked.filter(|_| self.idle())? + CHECK_EVERY;
+        let quiet = self.pacer.last_heard().map(|at| at + CHECK_QUIET);
+        let seen = self.lit.map(|since| since + LIT_WAIT);
+        [Some(due), quiet, seen].into_iter().flatten().max()
     }
 
     /// When the settings are to be sent again; not in the middle of a step.
@@ -180,10 +225,10 @@ impl Citrine {
             .as_ref()
             .is_some_and(|s| s.attempts >= ATTEMPTS)
         {
-            self.setting = None;
+            self.settings_done(now);
         } else if self.answering {
             self.send_settings(now);
-            self.learn(now);
+            self.learn_soon(now);
         } else {
             // A board that does not answer at all gets them when it does.
             self.setting = None;
@@ -202,7 +247,14 @@ impl Citrine {
         self.send_question(now);
     }
 
+    fn asks(&self, what: Question) -> bool {
+        self.asking
+            .as_ref()
+            .is_some_and(|asking| asking.what == what)
+    }
+
     fn send_question(&mut self, now: Instant) {
+        self.lit = None;
         if self
             .asking
             .as_ref()
@@ -217,9 +269,25 @@ impl Citrine {
             let command = match asking.what {
                 Question::Game => "G",
                 Question::Squares => "P",
+                Question::Settings if self.tells_settings => {
+                    self.on = On::default();
+                    self.command(now, "X");
+                    "U"
+                }
+                Question::Settings => "I",
             };
             self.send(now, command, Sent::Question, Duration::ZERO);
         }
+    }
+
+    /// Sends a move the second time, which lights it.
+    fn send_second(&mut self, now: Instant, m: Move) {
+        let gap = if m.is_capture() {
+            self.timing.second_send_capture
+        } else {
+            self.timing.second_send
+        };
+        self.send(now, &codec::show(m), Sent::SecondSend, gap);
     }
 
     fn event(&mut self, event: DriverEvent) {
@@ -227,14 +295,22 @@ impl Citrine {
     }
 
     fn line(&mut self, now: Instant, line: &[u8]) {
+        let other = stranger::talks_as(line, BoardKind::NovagCitrine);
+        if let Some(kind) = other.filter(|_| !self.answering) {
+            self.event(DriverEvent::Stranger(kind));
+            return;
+        }
         let message = codec::parse(line);
         self.heard |= !matches!(message, Message::Damaged);
-        if !matches!(message, Message::Damaged) && !self.answering {
+        let answers = !matches!(message, Message::Damaged) && !stranger::may_be_no_citrines(line);
+        if answers && !self.answering {
             self.answering = true;
             self.event(DriverEvent::Answers { id: None });
             if self.asking.as_ref().is_some_and(|a| a.attempts > 1) {
-                // The board was off or away when the settings were sent.
+                // The board was off or away when the settings were sent. What the hand does until it has them is not
+                // transmitted.
                 self.settings(now);
+                self.learn_soon(now);
             }
         }
         // A list ends with a pause. The heads of its columns and the answer to a command sent before the question
@@ -255,7 +331,7 @@ impl Citrine {
             Message::Ended(result) => self.event(DriverEvent::Ended(result)),
             Message::NewGame => self.new_game(now),
             Message::GameHead => {
-                if matches!(&self.asking, Some(asking) if asking.what == Question::Game) {
+                if self.asks(Question::Game) {
                     self.receiving = Some(Receiving::Game {
                         rows: Vec::new(),
                         ends: now + LIST_PAUSE,
@@ -278,11 +354,14 @@ impl Citrine {
                 }
             }
             Message::GridRow(cells, side) => self.grid_row(now, cells, side),
+            Message::Id(_) if self.asks(Question::Settings) && !self.tells_settings => {
+                self.settings_done(now);
+            }
             Message::Id(id) => self.event(DriverEvent::Answers { id: Some(id) }),
             // Answers to settings (`Xmit on`) and whatever else the firmware likes to say; the column heads
             // of a list come here too.
             Message::Other(text) if codec::holds_move(&text) => self.damaged(now, line),
-            Message::Other(text) => self.setting_told(&text),
+            Message::Other(text) => self.setting_told(now, &text),
             Message::Damaged => self.damaged(now, line),
         }
     }
@@ -290,8 +369,16 @@ impl Citrine {
     /// A damaged line may have been a move: the board's own record tells.
     fn damaged(&mut self, now: Instant, line: &[u8]) {
         self.event(DriverEvent::Unreadable(printable(line, MAX_LINE)));
+        // It may have been the answer: the question is asked again before the board counts as one that has none.
+        self.heard = false;
         let due = self.learned.map_or(now, |at| (at + LEARN_EVERY).max(now));
         self.learn_at = Some(due);
+        self.learn_if_due(now);
+    }
+
+    /// What the hand did was not transmitted, perhaps: the game is asked for, after a question that is under way.
+    fn learn_soon(&mut self, now: Instant) {
+        self.learn_at = Some(now);
         self.learn_if_due(now);
     }
 
@@ -301,7 +388,7 @@ impl Citrine {
         }
     }
 
-    /// When the game is to be asked for because something was damaged; not in the middle of anything.
+    /// When the game is to be asked for because something was missed, perhaps; not in the middle of anything.
     fn learn_deadline(&self) -> Option<Instant> {
         let free = self.answering && self.asking.is_none() && self.doing.is_none();
         self.learn_at.filter(|_| free)
@@ -320,7 +407,6 @@ impl Citrine {
             if *accepted {
                 // The hand is ahead of the second send: the lamps have done their work.
                 self.pacer.clear();
-                self.sent_once = None;
                 self.doing = None;
             }
         }
@@ -335,6 +421,7 @@ impl Citrine {
         }) = self.doing
         {
             self.doing = None;
+            self.lit = Some(now);
             self.rests_until = Some(now + self.timing.move_wait);
         }
     }
@@ -345,6 +432,7 @@ impl Citrine {
                 self.doing = None;
                 let mover = reported.color.unwrap_or(Color::White);
                 if reported.names(m, mover) {
+                    self.lit = Some(now);
                     self.rests_until = Some(now + self.timing.move_wait);
                     self.event(DriverEvent::Accepted);
                 } else {
@@ -354,7 +442,6 @@ impl Citrine {
             }
             Some(Doing::Show { .. }) => {
                 self.pacer.clear();
-                self.sent_once = None;
                 self.doing = None;
             }
             _ => {}
@@ -363,19 +450,24 @@ impl Citrine {
     }
 
     fn new_game(&mut self, now: Instant) {
-        self.sent_once = None;
+        self.lit = None;
         match self.doing {
             Some(Doing::NewGame { .. }) => {
                 self.doing = None;
                 self.settings(now);
-                self.rests_until = Some(now + self.timing.setup_wait);
+                self.set_up_taken(now);
                 self.event(DriverEvent::Accepted);
                 self.learn(now);
             }
-            // The set-up sends the settings itself, after it.
-            Some(Doing::SetUp { .. }) => {}
+            Some(Doing::SetUp { .. }) => {
+                // The set-up sends the settings itself and asks, after it; a board that has been asked already is asked again.
+                if self.asking.as_ref().is_some_and(|a| a.deadline.is_some()) {
+                    self.settings(now);
+                    self.ask(now, Question::Squares);
+                }
+            }
             _ => {
-                self.abandon();
+                self.drop_all();
                 self.settings(now);
                 self.event(DriverEvent::NewGame);
                 // A hand that moved before the settings arrived was not heard.
@@ -385,7 +477,7 @@ impl Citrine {
     }
 
     /// Drops the step and the question under way and everything queued for them.
-    fn abandon(&mut self) {
+    fn drop_all(&mut self) {
         self.pacer.clear();
         self.doing = None;
         self.asking = None;
@@ -395,7 +487,7 @@ impl Citrine {
     }
 
     fn grid_row(&mut self, now: Instant, cells: [Option<Piece>; 8], side: Option<Color>) {
-        if !matches!(&self.asking, Some(asking) if asking.what == Question::Squares) {
+        if !self.asks(Question::Squares) {
             return;
         }
         if !matches!(self.receiving, Some(Receiving::Squares { .. })) {
@@ -434,7 +526,6 @@ impl Citrine {
             Some(Receiving::Game { rows, .. }) => {
                 if let Some((skipped, moves)) = game_list(&rows) {
                     self.asking = None;
-                    self.send_second_time(now, moves.last());
                     let full = moves.len() >= LIST_PLIES;
                     self.event(DriverEvent::Listed {
                         skipped,
@@ -457,17 +548,6 @@ impl Citrine {
         }
     }
 
-    /// Sends a move the second time that was sent once before the link was lost, if the board has it.
-    fn send_second_time(&mut self, now: Instant, last: Option<&Reported>) {
-        let Some(m) = self.sent_once.take() else {
-            return;
-        };
-        if last.is_some_and(|last| last.names(m, last.color.unwrap_or(Color::White))) {
-            self.command(now, &codec::show(m));
-            self.rests_until = Some(now + self.timing.move_wait);
-        }
-    }
-
     fn placed(&mut self, now: Instant, rows: &[[Option<Piece>; 8]], side: Option<Color>) {
         // The documents do not say which rank comes first; Novag's position lines elsewhere begin with the
         // eighth.
@@ -477,8 +557,7 @@ impl Citrine {
             if differences(wanted, &turned) < differences(wanted, &board) {
                 board = turned;
             }
-            self.doing = None;
-            self.rests_until = Some(now + self.timing.setup_wait);
+            self.set_up_taken(now);
         }
         self.event(DriverEvent::Placed {
             board: Box::new(board),
@@ -488,17 +567,23 @@ impl Citrine {
 
     /// The question under way was not answered in time, or not so that it could be read.
     fn ask_again(&mut self, now: Instant) {
-        let Some(Asking { what, attempts, .. }) = self.asking else {
+        let Some(Asking { what, attempts, .. }) = &mut self.asking else {
             return;
         };
+        let attempts = *attempts;
         match what {
-            // It said something, but nothing that is a picture.
-            Question::Squares if self.heard || attempts >= ATTEMPTS => {
+            Question::Settings if self.heard => {
+                self.settings_done(now);
+                return;
+            }
+            // It is off, perhaps: its game is asked for until it answers, as after a connection.
+            Question::Settings => *what = Question::Game,
+            // It said something, but nothing that is a picture, twice: a question may get lost.
+            Question::Squares if self.heard && attempts > 1 || attempts >= ATTEMPTS => {
                 self.asking = None;
                 if matches!(self.doing, Some(Doing::SetUp { .. })) {
                     // A board that does not show its squares is believed to have taken the position.
-                    self.doing = None;
-                    self.rests_until = Some(now + self.timing.setup_wait);
+                    self.set_up_taken(now);
                     self.event(DriverEvent::Accepted);
                 } else {
                     self.event(DriverEvent::NoPicture);
@@ -522,6 +607,12 @@ impl Citrine {
             _ => {}
         }
         self.send_question(now);
+    }
+
+    /// The board has the position; the hand is given time for it, unless nobody wants it any more.
+    fn set_up_taken(&mut self, now: Instant) {
+        self.doing = None;
+        self.rests_until = self.set_up.as_ref().map(|_| now + self.timing.setup_wait);
     }
 
     fn step_failed(&mut self, failure: StepFailure) {
@@ -548,13 +639,14 @@ impl Driver for Citrine {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
         self.up = true;
+        self.checked = Some(now);
         self.settings(now);
         self.command(now, "I");
         self.learn(now);
     }
 
     fn link_down(&mut self) {
-        self.abandon();
+        self.drop_all();
         self.up = false;
         self.answering = false;
         self.lines.clear();
@@ -563,6 +655,8 @@ impl Driver for Citrine {
         self.events.clear();
         self.learned = None;
         self.learn_at = None;
+        self.lit = None;
+        self.tells_settings = false;
     }
 
     fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
@@ -603,6 +697,9 @@ impl Driver for Citrine {
             self.settings_overdue(now);
         }
         self.learn_if_due(now);
+        if overdue(self.check_deadline()) {
+            self.ask(now, Question::Settings);
+        }
         match self.doing {
             Some(
                 Doing::Show { deadline, .. }
@@ -633,6 +730,7 @@ impl Driver for Citrine {
             self.pacer.deadline(),
             self.setting_deadline(),
             self.learn_deadline(),
+            self.check_deadline(),
             self.rests_until,
             self.line_ends,
             doing,
@@ -661,16 +759,17 @@ impl Driver for Citrine {
         if !self.idle() {
             return;
         }
+        self.set_up = match &step {
+            Step::Show(_) | Step::TakeBack(_) => None,
+            Step::NewGame(_) => Some(Box::default()),
+            Step::SetUp(game) => Some(game.clone()),
+        };
         match step {
             Step::Show(m) => {
-                let command = codec::show(m);
-                let second = if m.is_capture() {
-                    self.timing.second_send_capture
-                } else {
-                    self.timing.second_send
-                };
-                self.send(now, &command, Sent::FirstSend, Duration::ZERO);
-                self.send(now, &command, Sent::SecondSend, second);
+                // A board that lost this mode unnoticed would answer the move with one of its own.
+                self.command(now, REFEREE_ON);
+                self.command(now, &codec::show(m));
+                self.send_second(now, m);
                 self.doing = Some(Doing::Show {
                     m,
                     accepted: false,
@@ -700,6 +799,33 @@ impl Driver for Citrine {
 
     fn confirm(&mut self, _now: Instant) {
         self.rests_until = None;
+        self.lit = None;
+    }
+
+    fn light_again(&mut self, now: Instant, game: &Game) -> bool {
+        let Some(m) = game.last().filter(|_| self.lit.is_none()) else {
+            return false;
+        };
+        // `mO-O` is the other side's castling, once the hand has made this one.
+        let means = |next: &Move| codec::show(*next) == codec::show(m);
+        if game.position().legal_moves().iter().any(means) {
+            return false;
+        }
+        self.send_second(now, m);
+        self.doing = Some(Doing::Show {
+            m,
+            accepted: true,
+            sent_twice: false,
+            deadline: None,
+        });
+        true
+    }
+
+    fn abandon(&mut self, target: Option<&Game>) {
+        let left = |game: &mut Box<Game>| !target.is_some_and(|target| target.continues(game));
+        if self.set_up.take_if(left).is_some() {
+            self.rests_until = None;
+        }
     }
 
     fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {
@@ -713,6 +839,10 @@ impl Driver for Citrine {
             self.learn_at = None;
             self.ask(now, Question::Game);
         }
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asking.is_some()
     }
 
     fn look(&mut self, now: Instant) {
@@ -730,16 +860,15 @@ impl Driver for Citrine {
                     setting.deadline = Some(now + ANSWER_WAIT);
                 }
             }
-            Sent::FirstSend => {
-                if let Some(Doing::Show { m, .. }) = self.doing {
-                    self.sent_once = Some(m);
-                }
-            }
             Sent::Question => match (&mut self.doing, &mut self.asking) {
                 (Some(Doing::TakeBack { deadline, .. } | Doing::NewGame { deadline }), _) => {
                     *deadline = Some(now + ANSWER_WAIT);
                 }
                 (_, Some(asking)) => {
+                    if asking.attempts == 1 {
+                        // What was heard before is no answer to it.
+                        self.heard = false;
+                    }
                     let wait = if asking.attempts > ATTEMPTS {
                         SILENT_RETRY
                     } else {
@@ -750,7 +879,6 @@ impl Driver for Citrine {
                 _ => {}
             },
             Sent::SecondSend => {
-                self.sent_once = None;
                 if let Some(Doing::Show {
                     sent_twice,
                     deadline,

@@ -1,25 +1,80 @@
-//! The settings a Citrine forgets at every new game.
+//! The settings a Citrine forgets at every new game, and now and then without one.
 
 use std::time::Instant;
 
-/// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
+/// What has to be on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// The player moves both sides.
+    Referee,
+    /// Moves are transmitted.
+    Xmit,
+}
+
+/// Reads a line that tells whether a setting is on: `Referee on`, `Xmit off`.
+pub(super) fn told(text: &str) -> Option<(Setting, bool)> {
+    let text = text.to_ascii_lowercase();
+    let (name, state) = text.rsplit_once(' ')?;
+    let is_on = match state {
+        "on" => true,
+        "off" => false,
+        _ => return None,
+    };
+    let setting = match name {
+        name if name.starts_with("referee") => Setting::Referee,
+        name if name.starts_with("xmit") => Setting::Xmit,
+        _ => return None,
+    };
+    Some((setting, is_on))
+}
+
+/// The settings that the board said are on, since it was last told or asked.
 #[derive(Debug, Default)]
-pub(super) struct Setting {
+pub(super) struct On {
     referee: bool,
     xmit: bool,
+}
+
+impl On {
+    /// The board said that this one is on.
+    pub fn add(&mut self, setting: Setting) {
+        match setting {
+            Setting::Referee => self.referee = true,
+            Setting::Xmit => self.xmit = true,
+        }
+    }
+
+    /// Whether all are.
+    pub fn all(&self) -> bool {
+        self.referee && self.xmit
+    }
+}
+
+/// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
+#[derive(Debug, Default)]
+pub(super) struct Telling {
     /// How often they were sent.
     pub attempts: u8,
     /// When to send them again, once they have left.
     pub deadline: Option<Instant>,
 }
 
-impl Setting {
-    /// A line that may be an answer to a setting. `true` once the board has them all.
-    pub fn told(&mut self, text: &str) -> bool {
-        let text = text.to_ascii_lowercase();
-        let is_on = text.ends_with(" on");
-        self.referee |= is_on && text.starts_with("referee");
-        self.xmit |= is_on && text.starts_with("xmit");
-        self.referee && self.xmit
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whether_a_setting_is_on_is_read_and_nothing_else() {
+        for (line, expected) in [
+            ("Referee on", Some((Setting::Referee, true))),
+            ("Referee off", Some((Setting::Referee, false))),
+            ("Xmit on", Some((Setting::Xmit, true))),
+            ("XMIT OFF", Some((Setting::Xmit, false))),
+            ("Level tr 8", None),
+            ("Sound on", None),
+            ("Xmit", None),
+        ] {
+            assert_eq!(told(line), expected, "{line}");
+        }
     }
 }

@@ -19,6 +19,14 @@ pub const ATTEMPTS: u8 = 3;
 pub const SILENT_RETRY: Duration = Duration::from_secs(5);
 /// A damaged line makes the driver ask for the game, at most this often.
 pub const LEARN_EVERY: Duration = Duration::from_secs(3);
+/// How often a board is asked whether its settings are on, while nothing else is to be done. A board that has lost them
+/// tells nothing of the hand's move: the player waits so long for the answer at most.
+pub const CHECK_EVERY: Duration = Duration::from_secs(15);
+/// How long the board has to be quiet before it is asked for its settings: the answer to a move of the hand's goes first.
+pub const CHECK_QUIET: Duration = Duration::from_secs(3);
+/// How long the hand has for a move that the lamps show before the board is asked: the question puts them out, and the
+/// move is lit again afterwards. A hand that knows where to move takes some seconds.
+pub const LIT_WAIT: Duration = Duration::from_secs(30);
 /// The longest game `G` lists, in plies (field notes).
 pub const LIST_PLIES: usize = 112;
 

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Position, Square};
+use shakmaty::{Bitboard, Board, Position};
 
 use super::part::Part;
 use super::task::{Assembling, Task};
+use super::touched::Touched;
 use super::{Neo, codec};
 use crate::driver::{DriverEvent, Misplaced, Step};
 use crate::game::Game;
@@ -16,11 +17,10 @@ impl Neo {
             Step::SetUp(game) => *game,
             _ => Game::standard(),
         };
-        let untouched = if self.known && self.picture.is_some() {
-            self.touched.known().clone()
-        } else {
-            Board::empty()
-        };
+        if self.picture.is_none() {
+            // Pieces may have been moved while the link was lost.
+            self.touched = Touched::nothing();
+        }
         self.known = false;
         self.puzzled = false;
         self.interrupted = None;
@@ -42,7 +42,6 @@ impl Neo {
         self.task = Some(Task::Assemble(Box::new(Assembling {
             game,
             closing: false,
-            untouched,
             wrong,
             since: now,
             abandoned: false,
@@ -59,12 +58,8 @@ impl Neo {
         let board = assembling.game.position().board();
         let wanted = board.occupied();
         let full = picture | self.put;
-        let untouched = &assembling.untouched;
-        let other = |square: &Square| untouched.piece_at(*square) != board.piece_at(*square);
-        let others = (untouched.occupied() & wanted & full)
-            .into_iter()
-            .filter(other);
-        let wrong = (wanted & !full, full & !wanted, others.collect());
+        let others = self.touched.others(board) & full;
+        let wrong = (wanted & !full, full & !wanted, others);
         if wrong != assembling.wrong {
             assembling.wrong = wrong;
             assembling.since = now;

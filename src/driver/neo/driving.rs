@@ -180,7 +180,8 @@ impl Neo {
     pub(super) fn is_disturbed(&self) -> bool {
         // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
         let disturbed = self.recogniser.is_disturbed()
-            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY);
+            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
+            || self.puzzled;
         disturbed && self.known
     }
 

@@ -232,13 +232,9 @@ impl Neo {
         match message {
             Message::Lifted(square) => {
                 self.put.discard(square);
-                let told =
-                    |action: &guidance::Action| action.from == Some(square) && action.to.is_none();
-                if self.misplaced.is_some() && self.guidance.iter().any(told) {
-                    self.touched.take_off(square);
-                } else {
-                    self.touch(square);
-                    self.touched.lift(square);
+                match self.told(|action| action.from == Some(square)) {
+                    Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
+                    told => self.touched.lift(square, told.and_then(|action| action.to)),
                 }
                 if let Some(picture) = &mut self.picture {
                     picture.discard(square);
@@ -248,8 +244,10 @@ impl Neo {
             }
             Message::Placed(square) => {
                 self.put.add(square);
-                self.touch(square);
-                self.touched.put(square);
+                let brought =
+                    |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
+                let told = self.told(brought).and_then(|action| action.piece);
+                self.touched.put(square, told);
                 self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
             }
@@ -283,11 +281,10 @@ impl Neo {
         self.mind_new_game(now, picture);
     }
 
-    /// A piece was touched: while a position is set up, nobody knows for certain any more what stands there.
-    fn touch(&mut self, square: Square) {
-        if let Some(Task::Assemble(assembling)) = &mut self.task {
-            assembling.touched(square);
-        }
+    /// The first thing like this that the player is told to do.
+    fn told(&self, like: impl Fn(&guidance::Action) -> bool) -> Option<guidance::Action> {
+        self.misplaced.as_ref()?;
+        self.guidance.iter().copied().find(like)
     }
 
     /// The pieces stand so.
@@ -298,20 +295,18 @@ impl Neo {
 
     /// The pieces were set up so: what was sensed before is void.
     fn stand_anew(&mut self, board: Board) {
+        self.touched = Touched::pieces(board.clone());
         self.recogniser = Recogniser::new(self.settings.waits, board);
         self.behind = true;
     }
 
     /// Does everything that can be done now.
     fn work(&mut self, now: Instant) {
-        self.recognised(now);
-        if self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none() {
-            // What was lifted and put down was understood.
-            let standing = self.recogniser.standing();
-            if !self.touched.stands_as(standing) {
-                self.touched = Touched::pieces(standing.clone());
-            }
+        if self.known {
+            self.touched.follow(self.recogniser.standing());
         }
+        self.recognised(now);
+        self.mind_touched(now);
         self.look_again();
         if self.phase != Phase::Ready {
             return;
@@ -595,6 +590,10 @@ impl Driver for Neo {
                 self.stand(self.game.position().board().clone());
             }
             other => self.task = other,
+        }
+        if self.puzzled {
+            // The player says that no pieces are exchanged.
+            self.touched = Touched::pieces(self.recogniser.standing().clone());
         }
         self.work(now);
     }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
 
 use super::task::Task;
+use super::touched::Touched;
 use super::{Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec};
 use crate::driver::{DriverEvent, Misplaced, Reported, Step, Wording};
 use crate::recognise::{BOUNCE, Recognised};
@@ -50,7 +51,8 @@ impl Neo {
         let start = Board::new();
         let other = self.recogniser.standing().occupied() != start.occupied();
         let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
-        if picture != start.occupied() || !other || !free {
+        let exchanged = self.touched.others(&start).any();
+        if picture != start.occupied() || !other || !free || exchanged {
             self.new_game_pictures = 0;
             return;
         }
@@ -95,24 +97,43 @@ impl Neo {
                     self.puzzled = true;
                     self.tell_puzzle(lacking, surplus);
                 }
+                // Its squares are right; whether its pieces are is looked at now.
+                Recognised::Mended if self.puzzled => {}
                 Recognised::Mended => self.mended(),
             }
         }
         // Once the player is told what is wrong, each touch changes it at once.
-        let (lacking, surplus) = self.recogniser.disturbed();
         if self.puzzled && self.misplaced.is_some() && !self.motor_runs() {
-            if (lacking | surplus).any() {
-                self.tell_puzzle(lacking, surplus);
-            } else {
-                self.mended();
-            }
+            let (lacking, surplus) = self.recogniser.disturbed();
+            self.tell_puzzle(lacking, surplus);
         }
     }
 
     fn tell_puzzle(&mut self, lacking: Bitboard, surplus: Bitboard) {
         let standing = self.recogniser.standing();
         let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
-        self.tell_misplaced(misplaced);
+        if misplaced.is_right() {
+            self.mended();
+        } else {
+            self.tell_misplaced(misplaced);
+        }
+    }
+
+    /// Every square may be as it should, and pieces be known to have been exchanged. They are to be put right, and until
+    /// then no move is made: the position is another one.
+    pub(super) fn mind_touched(&mut self, now: Instant) {
+        let standing = self.recogniser.standing();
+        let exchanged = self.known && self.touched.others(standing).any();
+        let rests = self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none();
+        if rests && !exchanged && !self.touched.stands_as(standing) {
+            // What was lifted and put down was understood.
+            self.touched = Touched::pieces(standing.clone());
+        }
+        if rests && exchanged && !self.motor_runs() {
+            self.puzzled = true;
+            self.tell_puzzle(Bitboard::EMPTY, Bitboard::EMPTY);
+        }
+        self.recogniser.pause(now, self.puzzled && exchanged);
     }
 
     pub(super) fn played(&mut self, m: Move, role: Option<Role>) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Board, Color, Move, Square};
+use shakmaty::{Bitboard, Color, Move};
 
 use super::{
     ASSEMBLE_LACKING, ASSEMBLE_PATIENCE, OTHERS_PATIENCE,
@@ -28,8 +28,6 @@ pub(super) struct Assembling {
     pub game: Game,
     /// The board is told that the game begins; it waits for that no more.
     pub closing: bool,
-    /// Pieces that have stood where they are since before it began, and were not touched: what stands there is certain.
-    pub untouched: Board,
     /// What was wrong at the last look, and since when: what is missing, what is too many, and what is another piece.
     pub wrong: (Bitboard, Bitboard, Bitboard),
     /// See `wrong`.
@@ -48,11 +46,6 @@ impl Assembling {
         } else {
             OTHERS_PATIENCE
         }
-    }
-
-    /// A piece was touched there.
-    pub fn touched(&mut self, square: Square) {
-        self.untouched.discard_piece_at(square);
     }
 
     /// Whether what is wrong may be the squares' reading, to be believed after a while.

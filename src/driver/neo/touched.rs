@@ -1,7 +1,7 @@
 //! Which piece went where, as far as lifts and placements tell: for the words that the player is told, not for moves.
 //!
 //! One piece lifted and put down is the same piece. Of several that are off the board at once nobody knows which is put
-//! where; only what a player plainly did is taken for granted.
+//! where: it is the one that the player was told to put there. Otherwise only what a player plainly did is taken for granted.
 
 use shakmaty::{Bitboard, Board, Piece, Role, Square};
 
@@ -17,6 +17,10 @@ struct Lifted {
     /// What it is, if that was known.
     piece: Option<Piece>,
     from: Square,
+    /// Where the player was told to carry it.
+    goal: Option<Square>,
+    /// The player was told to take it off the board. It is in the hand until that takes or brings another one.
+    off: bool,
 }
 
 /// The pieces where the hand has put them, as far as that is known.
@@ -36,18 +40,24 @@ pub(super) struct Touched {
     strayed: bool,
     /// More than that were lifted: nothing is known of what is put down.
     too_many: bool,
+    /// The pieces as the game last had them.
+    game: Option<Board>,
 }
 
 impl Touched {
     /// Nobody knows what stands where.
     pub fn nothing() -> Self {
-        Self::pieces(Board::empty())
+        Self {
+            game: None,
+            ..Self::pieces(Board::empty())
+        }
     }
 
     /// The pieces stand so.
     pub fn pieces(board: Board) -> Self {
         Self {
             certain: board.clone(),
+            game: Some(board.clone()),
             board,
             loose: Vec::new(),
             open: Bitboard::EMPTY,
@@ -67,9 +77,50 @@ impl Touched {
         self.certain == *board && self.loose.is_empty() && !self.too_many
     }
 
-    /// What stood there was lifted.
-    pub fn lift(&mut self, square: Square) {
+    /// Squares of these pieces on which another one is known to stand.
+    pub fn others(&self, wanted: &Board) -> Bitboard {
+        let known = self.board.occupied() & wanted.occupied();
+        let other = |square: &Square| self.board.piece_at(*square) != wanted.piece_at(*square);
+        known.into_iter().filter(other).collect()
+    }
+
+    /// The game has the pieces so. Where that changes, a move was understood, or the motor made it.
+    pub fn follow(&mut self, board: &Board) {
+        if self.game.as_ref() == Some(board) {
+            return;
+        }
+        if let Some(before) = self.game.replace(board.clone()) {
+            let differs = |square: &Square| before.piece_at(*square) != board.piece_at(*square);
+            let changed: Bitboard = Square::ALL.into_iter().filter(differs).collect();
+            for square in changed {
+                let known = self.certain.piece_at(square);
+                if let Some(piece) = board.piece_at(square) {
+                    self.certain.set_piece_at(square, piece);
+                } else if known == before.piece_at(square) {
+                    // Otherwise the hand has put another piece there since.
+                    self.certain.discard_piece_at(square);
+                }
+            }
+            self.open = self.open.without(changed);
+            self.loose.retain(|lifted| !changed.contains(lifted.from));
+            if self.loose.len() < self.open.count() {
+                // One of them was taken for another.
+                self.loose.clear();
+                self.open = Bitboard::EMPTY;
+            }
+            self.conclude();
+        }
+    }
+
+    /// What stood there was lifted, to be carried to `goal` if the player does as told.
+    pub fn lift(&mut self, square: Square, goal: Option<Square>) {
         let was_open = self.open.contains(square);
+        let gone = !was_open && self.certain.piece_at(square).is_none();
+        if gone && self.loose.iter().any(|lifted| lifted.from == square) {
+            // A square may tell twice that it is empty.
+            return;
+        }
+        self.set_aside();
         self.open.discard(square);
         if was_open
             && let Some(piece) = self.board.piece_at(square)
@@ -80,42 +131,73 @@ impl Touched {
         }
         self.strayed |= was_open && self.board.piece_at(square).is_none();
         let piece = self.certain.remove_piece_at(square);
-        // A square may tell twice that it is empty.
-        let again = piece.is_none() && self.loose.iter().any(|lifted| lifted.from == square);
-        if !was_open && !again {
+        if !was_open {
             if self.loose.len() == MAX_LOOSE {
                 self.loose.clear();
                 self.open = Bitboard::EMPTY;
                 self.too_many = true;
             }
             if !self.too_many {
-                let from = square;
-                self.loose.push(Lifted { piece, from });
+                self.loose.push(Lifted {
+                    piece,
+                    from: square,
+                    goal,
+                    off: false,
+                });
             }
         }
         self.conclude();
     }
 
-    /// What stood there was lifted as the player was told, and is beside the board.
+    /// What stood there was lifted, to be put beside the board if the player does as told.
     pub fn take_off(&mut self, square: Square) {
-        if self.open.contains(square) {
-            // One of several, and nobody knows which.
-            self.lift(square);
-        } else {
-            self.certain.discard_piece_at(square);
-            self.conclude();
+        // Of several put down and not told apart nobody knows which it is.
+        let known = !self.open.contains(square);
+        self.lift(square, None);
+        let lifted = self.loose.iter_mut().find(|lifted| lifted.from == square);
+        if let Some(lifted) = lifted.filter(|_| known) {
+            lifted.off = true;
         }
     }
 
-    /// Something was put down.
-    pub fn put(&mut self, square: Square) {
+    /// The hand has another piece to do with: what it was told to take off is beside the board.
+    fn set_aside(&mut self) {
+        let in_the_air = self.in_the_air() > 0;
+        if let Some(at) = self.loose.iter().position(|lifted| lifted.off) {
+            self.loose[at].off = false;
+            if in_the_air {
+                self.loose.remove(at);
+            }
+        }
+    }
+
+    /// Something was put down: `told`, if the player did as told.
+    pub fn put(&mut self, square: Square, told: Option<Piece>) {
         // A square may tell twice that a piece stands on it.
-        let stands = self.open.contains(square) || self.certain.piece_at(square).is_some();
-        if !stands && self.in_the_air() > 0 {
+        if self.open.contains(square) || self.certain.piece_at(square).is_some() {
+            return;
+        }
+        let in_the_air = self.in_the_air() > 0;
+        let goal = |lifted: &Lifted| lifted.goal == Some(square);
+        let kind = |lifted: &Lifted| told.is_some() && lifted.piece == told;
+        let meant = self.loose.iter().rposition(goal);
+        let meant = meant.or_else(|| self.loose.iter().rposition(kind));
+        let piece = if let Some(index) = meant.filter(|_| in_the_air) {
+            self.loose.remove(index).piece
+        } else {
+            if told.is_some() {
+                // From beside the board.
+                self.set_aside();
+            }
+            told
+        };
+        if let Some(piece) = piece {
+            self.certain.set_piece_at(square, piece);
+        } else if in_the_air && meant.is_none() {
             self.open.add(square);
             self.order.push(square);
-            self.conclude();
         }
+        self.conclude();
     }
 
     fn in_the_air(&self) -> usize {

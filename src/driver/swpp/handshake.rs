@@ -33,10 +33,26 @@ enum State {
 #[derive(Debug)]
 pub struct Handshake {
     state: State,
-    /// H0 was given to this link: what comes before is no answer to it.
-    asked: bool,
+    /// When H0 was given to this link last: what comes before the first is no answer to it.
+    asked: Option<Instant>,
+    /// How many were asked for on this link; a link may need more tries for one.
+    sent: u8,
     /// A series was in vain, and that has been said.
     silent: bool,
+}
+
+/// What an H1 is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The first one to our H0 on this link. `missed`: not to the first H0, for the board was still starting.
+    Awaited {
+        /// Whether it was.
+        missed: bool,
+    },
+    /// Nobody asked: the board has started anew, and says so.
+    Unasked,
+    /// One to an earlier H0, or before any.
+    Late,
 }
 
 /// What is to be done.
@@ -52,7 +68,8 @@ impl Default for Handshake {
     fn default() -> Self {
         Self {
             state: State::Off,
-            asked: false,
+            asked: None,
+            sent: 0,
             silent: false,
         }
     }
@@ -62,13 +79,14 @@ impl Handshake {
     /// The link can carry messages.
     pub fn begin(&mut self, now: Instant) {
         self.state = State::Due(now + DELAY, 0);
-        self.asked = false;
+        self.asked = None;
+        self.sent = 0;
         self.silent = false;
     }
 
     /// H0 is given to the link. Over the air the board's answer may be here before the link's.
-    pub fn leaves(&mut self) {
-        self.asked = true;
+    pub fn leaves(&mut self, now: Instant) {
+        self.asked = Some(now);
     }
 
     /// H0 has left.
@@ -78,13 +96,24 @@ impl Handshake {
         }
     }
 
-    /// The board has answered; `true` if that was awaited.
-    pub fn answered(&mut self) -> bool {
-        let awaited = self.asked && self.state != State::Done;
-        if awaited {
-            self.state = State::Done;
+    /// An H1 has come.
+    pub fn answered(&mut self, now: Instant) -> Answer {
+        match self.asked {
+            None => Answer::Late,
+            Some(_) if self.state != State::Done => {
+                self.state = State::Done;
+                Answer::Awaited {
+                    missed: self.sent > 1,
+                }
+            }
+            // Every H0 may have an answer of its own, and a slow board is that late at most.
+            Some(asked) if now < asked + REST => Answer::Late,
+            Some(_) => {
+                // One that says so without end is heard now and then.
+                self.asked = Some(now);
+                Answer::Unasked
+            }
         }
-        awaited
     }
 
     /// Whether the board has answered.
@@ -105,6 +134,7 @@ impl Handshake {
         match self.state {
             State::Due(at, sent) if at <= now => {
                 self.state = State::Leaving(sent + 1);
+                self.sent = self.sent.saturating_add(1);
                 Some(Due::Ask)
             }
             State::Awaited(at, sent) if at <= now => {

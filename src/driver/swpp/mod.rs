@@ -6,7 +6,8 @@
 //!   taken counts as shown. Moves that follow each other keep their distance ([`MOVE_WAIT`]), so that the hand
 //!   can make them one by one.
 //! - There is no take-back, no position and no way to ask for the game: across a lost link the board is believed to
-//!   hold what it held, and what it cannot be told the player sets up by hand.
+//!   hold what it held, and what it cannot be told the player sets up by hand. One that has started anew is told its game
+//!   again, as far as there are messages for it.
 //! - It reports moves only. One that cannot be played is told to the player and changes nothing.
 
 pub mod handshake;
@@ -18,7 +19,7 @@ use std::{
 
 use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
 
-use self::handshake::{Due, Handshake};
+use self::handshake::{Answer, Due, Handshake};
 use super::{
     Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Reported, Request, Step,
     StepFailure, Wording,
@@ -103,6 +104,8 @@ pub struct Swpp {
     hang_up: Option<String>,
     /// The board is another `BoardBridge`: it takes what it is told twice for once.
     repeats: bool,
+    /// Whether the board forgets its game when its link is opened anew; if nobody said, how it answers tells.
+    forgets: Option<bool>,
     /// The message of the step under way.
     leaving: Option<Message>,
     /// What the link has taken since the hand's last move: nobody knows whether it arrived.
@@ -132,6 +135,7 @@ impl Swpp {
             unfit: None,
             hang_up: None,
             repeats: false,
+            forgets: None,
             leaving: None,
             unheard: Vec::new(),
             heard: None,
@@ -149,10 +153,41 @@ impl Swpp {
         }
     }
 
+    /// The same, where it is known whether the board forgets its game when its link is opened anew.
+    pub fn forgetting(mut self, forgets: Option<bool>) -> Self {
+        self.forgets = forgets;
+        self
+    }
+
     /// Tells again what may have been lost.
     fn repeat(&mut self) {
         for message in self.unheard.clone() {
             self.send(&message, Part::Repeat);
+        }
+    }
+
+    /// The board has shaken hands anew. `restarted`: it has neither its game nor its lamps; it is told which game is on, and
+    /// shown the last move again, unless the hand has moved since. Otherwise that move alone: a board that has it knows
+    /// that the same move is never made twice running. (Of castling it does not: `0-0` may be the other side's.)
+    fn remind(&mut self, now: Instant, restarted: bool) {
+        if self.repeats {
+            self.repeats_at = (!self.unheard.is_empty()).then(|| now + REPEAT_WAIT);
+            return;
+        }
+        if let Some(told) = self.told {
+            if !self.running {
+                return;
+            }
+            if restarted {
+                self.send(&announcement(told), Part::Repeat);
+            }
+        }
+        let castles = |m: &&Message| matches!(m, Message::AppMove(Wording::Castle(_)));
+        let shown = self.unheard.last();
+        let shown = shown.filter(|m| matches!(m, Message::AppMove(_)));
+        if let Some(message) = shown.filter(|m| restarted || !castles(m)).cloned() {
+            self.send(&message, Part::Repeat);
+            self.doing = Some(Doing::Hand(now + self.move_wait));
         }
     }
 
@@ -173,7 +208,8 @@ impl Swpp {
                 serial,
             }) => {
                 self.unfit = None;
-                if self.handshake.answered() {
+                let answer = self.handshake.answered(now);
+                if let Answer::Awaited { missed } = answer {
                     let mut id = format!("SWPP {protocol}, version {}", version.as_str());
                     if !serial.is_empty() {
                         id = format!("{id}, serial number {serial}");
@@ -184,8 +220,9 @@ impl Swpp {
                     }
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                     self.send_ending();
-                    let lost = self.repeats && !self.unheard.is_empty();
-                    self.repeats_at = lost.then(|| now + REPEAT_WAIT);
+                    self.remind(now, self.forgets.unwrap_or(missed));
+                } else if answer == Answer::Unasked && !self.stepping() {
+                    self.remind(now, self.forgets != Some(false));
                 }
             }
             Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
@@ -229,8 +266,7 @@ impl Swpp {
             Settled::Done(Part::Subscription) => self.handshake.begin(now),
             Settled::Done(Part::Handshake) => self.handshake.left(now),
             Settled::Done(Part::Step) => {
-                self.unheard
-                    .extend(self.leaving.take().filter(|_| self.repeats));
+                self.unheard.extend(self.leaving.take());
                 self.doing = match self.doing {
                     Some(Doing::Showing) => Some(Doing::Hand(now + self.move_wait)),
                     // The first move may be shown at once: it waits on the board until the pieces stand.
@@ -253,9 +289,13 @@ impl Swpp {
                     "the board refuses to talk: {why}; write and notify in its ble = {{ … }} name the ones to use"
                 ));
             }
+            Settled::Done(Part::Repeat) => {
+                if let Some(Doing::Hand(until)) = &mut self.doing {
+                    *until = now + self.move_wait;
+                }
+            }
             // Whether it arrived makes no difference to the next game, which is announced anew.
-            Settled::Done(Part::Ending | Part::Repeat)
-            | Settled::GivenUp(Part::Ending | Part::Repeat, _) => {}
+            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending | Part::Repeat, _) => {}
         }
     }
 
@@ -279,21 +319,25 @@ impl Swpp {
     fn begin(&mut self, beginning: Beginning) {
         // A game that is left for another was never finished.
         self.end(Ending::Aborted);
-        let kind = match beginning.opponent {
-            Opponent::Nobody => GameKind::Offline,
-            Opponent::Engine => GameKind::Engine,
-            Opponent::WhitePawn => GameKind::WhitePawn,
-            Opponent::Lichess => GameKind::Lichess,
-        };
-        let waits_for_board = beginning.hand != Some(Color::Black);
-        let message = Message::NewGame {
-            kind,
-            waits_for_board,
-        };
+        let message = announcement(beginning);
         self.send(&message, Part::Step);
         self.unheard.clear();
         self.heard = None;
         self.leaving = Some(message);
+    }
+}
+
+/// The message that this game begins.
+fn announcement(beginning: Beginning) -> Message {
+    let kind = match beginning.opponent {
+        Opponent::Nobody => GameKind::Offline,
+        Opponent::Engine => GameKind::Engine,
+        Opponent::WhitePawn => GameKind::WhitePawn,
+        Opponent::Lichess => GameKind::Lichess,
+    };
+    Message::NewGame {
+        kind,
+        waits_for_board: beginning.hand != Some(Color::Black),
     }
 }
 
@@ -337,7 +381,10 @@ impl Driver for Swpp {
         self.line_ends = None;
         self.unfit = None;
         self.hang_up = None;
-        self.leaving = None;
+        // Whether it arrived nobody knows, and it is shown again: the one before it is not the last any more.
+        if self.leaving.take().is_some() && !self.repeats {
+            self.unheard.clear();
+        }
         self.repeats_at = None;
     }
 
@@ -441,6 +488,10 @@ impl Driver for Swpp {
         if matches!(self.doing, Some(Doing::Hand(_))) {
             self.doing = None;
         }
+        if !self.repeats {
+            // What the hand has made, or a position set up by hand has replaced, is not shown again.
+            self.unheard.clear();
+        }
     }
 
     fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {}
@@ -495,7 +546,7 @@ impl Driver for Swpp {
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.outbox.poll(now, false)?;
         if self.outbox.under_way() == Some(Part::Handshake) {
-            self.handshake.leaves();
+            self.handshake.leaves(now);
         }
         if self.way == Way::Stream
             && let Some(settled) = self.outbox.answered(now, Outcome::Done)

@@ -68,14 +68,21 @@ pub fn parse(line: &[u8]) -> Option<Message> {
     })
 }
 
-/// `Me2e4`, `Ma7a8/Q`; a hyphen is accepted too, as in the moves that go to the board.
+/// Whether this is a move as it goes to the board: with a hyphen, which no UCB writes.
+pub fn is_echo(line: &[u8]) -> bool {
+    let text = std::str::from_utf8(line).unwrap_or_default().trim();
+    let plain = text.replacen('-', "", 1);
+    plain != text && moved(&plain).is_some()
+}
+
+/// `Me2e4`, `Ma7a8/Q`
 fn moved(words: &str) -> Option<Message> {
     if !words.is_ascii() {
         return None;
     }
     let rest = words.strip_prefix(['M', 'm'])?.trim_start();
     let from = Square::from_ascii(rest.get(..2)?.as_bytes()).ok()?;
-    let rest = rest[2..].trim_start_matches('-');
+    let rest = &rest[2..];
     let to = Square::from_ascii(rest.get(..2)?.as_bytes()).ok()?;
     let promotion = match &rest[2..] {
         "" => None,
@@ -193,6 +200,7 @@ mod tests {
             b"Me2e9",
             b"Ma7a8/K",
             b"Ma7a8/QQ",
+            b"Me2-e4",
             b"hello",
             b"\xff\xfe",
             b"",

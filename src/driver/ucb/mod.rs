@@ -6,7 +6,7 @@
 //!   followed by nothing until it was made, confirmed, or [`Timing::move_wait`] ran out.
 //! - The board asks: who are you, which mode, where are the pieces. It does so when it is switched on, and may
 //!   do so at any time.
-//! - It cannot be asked anything, and it cannot be told to take back: it is given the position instead.
+//! - It cannot be asked anything: that it is there is known when it speaks, which may be with the hand's first move. And it cannot be told to take back: it is given the position instead.
 
 pub mod codec;
 
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::game::Game;
+use crate::{config::BoardKind, game::Game};
 use shakmaty::Chess;
 
 use self::codec::{Message, PositionFormat};
@@ -23,6 +23,7 @@ use super::{
     Capabilities, Channel, Driver, DriverEvent, Outgoing, Step,
     lines::{LINE_WAIT, Line, Lines, printable},
     pacer::Pacer,
+    stranger,
 };
 
 /// The longest line read, bytes. The longest the document shows has 7 (`Ma7a8/Q`).
@@ -75,6 +76,8 @@ enum Doing {
     },
     /// With the hand.
     Hand {
+        /// Since the last line left.
+        since: Instant,
         /// At most until then.
         until: Instant,
         /// As before.
@@ -88,6 +91,8 @@ pub struct Ucb {
     timing: Timing,
     format: PositionFormat,
     up: bool,
+    /// The board has said something over this link.
+    heard: bool,
     lines: Lines,
     pacer: Pacer<Sent>,
     events: VecDeque<DriverEvent>,
@@ -105,6 +110,7 @@ impl Ucb {
             timing,
             format,
             up: false,
+            heard: false,
             lines: Lines::new(MAX_LINE),
             pacer: Pacer::default(),
             events: VecDeque::new(),
@@ -131,8 +137,15 @@ impl Ucb {
         let Some(message) = codec::parse(line) else {
             self.events
                 .push_back(DriverEvent::Unreadable(printable(line, MAX_LINE)));
+            let other = stranger::talks_as(line, BoardKind::NovagUcb);
+            if let Some(kind) = other.filter(|_| !self.heard) {
+                self.events.push_back(DriverEvent::Stranger(kind));
+            }
             return;
         };
+        if !std::mem::replace(&mut self.heard, true) {
+            self.events.push_back(DriverEvent::Answers { id: None });
+        }
         match message {
             Message::Hello => self.restarted(),
             Message::AsksIdentity => {
@@ -162,8 +175,12 @@ impl Ucb {
                 self.events.push_back(DriverEvent::NewGame);
             }
             Message::TakesBack => self.events.push_back(DriverEvent::TookBack(None)),
-            // The computer this board was built for would think now. A hand plays here: nothing to do.
-            Message::Go => {}
+            // The computer this board was built for would think now. Here it is the player's word that a set-up is done.
+            Message::Go => {
+                if matches!(self.doing, Some(Doing::Hand { .. })) {
+                    self.events.push_back(DriverEvent::Ready);
+                }
+            }
         }
     }
 
@@ -218,13 +235,13 @@ impl Driver for Ucb {
     fn link_up(&mut self, _now: Instant) {
         self.link_down();
         self.up = true;
-        // Nothing can be asked of this board: an open port is all there is to know.
-        self.events.push_back(DriverEvent::Answers { id: None });
+        self.events.push_back(DriverEvent::Unheard);
     }
 
     fn link_down(&mut self) {
         self.pacer.link_ended();
         self.up = false;
+        self.heard = false;
         self.lines.clear();
         self.events.clear();
         self.doing = None;
@@ -314,20 +331,29 @@ impl Driver for Ucb {
         });
     }
 
-    fn confirm(&mut self, _now: Instant) {
-        if matches!(self.doing, Some(Doing::Hand { .. })) {
-            self.doing = None;
+    fn confirm(&mut self, now: Instant) {
+        if let Some(Doing::Hand { since, until, .. }) = &mut self.doing {
+            // The board needs its time for the line, however quick the hand is.
+            *until = (*until).min(*since + self.timing.line_gap);
+            if *until <= now {
+                self.doing = None;
+            }
         }
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
         // A position may be given at any time, also in place of one that the hand has not set up yet.
-        if let Some(Doing::Hand {
-            set_up: Some(game), ..
-        }) = &self.doing
-            && !target.is_some_and(|target| target.continues(game))
-        {
-            self.doing = None;
+        let left = |game: &Game| !target.is_some_and(|target| target.continues(game));
+        match &mut self.doing {
+            Some(Doing::Hand {
+                set_up: Some(game), ..
+            }) if left(game) => self.doing = None,
+            Some(Doing::Sending {
+                wait,
+                set_up: Some(game),
+                ..
+            }) if left(game) => *wait = Duration::ZERO,
+            _ => {}
         }
     }
 
@@ -364,6 +390,7 @@ impl Driver for Ucb {
             *begun = true;
             if sent == Sent::StepEnd {
                 self.doing = Some(Doing::Hand {
+                    since: now,
                     until: now + *wait,
                     set_up: set_up.take(),
                 });

@@ -7,7 +7,10 @@ use tokio::{
     sync::mpsc::{self, error::SendTimeoutError},
     task::AbortHandle,
 };
-use zbus::{Connection, Message, OwnedGuid, OwnedMatchRule, connection::Builder};
+use zbus::{
+    Connection, MatchRule, Message, OwnedGuid, OwnedMatchRule, connection::Builder,
+    match_rule::PathSpec,
+};
 
 use super::failure::Failure;
 
@@ -25,7 +28,7 @@ pub(super) type Incoming = (u64, Option<Message>);
 pub(super) struct Client {
     /// Its name on the bus.
     pub name: String,
-    /// What it asked to be told; a rule that was added twice is to be removed twice.
+    /// What it asked to be told, in that order; a rule that was added twice is to be removed twice.
     rules: Vec<OwnedMatchRule>,
     outgoing: mpsc::Sender<Message>,
     task: AbortHandle,
@@ -64,12 +67,12 @@ impl Client {
         Ok(())
     }
 
-    /// Removes something it wanted to be told.
+    /// Removes something it wanted to be told: the newest rule that is taken for this one.
     pub fn remove_rule(&mut self, rule: &str) -> Result<(), Failure> {
         let rule = OwnedMatchRule::try_from(rule).map_err(|_| Failure::invalid_rule())?;
-        let index = self.rules.iter().position(|other| *other == rule);
-        self.rules
-            .swap_remove(index.ok_or_else(Failure::unknown_rule)?);
+        let taken_for_it = |other: &OwnedMatchRule| same(other.inner(), rule.inner());
+        let index = self.rules.iter().rposition(taken_for_it);
+        self.rules.remove(index.ok_or_else(Failure::unknown_rule)?);
         Ok(())
     }
 
@@ -101,6 +104,21 @@ impl Drop for Client {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Whether dbus-daemon takes two rules for the same one: it does not compare what `path_namespace` says (1.14, as Debian 12
+/// has it: `match_rule_equal` in its `bus/signals.c`).
+fn same<'a>(one: &'a MatchRule<'a>, other: &'a MatchRule<'a>) -> bool {
+    let but_path = |rule: &'a MatchRule<'a>| {
+        let names = (rule.sender(), rule.interface(), rule.member());
+        let arguments = (rule.args(), rule.arg_paths(), rule.arg0ns());
+        (rule.msg_type(), names, rule.destination(), arguments)
+    };
+    let alike = match (one.path_spec(), other.path_spec()) {
+        (Some(PathSpec::PathNamespace(_)), Some(PathSpec::PathNamespace(_))) => true,
+        (one, other) => one == other,
+    };
+    alike && but_path(one) == but_path(other)
 }
 
 async fn serve(

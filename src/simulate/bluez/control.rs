@@ -71,6 +71,14 @@ impl Control {
         self.device(device, |device, _| device.is_connected())
     }
 
+    /// Whether a device has a link, and its services are told.
+    ///
+    /// # Errors
+    /// There is no such device.
+    pub fn is_resolved(&self, device: Address) -> Result<bool, Unknown> {
+        self.device(device, |device, _| device.is_resolved())
+    }
+
     /// Whether somebody wants the notifications of a characteristic.
     ///
     /// # Errors
@@ -141,6 +149,14 @@ impl Control {
     /// There is no such device.
     pub fn refuse_connects(&self, device: Address, count: usize) -> Result<(), Unknown> {
         self.device(device, |device, _| device.refuse_connects = count)
+    }
+
+    /// How long after connecting a device has told its services, from now on: 1.9 s in the captures of a Neo.
+    ///
+    /// # Errors
+    /// There is no such device.
+    pub fn delay_services(&self, device: Address, wait: Duration) -> Result<(), Unknown> {
+        self.device(device, |device, _| device.services_wait = wait)
     }
 
     /// Refuses the next advertisements of programs, as if there were too many.

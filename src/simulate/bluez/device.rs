@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use uuid::Uuid;
@@ -39,6 +39,8 @@ pub(super) struct Device {
     pub in_range: bool,
     /// Fault: how many connects to refuse.
     pub refuse_connects: usize,
+    /// How long after connecting it has told its services.
+    pub services_wait: Duration,
     /// Fault: how many notifications to get wrong.
     pub corrupt: usize,
     /// Fault: how many notifications to lose.
@@ -50,6 +52,8 @@ pub(super) struct Device {
     attributes: Vec<Attribute>,
     sighting: Sighting,
     connected: bool,
+    /// When its services are told, on a new link.
+    resolves: Option<Instant>,
     /// The services were found once; `BlueZ` keeps them.
     cached: bool,
 }
@@ -76,6 +80,7 @@ impl Device {
             path,
             in_range: true,
             refuse_connects: 0,
+            services_wait: Duration::ZERO,
             corrupt: 0,
             lose: 0,
             profile,
@@ -85,6 +90,7 @@ impl Device {
             attributes,
             sighting: Sighting::default(),
             connected: false,
+            resolves: None,
             cached: false,
         }
     }
@@ -97,6 +103,11 @@ impl Device {
     /// Whether there is a link.
     pub fn is_connected(&self) -> bool {
         self.connected
+    }
+
+    /// Whether there is a link, and its services are told.
+    pub fn is_resolved(&self) -> bool {
+        self.connected && self.resolves.is_none()
     }
 
     /// Whether it advertises one of these services.
@@ -163,7 +174,7 @@ impl Device {
             ("Blocked", Variant::from(false)),
             ("LegacyPairing", Variant::from(false)),
             ("Connected", Variant::from(self.connected)),
-            ("ServicesResolved", Variant::from(self.connected)),
+            ("ServicesResolved", Variant::from(self.is_resolved())),
             ("UUIDs", Variant::from(self.uuids())),
         ]);
         if self.sighting.heard() == Heard::Name {
@@ -211,7 +222,8 @@ impl Device {
     /// When there is something to do.
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.peripheral().deadline();
-        self.sighting.deadline().into_iter().chain(own).min()
+        let told = self.sighting.deadline().into_iter().chain(self.resolves);
+        told.chain(own).min()
     }
 
     /// Does what is due.
@@ -219,6 +231,9 @@ impl Device {
         let before = self.sighting.heard();
         if self.sighting.hear(now) {
             self.seen(now, before, outbox);
+        }
+        if self.resolves.is_some_and(|at| at <= now) {
+            self.resolve(now, outbox);
         }
         {
             let mut peripheral = self.peripheral();
@@ -334,6 +349,15 @@ impl Device {
                 self.peripheral().subscribed(now, attribute.is.uuid, true);
             }
         }
+        self.resolves = Some(now + self.services_wait);
+        if self.services_wait.is_zero() {
+            self.resolve(now, outbox);
+        }
+    }
+
+    /// Its services are told.
+    fn resolve(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.resolves = None;
         if !self.cached {
             self.cached = true;
             let mut objects = Objects::default();
@@ -355,6 +379,7 @@ impl Device {
             return false;
         }
         self.connected = false;
+        self.resolves = None;
         self.peripheral().disconnected(now);
         outbox.lose_notifications(now, &self.path);
         let changes = [

@@ -12,6 +12,8 @@
 //! - Who wants notifications and does not say otherwise has them again after a lost link, and is told "Already
 //!   notifying" when asking again; a client that leaves the bus has given them up.
 //! - Who listens for notifications also sees the values others read.
+//! - The bus removes the newest match rule that differs from the one named in `path_namespace` only, as dbus-daemon 1.14
+//!   does: a program may lose signals of one device by ending a stream of another.
 
 mod adapter;
 pub mod address;

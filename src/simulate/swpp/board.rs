@@ -15,7 +15,8 @@ use super::{
 use crate::{
     game::{Game, uci},
     simulate::{
-        HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, peripheral::Profile,
+        HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, only_a_citrine,
+        peripheral::Profile,
     },
 };
 
@@ -56,6 +57,8 @@ pub struct Settings {
     pub style: Style,
     /// How it answers the handshake.
     pub answer: Answer,
+    /// Opening its port restarts it: it hears nothing for so long, and has forgotten its game. Its pieces stay.
+    pub restarts: Option<Duration>,
     /// How long the hand takes to execute a shown move; absent, it waits to be told.
     pub hand_delay: Option<Duration>,
     /// Bytes in a notification.
@@ -73,6 +76,7 @@ impl Default for Settings {
             serial: "MY_SERIAL".to_owned(),
             style: Style::Exact,
             answer: Answer::Prompt,
+            restarts: None,
             hand_delay: None,
             notification: NOTIFICATION,
             seed: 1,
@@ -90,6 +94,8 @@ pub struct SwppBoard {
     pub(super) connected: bool,
     pub(super) subscribed: bool,
     lines: Lines,
+    /// It is starting, until then.
+    starts_until: Option<Instant>,
     greeted: bool,
     playing: Option<NewGame>,
     /// What stands on the board.
@@ -117,6 +123,7 @@ impl SwppBoard {
             connected: false,
             subscribed: false,
             lines: Lines::default(),
+            starts_until: None,
             greeted: false,
             playing: None,
             game: Game::standard(),
@@ -230,9 +237,9 @@ impl SwppBoard {
         }
         // A legal move first: `0-0` twice may be one of each side.
         let Some(m) = written.in_game(&self.told, false) else {
-            let repeated = self.told.last().is_some_and(|m| written.means(m, false));
-            if !repeated {
-                self.fault(format!("illegal: {}", quoted(line)));
+            match self.told.last() {
+                Some(m) if written.means(m, false) => self.report(Report::ToldAgain(m)),
+                _ => self.fault(format!("illegal: {}", quoted(line))),
             }
             return;
         };
@@ -295,12 +302,18 @@ impl SwppBoard {
 }
 
 impl SimulatedBoard for SwppBoard {
-    fn plugged(&mut self, _now: Instant) {
+    fn plugged(&mut self, now: Instant) {
         self.hear_anew();
+        if let Some(start) = self.settings.restarts.filter(|_| self.on) {
+            self.starts_until = Some(now + start);
+            self.playing = None;
+            self.reset(Game::standard());
+            self.report(Report::On { forgetful: true });
+        }
     }
 
     fn received(&mut self, now: Instant, bytes: &[u8]) {
-        if !self.on {
+        if !self.on || self.starts_until.is_some_and(|until| now < until) {
             return;
         }
         for &byte in bytes {
@@ -361,6 +374,7 @@ impl SimulatedBoard for SwppBoard {
                 self.reset(Game::standard());
                 self.report(Report::NewGame);
             }
+            HandAction::ForgetSettings | HandAction::LiftKing => self.report(only_a_citrine()),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

@@ -175,7 +175,8 @@ fn a_repeated_move_changes_nothing() {
     rig.hears("MA e2e4\nMA e2e4\n");
     rig.waits(DELAY);
     rig.hears("MA e2e4\n");
-    assert_eq!(rig.seen(), ["shown e2e4", "executed e2e4"]);
+    let again = "told-again e2e4";
+    assert_eq!(rig.seen(), ["shown e2e4", again, "executed e2e4", again]);
 }
 
 #[test]

@@ -53,6 +53,15 @@ pub enum BleError {
         /// What the system says.
         why: String,
     },
+    /// The board is connected, but nobody says what it offers.
+    #[error(
+        "{name} is connected, but Bluetooth does not tell its services; this is tried again. If it goes on, restart \
+         Bluetooth: `sudo systemctl restart bluetooth`"
+    )]
+    NoServices {
+        /// The board.
+        name: String,
+    },
 }
 
 fn no_adapter(wanted: Option<&str>, there: &[String]) -> String {
@@ -75,16 +84,29 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
+/// D-Bus errors by which this user may not use Bluetooth.
+const DENIED: [&str; 3] = ["AccessDenied", "NotAuthorized", "NotPermitted"];
+/// D-Bus errors by which there is no service, told by a bus that is there.
+const NO_SERVICE: [&str; 2] = ["ServiceUnknown", "NameHasNoOwner"];
+
+/// Whether it is a D-Bus error of one of these names.
+fn is_one_of(error: &btleplug::Error, names: &[&str]) -> bool {
+    // The name is shown only so.
+    let shown = format!("{error:?}");
+    names.iter().any(|name| shown.contains(name))
+}
+
+/// Whether the bus has answered so: the connection to it lives.
+pub(super) fn is_answer(error: &btleplug::Error) -> bool {
+    is_one_of(error, &DENIED) || is_one_of(error, &NO_SERVICE)
+}
+
 /// What an error of the Bluetooth service means, before there is a board.
 pub(crate) fn session(error: &btleplug::Error) -> BleError {
-    let text = error.to_string();
-    // The name of a D-Bus error is shown only so.
-    let shown = format!("{error:?}");
-    let denied = ["AccessDenied", "NotAuthorized", "NotPermitted"];
-    if denied.iter().any(|word| shown.contains(word)) {
+    if is_one_of(error, &DENIED) {
         BleError::NotAllowed
     } else {
-        BleError::NoBluetooth(text)
+        BleError::NoBluetooth(error.to_string())
     }
 }
 

@@ -3,10 +3,7 @@
 use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
 use btleplug::{
-    api::{
-        Central, CentralEvent, CentralState, CharPropFlags, Characteristic, Peripheral as _,
-        WriteType, bleuuid::BleUuid,
-    },
+    api::{CharPropFlags, Characteristic, Peripheral as _, WriteType, bleuuid::BleUuid},
     platform::Peripheral,
 };
 use bytes::Bytes;
@@ -18,7 +15,7 @@ use tokio::{
 use tracing::{debug, warn};
 use uuid::Uuid;
 
-use super::{CALL_WAIT, Hub, Radio};
+use super::{CALL_WAIT, Hub, Lost, Radio};
 use crate::{
     driver::{Channel, Outcome, Outgoing, Request},
     transport::Incoming,
@@ -57,7 +54,7 @@ impl GattLink {
     ) -> btleplug::Result<Self> {
         // Before anything is subscribed to, so that nothing is missed.
         let mut values = peripheral.notifications().await?;
-        let mut events = hub.adapter.events().await?;
+        let mut losses = hub.losses();
         let id = peripheral.id();
         let (requests, mut asked) = mpsc::channel::<Outgoing>(MAX_REQUESTS);
         let (sender, incoming) = mpsc::channel(MAX_WAITING);
@@ -106,15 +103,12 @@ impl GattLink {
                             break None;
                         }
                     }
-                    event = events.next() => match event {
-                        Some(CentralEvent::DeviceDisconnected(gone)) if gone == id => {
-                            break Some("the board has ended the connection, or is out of reach".to_owned());
-                        }
-                        Some(CentralEvent::StateUpdate(CentralState::PoweredOff)) => {
-                            break Some(format!("Bluetooth was switched off ({})", hub.name));
-                        }
-                        Some(_) => {}
-                        None => break Some("Bluetooth has ended the connection".to_owned()),
+                    // The hub that tells it lives as long as this; what was missed is asked for.
+                    Ok(lost) = losses.recv() => match lost {
+                        // It may be an old link that was lost.
+                        Lost::Device(gone) if gone == id => check.reset_immediately(),
+                        Lost::Device(_) => {}
+                        Lost::Adapter => break Some(format!("Bluetooth was switched off ({})", hub.name)),
                     },
                     request = asked.recv(), if free => match request {
                         Some(request) => answer = Some(Box::pin(carry_out(peripheral.clone(), request))),
@@ -123,7 +117,7 @@ impl GattLink {
                     _ = check.tick() => {
                         let connected = timeout(CALL_WAIT, peripheral.is_connected()).await;
                         if !matches!(connected, Ok(Ok(true))) {
-                            break Some("the connection to the board is lost".to_owned());
+                            break Some("the board has ended the connection, or is out of reach".to_owned());
                         }
                     }
                 }

@@ -7,22 +7,18 @@ pub(crate) mod error;
 mod link;
 mod scan;
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use btleplug::{
-    api::{Central, CentralState, Manager as _, Peripheral as _},
-    platform::{Adapter, Manager},
+    api::{Central, CentralEvent, CentralState, Manager as _, Peripheral as _},
+    platform::{Adapter, Manager, PeripheralId},
 };
+use futures_util::StreamExt;
 use tokio::{
-    sync::{Mutex, Semaphore, watch},
+    sync::{Mutex, Semaphore, broadcast, watch},
     time::{Instant, timeout},
 };
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::{debug, info};
 
 pub use self::{
@@ -40,6 +36,8 @@ pub const CONNECT_WAIT: Duration = Duration::from_secs(15);
 pub const DISCOVER_WAIT: Duration = Duration::from_secs(15);
 /// How long Bluetooth may take to answer anything else.
 pub const CALL_WAIT: Duration = Duration::from_secs(10);
+/// Lost links that may wait to be heard of. A link that misses one asks by itself before long.
+const MAX_LOSSES: usize = 64;
 
 /// Which board is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,24 +108,28 @@ impl BleBoard {
         let connected = timeout(CONNECT_WAIT, peripheral.connect()).await;
         match connected {
             Err(_) => {
+                let linked = timeout(CALL_WAIT, peripheral.is_connected()).await;
                 // Whatever it is at, it must not hold the board.
                 let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
-                return Err(failed("it does not answer".to_owned()));
+                return Err(match linked {
+                    Ok(Ok(true)) => BleError::NoServices { name },
+                    _ => failed("it does not answer".to_owned()),
+                });
             }
             Ok(Err(error)) => return Err(error::connect(&name, &error)),
             Ok(Ok(())) => {}
         }
         let discovered = timeout(DISCOVER_WAIT, peripheral.discover_services()).await;
-        let why = match discovered {
+        let failure = match discovered {
             Ok(Ok(())) => match GattLink::begin(&self.radio, &adapter, peripheral.clone()).await {
                 Ok(link) => return Ok(link),
-                Err(error) => error.to_string(),
+                Err(error) => failed(error.to_string()),
             },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "it does not tell its services".to_owned(),
+            Ok(Err(error)) => failed(error.to_string()),
+            Err(_) => BleError::NoServices { name: name.clone() },
         };
         let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
-        Err(failed(why))
+        Err(failure)
     }
 
     /// Waits until the board is seen.
@@ -184,7 +186,7 @@ pub struct Radio(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     manager: Mutex<Option<Manager>>,
-    hubs: Mutex<HashMap<String, Weak<Hub>>>,
+    hubs: Mutex<HashMap<String, Arc<Hub>>>,
     /// Links that are being closed.
     closing: TaskTracker,
 }
@@ -195,10 +197,26 @@ impl fmt::Debug for Radio {
     }
 }
 
-/// One adapter and everything that uses it.
+/// A link is gone, or may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// The one to this device.
+    Device(PeripheralId),
+    /// Every link: the adapter was switched off.
+    Adapter,
+}
+
+/// One adapter and everything that uses it, on a D-Bus connection of its own.
+///
+/// A connection says which signals it wants. When it wants those of one device no more, dbus-daemon (1.14) removes the newest such
+/// wish, whichever device that is of. So the first wish of a connection is one for the whole adapter, and is never withdrawn:
+/// whatever else is removed, every signal still comes.
 pub(super) struct Hub {
     pub name: String,
     pub adapter: Adapter,
+    losses: broadcast::Sender<Lost>,
+    /// Reads the signals of the whole adapter.
+    _listening: AbortOnDropHandle<()>,
     /// Connecting is done by one board at a time.
     pub connecting: Semaphore,
     view: Mutex<Option<watch::Sender<View>>>,
@@ -210,12 +228,14 @@ impl Radio {
         let found = timeout(CALL_WAIT, self.adapters()).await;
         let adapters = match found {
             Ok(Ok(adapters)) => adapters,
+            // The bus lives; a connection is never closed by btleplug, so that each new one would be one more for good.
+            Ok(Err(error)) if error::is_answer(&error) => return Err(error::session(&error)),
             failed => {
-                // A session that has failed once may be dead: the next attempt makes a new one.
+                // The connections may be dead: the next attempt makes new ones.
                 *self.0.manager.lock().await = None;
                 self.0.hubs.lock().await.clear();
                 return Err(match failed {
-                    Ok(Err(error)) => error,
+                    Ok(Err(error)) => error::session(&error),
                     _ => BleError::NoBluetooth("it does not answer".to_owned()),
                 });
             }
@@ -234,41 +254,29 @@ impl Radio {
             return Err(BleError::Off { adapter: name });
         }
         let mut hubs = self.0.hubs.lock().await;
-        if let Some(hub) = hubs.get(&name).and_then(Weak::upgrade) {
-            return Ok(hub);
+        if let Some(hub) = hubs.get(&name) {
+            return Ok(Arc::clone(hub));
         }
-        let hub = Arc::new(Hub {
-            name: name.clone(),
-            adapter,
-            connecting: Semaphore::new(1),
-            view: Mutex::new(None),
+        let hub = Arc::new(match timeout(CALL_WAIT, Hub::open(&name)).await {
+            Ok(hub) => hub?,
+            Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
         });
-        hubs.insert(name, Arc::downgrade(&hub));
+        hubs.insert(name, Arc::clone(&hub));
         Ok(hub)
     }
 
     /// Every adapter with its name.
-    async fn adapters(&self) -> Result<Vec<(String, Adapter)>, BleError> {
+    async fn adapters(&self) -> btleplug::Result<Vec<(String, Adapter)>> {
         let mut manager = self.0.manager.lock().await;
         let manager = match &mut *manager {
             Some(manager) => manager,
             none => {
-                let new = Manager::new().await.map_err(|e| error::session(&e))?;
+                let new = Manager::new().await?;
                 debug!("Bluetooth opened");
                 none.insert(new)
             }
         };
-        let adapters = manager.adapters().await.map_err(|e| error::session(&e))?;
-        let mut named = Vec::with_capacity(adapters.len());
-        for adapter in adapters {
-            // "hci0 (usb:…)": the name is the first word.
-            let info = adapter.adapter_info().await;
-            let info = info.map_err(|e| error::session(&e))?;
-            let name = info.split(' ').next().unwrap_or_default().to_owned();
-            named.push((name, adapter));
-        }
-        named.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(named)
+        adapters(manager).await
     }
 
     /// What is seen within `wait`, by the adapter named or the first one.
@@ -303,7 +311,61 @@ impl Radio {
     }
 }
 
+/// The adapters of a session with their names, in order.
+async fn adapters(manager: &Manager) -> btleplug::Result<Vec<(String, Adapter)>> {
+    let mut named = Vec::new();
+    for adapter in manager.adapters().await? {
+        // "hci0 (usb:…)": the name is the first word.
+        let info = adapter.adapter_info().await?;
+        let name = info.split(' ').next().unwrap_or_default().to_owned();
+        named.push((name, adapter));
+    }
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(named)
+}
+
 impl Hub {
+    /// Opens the adapter of this name, and listens before anything else is asked for.
+    async fn open(name: &str) -> Result<Self, BleError> {
+        let opened = async {
+            let manager = Manager::new().await?;
+            let adapters = adapters(&manager).await?;
+            let Some((name, adapter)) = adapters.into_iter().find(|(other, _)| other == name)
+            else {
+                return Err(btleplug::Error::DeviceNotFound);
+            };
+            let events = adapter.events().await?;
+            Ok((name, adapter, events))
+        };
+        let (name, adapter, mut events) = opened.await.map_err(|error| error::session(&error))?;
+        let (losses, _) = broadcast::channel(MAX_LOSSES);
+        let lost = losses.clone();
+        let listening = tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                let loss = match event {
+                    CentralEvent::DeviceDisconnected(id) => Lost::Device(id),
+                    CentralEvent::StateUpdate(CentralState::PoweredOff) => Lost::Adapter,
+                    _ => continue,
+                };
+                // There may be no link.
+                let _ = lost.send(loss);
+            }
+        });
+        Ok(Self {
+            name,
+            adapter,
+            losses,
+            _listening: AbortOnDropHandle::new(listening),
+            connecting: Semaphore::new(1),
+            view: Mutex::new(None),
+        })
+    }
+
+    /// The links that are lost from now on.
+    pub fn losses(&self) -> broadcast::Receiver<Lost> {
+        self.losses.subscribe()
+    }
+
     /// What the adapter sees from now on. It scans as long as somebody holds this.
     async fn watch(self: &Arc<Self>) -> watch::Receiver<View> {
         let mut view = self.view.lock().await;

@@ -100,7 +100,8 @@ fn board_rows(snapshot: &Snapshot, client: &str, own: bool) -> Vec<Row> {
             LinkState::Down(why) => format!("down: {why}"),
             LinkState::Asking => "the board has not answered yet".to_owned(),
             LinkState::Up => "up".to_owned(),
-            LinkState::Silent => "the board does not answer".to_owned(),
+            LinkState::Silent { garbled: false } => "the board does not answer".to_owned(),
+            link => link.why().unwrap_or_default(),
         },
     );
     row("Played by", players(&snapshot.holders, client));
@@ -177,10 +178,12 @@ fn misplaced(snapshot: &Snapshot) -> String {
     }
     if squares.is_empty() && beside == 0 {
         // A board that is away, or knows no squares, could not tell.
-        return match snapshot.link {
-            LinkState::Up => "none known".to_owned(),
-            _ => "not known".to_owned(),
+        let known = if snapshot.link.is_open() {
+            "none known"
+        } else {
+            "not known"
         };
+        return known.to_owned();
     }
     let named = squares.iter().take(MAX_SQUARES);
     let mut places: Vec<String> = named.map(ToString::to_string).collect();

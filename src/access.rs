@@ -1,0 +1,167 @@
+//! Who may open a serial port, told without opening it: opening would start an Arduino anew, or take the port from a
+//! daemon that is about to.
+
+use std::{
+    fs,
+    os::unix::fs::{FileTypeExt as _, MetadataExt as _},
+    path::Path,
+};
+
+use nix::unistd::{AccessFlags, Gid, Group, Uid, User, eaccess, geteuid};
+
+/// The group that `systemd/boardbridge.service` is in.
+const SERVICE_GROUP: &str = "dialout";
+/// Reading and writing, for the group and for everybody.
+const GROUP_MAY: u32 = 0o060;
+const EVERYBODY_MAY: u32 = 0o006;
+
+/// What is known of a port and of the user.
+#[derive(Clone, Copy, Debug)]
+struct Facts<'a> {
+    port: &'a str,
+    mode: u32,
+    group: &'a str,
+    user: &'a str,
+    /// Whether this process may open it.
+    may: bool,
+    /// Whether the user is in the group by now, be it only since the last login.
+    member: bool,
+}
+
+/// Who of this user and the service may not open a port that is there, and what to do: one text each.
+pub fn barred(port: &str) -> Vec<String> {
+    let Ok(there) = fs::metadata(port) else {
+        return Vec::new();
+    };
+    if !there.file_type().is_char_device() {
+        return vec![format!(
+            "{port} is no serial port: `boardbridge scan` shows those in reach"
+        )];
+    }
+    let uid = geteuid();
+    let group = Group::from_gid(Gid::from_raw(there.gid())).ok().flatten();
+    let user = User::from_uid(uid).ok().flatten();
+    let (gid, uid) = (there.gid().to_string(), Uid::as_raw(uid).to_string());
+    let user = user.map_or(uid, |user| user.name);
+    let facts = Facts {
+        port,
+        mode: there.mode(),
+        group: group.as_ref().map_or(&gid, |group| &group.name),
+        user: &user,
+        may: eaccess(Path::new(port), AccessFlags::R_OK | AccessFlags::W_OK).is_ok(),
+        member: group
+            .as_ref()
+            .is_some_and(|group| group.mem.contains(&user)),
+    };
+    facts.barred()
+}
+
+impl Facts<'_> {
+    fn barred(self) -> Vec<String> {
+        let Self {
+            port, group, user, ..
+        } = self;
+        let may = |who: u32| self.mode & who == who;
+        let by_group = may(GROUP_MAY);
+        let no_group = || {
+            format!(
+                "{port} is open to its owner alone: is it a login console, or does a udev rule say so?"
+            )
+        };
+        let service = may(EVERYBODY_MAY) || (by_group && group == SERVICE_GROUP);
+        let other = if service { " (the service may)" } else { "" };
+        let mut told = Vec::new();
+        if !self.may {
+            told.push(if !by_group {
+                format!("{user} may not open it: {}", no_group())
+            } else if self.member {
+                format!(
+                    "{user} may open {port} only after logging in again: the group {group} is new"
+                )
+            } else {
+                format!(
+                    "{user} may not open {port}{other}: `sudo usermod -aG {group} {user}`, then log in again"
+                )
+            });
+        }
+        if !service {
+            told.push(if by_group {
+                format!(
+                    "the service may not open {port}, which is of the group {group}: `sudo systemctl edit boardbridge`, \
+                     and there the lines [Service] and SupplementaryGroups={group}"
+                )
+            } else {
+                format!("the service may not open it: {}", no_group())
+            });
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Facts<'_> = Facts {
+        port: "/dev/ttyUSB0",
+        mode: 0o20660,
+        group: "dialout",
+        user: "anna",
+        may: true,
+        member: true,
+    };
+
+    #[test]
+    fn whoever_may_open_a_port_is_not_told() {
+        assert_eq!(USUAL.barred(), Vec::<String>::new());
+        let everybodys = Facts {
+            mode: 0o20666,
+            group: "root",
+            ..USUAL
+        };
+        assert_eq!(everybodys.barred(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn whoever_may_not_is_told_what_to_do() {
+        let barred = Facts {
+            may: false,
+            ..USUAL
+        };
+        let stranger = Facts {
+            member: false,
+            ..barred
+        };
+        let elsewhere = Facts {
+            group: "uucp",
+            ..USUAL
+        };
+        let console = Facts {
+            mode: 0o20600,
+            group: "tty",
+            ..barred
+        };
+        for (facts, words) in [
+            (barred, &["logging in again"][..]),
+            (stranger, &["anna may not", "usermod -aG dialout anna"]),
+            (
+                elsewhere,
+                &["the service may not", "SupplementaryGroups=uucp"],
+            ),
+            (console, &["anna may not", "the service may not"]),
+        ] {
+            let told = facts.barred();
+            let all = told.join("\n");
+            assert!(words.iter().all(|word| all.contains(word)), "{told:?}");
+        }
+        assert_eq!(console.barred().len(), 2);
+        assert_eq!(stranger.barred().len(), 1);
+    }
+
+    #[test]
+    fn only_a_device_is_a_port() {
+        assert_eq!(barred("/dev/no-such-port"), Vec::<String>::new());
+        let told = barred(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        assert!(told[0].contains("is no serial port"), "{told:?}");
+    }
+}

@@ -1,0 +1,273 @@
+//! Reads a configuration to its end, whatever is wrong with it: every mistake is named at once.
+//!
+//! serde stops at the first. So what is wrong is named and taken out, and the rest is read again.
+
+use std::collections::BTreeMap;
+
+use figment::{
+    Figment,
+    error::Kind,
+    providers::{Env, Format, Toml},
+    value::Value,
+};
+
+use super::{
+    BoardKind, Config, ENV_PREFIX,
+    error::{ConfigError, MAX_MISTAKES, Mistake, Place},
+    syntax, words,
+};
+use crate::board::name::{BoardName, MAX_NAME};
+
+/// Keys one of which a table must have: without its value the table is not complete, and that is no mistake more.
+const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
+
+/// What is wrong with a key: its path, and the problem.
+pub(super) type Problem = (Vec<String>, String);
+
+/// Reads a text, named `origin` in messages, and the environment.
+///
+/// # Errors
+/// Every mistake, up to [`MAX_MISTAKES`].
+pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
+    let mended = syntax::mend(text);
+    let mut judge = Judge {
+        place: Place::new(&mended.text, origin),
+        mistakes: Vec::new(),
+        named: Vec::new(),
+        renamed: BTreeMap::new(),
+        left: words::LISTS.map(|list| (list, Vec::new())),
+    };
+    for (line, problem) in &mended.mistakes {
+        let mistake = judge.place.line_of(*line, problem);
+        judge.mistakes.push(mistake);
+    }
+    let config = if mended.judged { judge.judged() } else { None };
+    match config {
+        Some(config) if judge.mistakes.is_empty() => Ok(config),
+        _ => Err(ConfigError::wrong(judge.mistakes)),
+    }
+}
+
+struct Judge<'a> {
+    place: Place<'a>,
+    mistakes: Vec<Mistake>,
+    /// The keys that are wrong, and whether there is such a key at all.
+    named: Vec<(Vec<String>, bool)>,
+    /// Boards whose names cannot be, by the names they have while the rest is read.
+    renamed: BTreeMap<String, String>,
+    /// Of the tables there may be several of: the numbers of those that were not taken out.
+    left: [(&'static str, Vec<usize>); words::LISTS.len()],
+}
+
+impl Judge<'_> {
+    fn judged(&mut self) -> Option<Config> {
+        let figment = Figment::from(Toml::string(self.place.text()))
+            .merge(Env::prefixed(ENV_PREFIX).split("__"));
+        let mut value: Value = match figment.extract() {
+            Ok(value) => value,
+            Err(error) => {
+                self.name(&[], error.to_string(), true);
+                return None;
+            }
+        };
+        let names = self.rename_boards(&mut value);
+        for (list, left) in &mut self.left {
+            let length = value.find_ref(list).and_then(Value::as_array);
+            *left = (0..length.map_or(0, <[Value]>::len)).collect();
+        }
+        let config = self.extracted(&mut value)?;
+        let known = |name: &BoardName| names.iter().any(|known| known == name.as_str());
+        let problems = config.problems(known).into_iter();
+        let problems = problems.map(|(path, problem)| (self.original(&path), problem));
+        let problems = problems.filter(|(path, _)| !self.has_gap(path));
+        let problems: Vec<Problem> = problems.take(MAX_MISTAKES + 1).collect();
+        for (path, problem) in problems {
+            self.name(&path, problem, true);
+        }
+        Some(config)
+    }
+
+    /// Names the boards whose names cannot be, and gives them others. All that were named.
+    fn rename_boards(&mut self, value: &mut Value) -> Vec<String> {
+        let Some(Value::Dict(_, boards)) = at(value, &["boards".to_owned()]) else {
+            return Vec::new();
+        };
+        let names: Vec<String> = boards.keys().cloned().collect();
+        for name in &names {
+            let Err(error) = name.parse::<BoardName>() else {
+                continue;
+            };
+            if self.mistakes.len() > MAX_MISTAKES {
+                break;
+            }
+            let better = better_name(name);
+            let free = |name: &String| !boards.contains_key(name);
+            let numbered = (2..MAX_MISTAKES + 3).map(|number| format!("{better}{number}"));
+            if let Some(other) = std::iter::once(better.clone()).chain(numbered).find(free)
+                && let Some(board) = boards.remove(name)
+            {
+                boards.insert(other.clone(), board);
+                self.renamed.insert(other, name.clone());
+            }
+            let path = ["boards".to_owned(), name.clone()];
+            self.name(
+                &path,
+                format!("{error}, for instance [boards.{better}]"),
+                true,
+            );
+        }
+        names
+    }
+
+    /// What can be read, after what cannot was named and taken out.
+    fn extracted(&mut self, value: &mut Value) -> Option<Config> {
+        while self.mistakes.len() <= MAX_MISTAKES {
+            let error = match value.deserialize() {
+                Ok(config) => return Some(config),
+                Err(error) => figment::Error::into_iter(error).next()?,
+            };
+            let mut path = error.path.clone();
+            let mut wrong = path.clone();
+            let mut is_key = true;
+            let problem = if let Some((head, problem)) = words::one_bracket(&path) {
+                wrong.truncate(head);
+                problem
+            } else {
+                match &error.kind {
+                    Kind::UnknownField(name, known) => {
+                        if path.last() != Some(name) {
+                            path.push(name.clone());
+                        }
+                        wrong.clone_from(&path);
+                        is_key = false;
+                        let kind = kind_of(value, &path);
+                        let fits = |key: &&&str| kind.is_none_or(|kind| kind.takes(key));
+                        let known: Vec<&str> = known.iter().filter(fits).copied().collect();
+                        let given = at(value, &path).map(|given| given.clone());
+                        words::no_such_key(&path, kind, given.as_ref(), &known)
+                    }
+                    Kind::UnknownVariant(name, known) => words::no_such_value(&path, name, known),
+                    Kind::MissingField(name) => {
+                        path.push(name.to_string());
+                        words::missing(name)
+                    }
+                    Kind::InvalidType(found, wanted) | Kind::InvalidValue(found, wanted) => {
+                        words::unfit(&path, found, wanted)
+                    }
+                    Kind::Message(text) => text.clone(),
+                    other => other.to_string(),
+                }
+            };
+            let path = self.original(&path);
+            let missing = matches!(error.kind, Kind::MissingField(_));
+            if !(missing && self.was_taken_out(&path)) {
+                self.name(&path, problem, is_key);
+            }
+            self.take_out(value, &wrong)?;
+        }
+        None
+    }
+
+    fn name(&mut self, path: &[String], problem: String, is_key: bool) {
+        self.mistakes.push(self.place.at(path, problem));
+        self.named.push((path.to_vec(), is_key));
+    }
+
+    /// The path as the text has it.
+    fn original(&self, path: &[String]) -> Vec<String> {
+        let mut path = path.to_vec();
+        if let [table, entry, ..] = &mut path[..] {
+            let left = self.left.iter().find(|(list, _)| list == table);
+            let number = left.and_then(|(_, left)| left.get(entry.parse::<usize>().ok()?));
+            let name = self.renamed.get(entry).filter(|_| table == "boards");
+            if let Some(original) = number.map(usize::to_string).or(name.cloned()) {
+                *entry = original;
+            }
+        }
+        path
+    }
+
+    /// Whether a key is missing only because it, or one that is written like it, was taken out.
+    fn was_taken_out(&self, path: &[String]) -> bool {
+        self.named.iter().any(|(named, is_key)| {
+            let mistyped = match (named.split_last(), path.split_last()) {
+                (Some((name, table)), Some((key, of))) => {
+                    !is_key && table == of && !words::like(name, &[key]).is_empty()
+                }
+                _ => false,
+            };
+            mistyped || named.starts_with(path)
+        })
+    }
+
+    /// Whether this may be wrong only because something that was named already was taken out.
+    fn has_gap(&self, table: &[String]) -> bool {
+        // The keys of a link mean something only together.
+        if let [list, number, _] = table
+            && list == "link"
+        {
+            return self
+                .named
+                .iter()
+                .any(|(named, _)| named.starts_with(&[list.clone(), number.clone()]));
+        }
+        self.named.iter().any(|(named, is_key)| {
+            let inside = named.strip_prefix(table).and_then(<[String]>::first);
+            inside.is_some_and(|key| !is_key || WAYS.contains(&key.as_str()))
+        })
+    }
+
+    /// Takes a value out: of a list of values all of it. `None` if it is not there.
+    fn take_out(&mut self, value: &mut Value, path: &[String]) -> Option<()> {
+        let (last, table) = path.split_last()?;
+        match at(value, table)? {
+            Value::Dict(_, entries) => entries.remove(last).map(drop),
+            Value::Array(_, entries) => {
+                let index: usize = last.parse().ok()?;
+                let list = self.left.iter_mut().find(|(list, _)| table == [*list]);
+                let Some((_, left)) = list else {
+                    return self.take_out(value, table);
+                };
+                if index >= entries.len() || index >= left.len() {
+                    return None;
+                }
+                entries.remove(index);
+                left.remove(index);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The value at a path.
+fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, part| match value {
+        Value::Dict(_, entries) => entries.get_mut(part),
+        Value::Array(_, entries) => entries.get_mut(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// The kind of the board that this path leads into.
+fn kind_of(value: &mut Value, path: &[String]) -> Option<BoardKind> {
+    match path {
+        [boards, board, ..] if boards == "boards" => {
+            let kind = [boards.clone(), board.clone(), "kind".to_owned()];
+            at(value, &kind)?.deserialize().ok()
+        }
+        _ => None,
+    }
+}
+
+/// What a board may be called whose name cannot be.
+fn better_name(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let parts = name.split(|c| !plain(c)).filter(|part| !part.is_empty());
+    let better = parts.collect::<Vec<_>>().join("-");
+    // A number behind it still fits.
+    match better.get(..MAX_NAME - 4).unwrap_or(&better) {
+        "" => "board".to_owned(),
+        better => better.to_owned(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Which kind of board talks on a line that was configured for another kind, where its words leave no doubt.
+
+use super::{citrine, ucb};
+use crate::config::BoardKind;
+
+/// The kind of board that says such a line, and of which the `configured` one never does.
+pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {
+    match configured {
+        BoardKind::NovagUcb => is_citrines(line).then_some(BoardKind::NovagCitrine),
+        BoardKind::NovagCitrine => is_ucbs(line).then_some(BoardKind::NovagUcb),
+        BoardKind::MikoNeo | BoardKind::Swpp => None,
+    }
+}
+
+/// Whether a line proves no Citrine, though nothing speaks against one: a UCB says the same, or it is our own question that comes
+/// back.
+pub fn may_be_no_citrines(line: &[u8]) -> bool {
+    ucb::codec::parse(line).is_some() || matches!(line.trim_ascii(), b"G" | b"U" | b"X" | b"U ON")
+}
+
+/// A Citrine or a sister board; these can be set to repeat what they are told.
+fn is_citrines(line: &[u8]) -> bool {
+    use citrine::codec::Message;
+    let definite = !matches!(
+        citrine::codec::parse(line),
+        Message::Other(_) | Message::Damaged
+    );
+    definite || ucb::codec::is_echo(line)
+}
+
+/// A UCB. `I`, `P` and `X ON` are also what a Citrine is asked, and may repeat.
+fn is_ucbs(line: &[u8]) -> bool {
+    use ucb::codec::Message;
+    matches!(
+        ucb::codec::parse(line),
+        Some(
+            Message::EchoOff
+                | Message::AsksVideo
+                | Message::AsksAutoclockOff
+                | Message::Moved(_)
+                | Message::NewGame
+                | Message::Go
+                | Message::TakesBack
+        )
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_citrine_and_a_ucb_are_told_apart_by_their_words() {
+        use BoardKind::{NovagCitrine, NovagUcb};
+        for line in [
+            "New Game",
+            "M   1   e2-e4",
+            "M   1,  e7-e5 |",
+            "T   4   d1xd4",
+            "ID.UCBII V1.09",
+            "M#5",
+            "Me2-e4",
+        ] {
+            let line = line.as_bytes();
+            assert_eq!(talks_as(line, NovagUcb), Some(NovagCitrine));
+            assert_eq!(talks_as(line, NovagCitrine), None);
+            assert!(!may_be_no_citrines(line));
+        }
+        for line in ["Me2e4", "Ma7a8/Q", "V", "E OFF", "A OFF", "N", "J", "T"] {
+            let line = line.as_bytes();
+            assert_eq!(talks_as(line, NovagCitrine), Some(NovagUcb));
+            assert_eq!(talks_as(line, NovagUcb), None);
+        }
+        // An echo of what a Citrine is asked, and what nobody says.
+        for line in ["I", "P", "X ON", "U ON", "G", "hello", "\u{e9}"] {
+            let line = line.as_bytes();
+            assert_eq!(talks_as(line, NovagCitrine), None);
+            assert_eq!(talks_as(line, NovagUcb), None);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What to say of an address where the daemon should be and is not.
+
+use std::{io, net::ToSocketAddrs};
+
+use crate::{
+    config::{DEFAULT_STATUS, DEFAULT_UCI},
+    driver::lines::printable,
+};
+
+/// Bytes repeated of what something else says.
+const MAX_REPEATED: usize = 60;
+
+/// The port of the daemon that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Where chess programs connect.
+    Uci,
+    /// The event stream.
+    Status,
+}
+
+impl Wanted {
+    fn section(self) -> &'static str {
+        match self {
+            Self::Uci => "uci",
+            Self::Status => "status",
+        }
+    }
+
+    fn port(self) -> &'static str {
+        let default = match self {
+            Self::Uci => DEFAULT_UCI,
+            Self::Status => DEFAULT_STATUS,
+        };
+        default.rsplit(':').next().unwrap_or(default)
+    }
+
+    /// Where it is.
+    fn place(self) -> String {
+        let what = match self {
+            Self::Uci => "chess programs connect",
+            Self::Status => "`boardbridge watch` connects",
+        };
+        format!(
+            "{what} to `[{}] listen` of the daemon's configuration, port {} unless that was changed",
+            self.section(),
+            self.port()
+        )
+    }
+}
+
+/// What is wrong with the words of an address, if anything is.
+pub fn malformed(address: &str, wanted: Wanted) -> Option<String> {
+    let port = wanted.port();
+    let Some((host, given)) = address.rsplit_once(':') else {
+        return Some(format!(
+            "`{address}` lacks the port: write for instance {address}:{port}"
+        ));
+    };
+    given.parse::<u16>().is_err().then(|| {
+        format!("`{given}` in `{address}` is not a port: write for instance {host}:{port}")
+    })
+}
+
+/// Why an address cannot be reached, and what to do.
+pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
+    if let Some(why) = malformed(address, wanted) {
+        return why;
+    }
+    let Ok(found) = address.to_socket_addrs() else {
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        return format!("there is no machine named {host} on this network: try its IP address");
+    };
+    let port = address.rsplit(':').next().unwrap_or_default();
+    let here = found.into_iter().all(|address| address.ip().is_loopback());
+    let what_to_do = if here {
+        "Start it with `boardbridge run`, or `sudo systemctl start boardbridge` where it is installed (`boardbridge demo` \
+         needs no board); if it listens elsewhere, say `--connect HOST:PORT`"
+            .to_owned()
+    } else if error.kind() == io::ErrorKind::ConnectionRefused {
+        format!(
+            "Is BoardBridge running there? If it is, let other machines in: `listen = \"0.0.0.0:{port}\"` under [{}] in its \
+             configuration",
+            wanted.section()
+        )
+    } else {
+        "Is that machine switched on and in this network, and BoardBridge running there?".to_owned()
+    };
+    format!("BoardBridge cannot be reached at {address}: {error}. {what_to_do}")
+}
+
+/// What is at the other end instead of the port that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The daemon's port for chess programs, or any other UCI engine.
+    Uci,
+    /// The daemon's event stream.
+    Status,
+    /// A web server.
+    Web,
+    /// It closed the connection at once.
+    Closed,
+    /// It says nothing.
+    Silence,
+    /// Something else, which says this.
+    Other(String),
+}
+
+impl Found {
+    /// What says this first.
+    pub fn by(line: &[u8]) -> Self {
+        let begins = |head: &str| line.starts_with(head.as_bytes());
+        if begins("{") && serde_json::from_slice::<serde_json::Value>(line).is_ok() {
+            Self::Status
+        } else if begins("HTTP/") {
+            Self::Web
+        } else if ["id ", "option ", "uciok", "info "].into_iter().any(begins) {
+            Self::Uci
+        } else {
+            Self::Other(printable(line.trim_ascii_end(), MAX_REPEATED))
+        }
+    }
+
+    /// What is there, and where to look for what is wanted.
+    pub fn told(&self, address: &str, wanted: Wanted) -> String {
+        let what = match self {
+            Self::Uci => format!("{address} is a port for chess programs"),
+            Self::Status => {
+                format!("{address} is the event stream, which `boardbridge watch` shows")
+            }
+            Self::Web => format!("a web server answers at {address}"),
+            Self::Closed => format!(
+                "what listens at {address} closes the connection at once (it has enough connections, or is not BoardBridge)"
+            ),
+            Self::Silence => format!(
+                "what listens at {address} says nothing, as the port for the WhitePawn app does and a daemon that hangs"
+            ),
+            Self::Other(said) => {
+                format!("what answers at {address} is not BoardBridge: it says `{said}`")
+            }
+        };
+        format!("{what}: {}", wanted.place())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(address: &str, wanted: Wanted) -> String {
+        unreachable(address, &io::ErrorKind::ConnectionRefused.into(), wanted)
+    }
+
+    #[test]
+    fn an_address_without_its_port_is_completed() {
+        let why = malformed("raspberrypi", Wanted::Status).unwrap();
+        assert!(
+            why.ends_with("write for instance raspberrypi:9680"),
+            "{why}"
+        );
+        let why = malformed("raspberrypi:uci", Wanted::Uci).unwrap();
+        assert!(
+            why.ends_with("write for instance raspberrypi:9670"),
+            "{why}"
+        );
+        assert_eq!(malformed("raspberrypi:9670", Wanted::Uci), None);
+    }
+
+    #[test]
+    fn a_daemon_that_listens_for_its_own_machine_alone_is_to_be_opened() {
+        let why = refused("192.0.2.1:9670", Wanted::Uci);
+        assert!(
+            why.contains("`listen = \"0.0.0.0:9670\"` under [uci]"),
+            "{why}"
+        );
+        let why = refused("192.0.2.1:9680", Wanted::Status);
+        assert!(
+            why.contains("`listen = \"0.0.0.0:9680\"` under [status]"),
+            "{why}"
+        );
+        assert!(!refused("127.0.0.1:9670", Wanted::Uci).contains("0.0.0.0"));
+    }
+
+    #[test]
+    fn what_is_at_the_other_end_is_known_by_its_first_line() {
+        assert_eq!(Found::by(br#"{"event":"daemon"}"#), Found::Status);
+        assert_eq!(Found::by(b"HTTP/1.1 400 Bad Request\r"), Found::Web);
+        assert_eq!(Found::by(b"id name BoardBridge 0.1.0"), Found::Uci);
+        assert_eq!(
+            Found::by(b"220 mail\r"),
+            Found::Other("220 mail".to_owned())
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! `boardbridge scan`: serial ports and Bluetooth boards in reach, each with the TOML to paste.
+
+mod ports;
+pub mod probe;
+
+use std::{
+    io::{self, Write},
+    path::Path,
+    time::Duration,
+};
+
+use uuid::Uuid;
+
+pub use self::ports::{Port, serial_ports};
+use self::probe::{Finding, SWITCH_WAIT};
+use crate::{
+    config::{board::Dialect, whitepawn::NORDIC_UART},
+    log::escaped,
+    transport::{
+        ble::{Radio, Seen},
+        serial::SerialPort,
+    },
+};
+
+/// How long Bluetooth devices are listened to. They advertise once or more a second; their names come with the
+/// answer to an active scan.
+pub const LISTEN: Duration = Duration::from_secs(8);
+/// What the names of Neos begin with.
+const BOARDS: [&str; 2] = ["Square Off Neo", "Miko"];
+/// The kind of home-made boards.
+const SWPP: &str = "swpp";
+
+/// Ports that are asked at most.
+const MAX_PORTS: usize = 64;
+
+/// Where and how to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Where the serial ports are: `/dev`.
+    pub dev: &'a Path,
+    /// Whether what is at the serial ports is asked.
+    pub probe: bool,
+    /// The Bluetooth adapter to look with; the first one if none.
+    pub adapter: Option<&'a str>,
+}
+
+/// Names for boards, each given once.
+#[derive(Debug, Default)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    /// This name, with a number if it was given before.
+    fn take(&mut self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let free = names.find(|name| !self.0.contains(name));
+        let free = free.unwrap_or_else(|| name.to_owned());
+        self.0.push(free.clone());
+        free
+    }
+}
+
+/// Looks for boards and writes what was found.
+///
+/// # Errors
+/// It cannot be written.
+pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
+    let mut names = Names::default();
+    serial(output, look, &mut names).await?;
+    writeln!(
+        output,
+        "Listening for Bluetooth boards for {} seconds…",
+        LISTEN.as_secs()
+    )?;
+    output.flush()?;
+    let radio = Radio::default();
+    let found = radio.look_around(look.adapter, LISTEN).await;
+    let written = match found {
+        Ok(seen) => bluetooth(output, &seen, look.adapter, &mut names),
+        Err(error) => writeln!(output, "No Bluetooth: {error}"),
+    };
+    radio.close().await;
+    written
+}
+
+/// A board's kind, and what to call it, by what a device tells of itself.
+fn board(name: &str, services: &[Uuid]) -> Option<(&'static str, &'static str)> {
+    if BOARDS.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some(("miko-neo", "neo"));
+    }
+    let [serial, ..] = NORDIC_UART;
+    services.contains(&serial).then_some((SWPP, "diy"))
+}
+
+/// Writes the Bluetooth devices, boards first with their TOML.
+fn bluetooth(
+    output: &mut impl Write,
+    seen: &[Seen],
+    adapter: Option<&str>,
+    names: &mut Names,
+) -> io::Result<()> {
+    let by = adapter.map_or(String::new(), |adapter| format!(", adapter = {adapter:?}"));
+    let mut others = Vec::new();
+    let mut found = false;
+    for device in seen {
+        let Some(name) = &device.name else {
+            continue;
+        };
+        let Some((kind, table)) = board(name, &device.services) else {
+            others.push(format!("{name:?} ({})", device.address));
+            continue;
+        };
+        let table = names.take(table);
+        found = true;
+        let signal = device
+            .rssi
+            .map_or(String::new(), |rssi| format!(", {rssi} dBm"));
+        let perhaps = if kind == SWPP {
+            ": has a serial service, as home-made boards do; other things do, too"
+        } else {
+            ""
+        };
+        let shown = escaped(name);
+        writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
+        writeln!(output, "[boards.{table}]")?;
+        writeln!(output, "kind = \"{kind}\"")?;
+        writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
+    }
+    if !found {
+        writeln!(
+            output,
+            "No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
+        )?;
+    }
+    if !others.is_empty() {
+        others.sort();
+        writeln!(output, "Other devices: {}", others.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Looks for serial ports, asks what is at them if that is wanted, and writes what was found.
+///
+/// # Errors
+/// It cannot be written.
+pub async fn serial(output: &mut impl Write, look: Look<'_>, names: &mut Names) -> io::Result<()> {
+    let ports = serial_ports(look.dev);
+    if ports.is_empty() {
+        writeln!(
+            output,
+            "No serial port is in reach. Plug the board's cable in and scan again."
+        )?;
+    }
+    let findings = if look.probe && !ports.is_empty() {
+        probed(output, &ports).await?
+    } else {
+        Vec::new()
+    };
+    let findings = findings
+        .into_iter()
+        .map(Some)
+        .chain(std::iter::repeat_with(|| None));
+    for (port, finding) in ports.iter().zip(findings) {
+        table(output, port, finding.as_ref(), names)?;
+    }
+    Ok(())
+}
+
+/// What is at the ports.
+async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
+    writeln!(output, "Asking what is at the serial ports…")?;
+    output.flush()?;
+    // Its clones know when it is closed again, which it is before it is opened at another speed.
+    let lines = ports.iter().take(MAX_PORTS);
+    let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
+    let lines: Vec<SerialPort> = lines.collect();
+    let at = |line: &SerialPort| {
+        let line = line.clone();
+        move |baud| {
+            let mut line = line.clone();
+            line.baud = baud;
+            async move { line.open().await }
+        }
+    };
+    let asked = lines.iter().map(|line| tokio::spawn(probe::ask(at(line))));
+    let mut findings = Vec::new();
+    for asked in asked.collect::<Vec<_>>() {
+        findings.push(asked.await.map_err(io::Error::other)?);
+    }
+    let silent = |finding: &Finding| matches!(finding, Finding::Silent);
+    if findings.iter().any(silent) {
+        writeln!(
+            output,
+            "Not every port answered. If one has a UCB: switch it off and on now, within {} seconds…",
+            SWITCH_WAIT.as_secs()
+        )?;
+        output.flush()?;
+        let waits = lines.iter().zip(&findings).map(|(line, finding)| {
+            silent(finding).then(|| tokio::spawn(probe::wait_for_ucb(at(line))))
+        });
+        let waits: Vec<_> = waits.collect();
+        for (finding, wait) in findings.iter_mut().zip(waits) {
+            if let Some(wait) = wait {
+                *finding = wait.await.map_err(io::Error::other)?;
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Writes the lines to paste for a serial port.
+fn table(
+    output: &mut impl Write,
+    port: &Port,
+    finding: Option<&Finding>,
+    names: &mut Names,
+) -> io::Result<()> {
+    const ANY: &str = "kind = \"?\"      # novag-citrine, novag-ucb or swpp";
+    let (name, kind) = match finding {
+        Some(Finding::Novag(..)) => ("citrine", "kind = \"novag-citrine\""),
+        Some(Finding::Ucb) => ("ucb", "kind = \"novag-ucb\""),
+        Some(Finding::Swpp) => ("diy", "kind = \"swpp\""),
+        None | Some(Finding::Silent | Finding::Barred(_)) => ("board", ANY),
+    };
+    let what = match finding {
+        Some(Finding::Novag(id, _)) => format!("answers: {}", id.escape_default()),
+        Some(Finding::Ucb) => "is a UCB, switched on".to_owned(),
+        Some(Finding::Swpp) => "answers as home-made boards do".to_owned(),
+        Some(Finding::Silent) => {
+            "nothing answered. Is the board switched on, and the cable the right one?".to_owned()
+        }
+        Some(Finding::Barred(error)) => format!("was not asked: {error}"),
+        None => {
+            "if your board is there, say which kind; `boardbridge scan --probe` asks it".to_owned()
+        }
+    };
+    writeln!(output, "# {}: {what}", port.path.display())?;
+    if port.of_socket && port.lasting.is_some() {
+        writeln!(
+            output,
+            "# The port is the name of the socket: leave the cable in it. The adapter has no name that no other has."
+        )?;
+    }
+    let baud = match finding {
+        Some(Finding::Novag(_, baud)) if *baud != Dialect::default().baud() => {
+            format!(", baud = {baud}")
+        }
+        _ => String::new(),
+    };
+    writeln!(output, "[boards.{}]\n{kind}", names.take(name))?;
+    writeln!(
+        output,
+        "serial = {{ port = \"{}\"{baud} }}\n",
+        port.name().display()
+    )
+}

@@ -1,0 +1,186 @@
+//! Serial ports that a board may be at, each with the name to put into the configuration.
+
+use std::path::{Path, PathBuf};
+
+/// Names of ports that a board may hang on, below `/dev`.
+const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
+/// Ports that are numbered anew whenever a cable is plugged in.
+const PLUGGED: [&str; 2] = ["ttyUSB", "ttyACM"];
+
+/// A serial port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// `/dev/ttyUSB0`.
+    pub path: PathBuf,
+    /// The name that stays the same, where there is one.
+    pub lasting: Option<PathBuf>,
+    /// Whether that is the name of the socket, and not of what is plugged in.
+    pub of_socket: bool,
+}
+
+impl Port {
+    /// What to put into the configuration.
+    pub fn name(&self) -> &Path {
+        self.lasting.as_deref().unwrap_or(&self.path)
+    }
+}
+
+/// The ports below this folder, which is `/dev`.
+///
+/// An adapter without a serial number of its own has the same name below `serial/by-id` as any other of its make, and only
+/// the last one that was plugged in has it. Then one of them has no such name, and nobody can rely on the others'.
+pub fn serial_ports(dev: &Path) -> Vec<Port> {
+    let by_id = links(&dev.join("serial/by-id"));
+    let by_path = links(&dev.join("serial/by-path"));
+    let find = |links: &[(PathBuf, PathBuf)], port: &Path| {
+        let target = port.canonicalize().ok()?;
+        let found = links.iter().find(|(to, _)| *to == target);
+        found.map(|(_, name)| name.clone())
+    };
+    let ports: Vec<PathBuf> = entries(dev)
+        .into_iter()
+        .filter(|path| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(path)))
+        .collect();
+    let shares = |prefix: &str| {
+        let mut same = ports
+            .iter()
+            .filter(|port| self::prefix(port) == Some(prefix));
+        PLUGGED.contains(&prefix) && same.any(|port| find(&by_id, port).is_none())
+    };
+    let named = |path: &PathBuf| {
+        let by_id = find(&by_id, path).filter(|_| !prefix(path).is_some_and(shares));
+        let of_socket = by_id.is_none();
+        Port {
+            path: path.clone(),
+            lasting: by_id.or_else(|| find(&by_path, path)),
+            of_socket,
+        }
+    };
+    ports.iter().map(named).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let found = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = found.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Links in a folder: where they lead, and their names.
+fn links(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let links = entries(folder).into_iter();
+    links
+        .filter_map(|name| Some((name.canonicalize().ok()?, name)))
+        .collect()
+}
+
+fn prefix(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?;
+    PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
+}
+
+/// A PC has `ttyS0` to `ttyS31` whether a socket is there or not: the kernel tells by the driver's type.
+fn is_real(path: &Path) -> bool {
+    let Some(name) = path.file_name() else {
+        return false;
+    };
+    let kind = std::fs::read_to_string(Path::new("/sys/class/tty").join(name).join("type"));
+    kind.is_ok_and(|kind| kind.trim() != "0")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, io, os::unix::fs::symlink};
+
+    use super::*;
+
+    /// A folder like `/dev`: ports, and the names they have by what they are and by where they are.
+    fn dev(
+        ports: &[&str],
+        by_id: &[(&str, &str)],
+        by_path: &[(&str, &str)],
+    ) -> io::Result<tempfile::TempDir> {
+        let dev = tempfile::tempdir()?;
+        for port in ports {
+            fs::write(dev.path().join(port), "")?;
+        }
+        for (folder, links) in [("by-id", by_id), ("by-path", by_path)] {
+            let folder = dev.path().join("serial").join(folder);
+            fs::create_dir_all(&folder)?;
+            for (name, port) in links {
+                symlink(Path::new("../..").join(port), folder.join(name))?;
+            }
+        }
+        Ok(dev)
+    }
+
+    fn names(dev: &Path) -> Vec<(String, bool)> {
+        let ports = serial_ports(dev);
+        let inside = |port: &Port| port.name().strip_prefix(dev).ok().map(Path::to_owned);
+        let name = |port: &Port| inside(port).unwrap_or_default().display().to_string();
+        ports
+            .iter()
+            .map(|port| (name(port), port.of_socket))
+            .collect()
+    }
+
+    #[test]
+    fn a_port_is_named_by_what_is_plugged_in() {
+        let dev = dev(
+            &["ttyUSB0", "ttyUSB1", "ttyACM0", "null"],
+            &[
+                ("usb-FTDI_A1", "ttyUSB1"),
+                ("usb-FTDI_B2", "ttyUSB0"),
+                ("usb-Arduino", "ttyACM0"),
+            ],
+            &[
+                ("usb-0:1", "ttyUSB0"),
+                ("usb-0:2", "ttyUSB1"),
+                ("usb-0:3", "ttyACM0"),
+            ],
+        )
+        .unwrap();
+        let by_id = |name: &str| (format!("serial/by-id/{name}"), false);
+        assert_eq!(
+            names(dev.path()),
+            [
+                by_id("usb-Arduino"),
+                by_id("usb-FTDI_B2"),
+                by_id("usb-FTDI_A1")
+            ]
+        );
+    }
+
+    #[test]
+    fn two_adapters_of_one_name_are_told_apart_by_their_sockets() {
+        let dev = dev(
+            &["ttyUSB0", "ttyUSB1", "ttyACM0"],
+            &[
+                ("usb-1a86_USB_Serial", "ttyUSB1"),
+                ("usb-Arduino", "ttyACM0"),
+            ],
+            &[
+                ("pci-usb-0:1:1.0", "ttyUSB0"),
+                ("pci-usb-0:2:1.0", "ttyUSB1"),
+                ("pci-usbv2-0:2:1.0", "ttyUSB1"),
+                ("pci-usb-0:3:1.0", "ttyACM0"),
+            ],
+        )
+        .unwrap();
+        assert_eq!(
+            names(dev.path()),
+            [
+                ("serial/by-id/usb-Arduino".to_owned(), false),
+                ("serial/by-path/pci-usb-0:1:1.0".to_owned(), true),
+                ("serial/by-path/pci-usb-0:2:1.0".to_owned(), true),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_port_without_a_lasting_name_has_its_own() {
+        let dev = dev(&["ttyUSB0", "ttyAMA0"], &[], &[]).unwrap();
+        let own = |name: &str| (name.to_owned(), true);
+        assert_eq!(names(dev.path()), [own("ttyAMA0"), own("ttyUSB0")]);
+    }
+}

@@ -1,0 +1,244 @@
+//! `boardbridge uci`: what a GUI starts as "the engine". Passes lines between the GUI and the daemon, and outlives the daemon:
+//! [`talk`] has the rules.
+//!
+//! Threads rather than a runtime: it starts at once, and builds wherever GUIs run. One thread reads the GUI, one each
+//! connection, one makes each attempt to connect; the main one decides.
+
+pub mod talk;
+
+use std::{
+    io::{self, Read, Write},
+    net::{Shutdown, TcpStream, ToSocketAddrs},
+    sync::mpsc::{self, RecvTimeoutError, SyncSender},
+    thread,
+    time::{Duration, Instant},
+};
+
+use thiserror::Error;
+
+use super::server::MAX_LINE;
+use crate::{
+    driver::lines::{Line, Lines},
+    reach::{Wanted, malformed, unreachable},
+};
+use talk::{Action, Talk};
+
+/// How long one attempt to connect may take.
+const ATTEMPT: Duration = Duration::from_secs(3);
+/// A daemon that takes no bytes for this long is dead.
+const WRITE_WAIT: Duration = Duration::from_secs(5);
+/// Bytes read at once.
+const CHUNK: usize = 4096;
+/// Lines that may wait for the main thread; then those who read wait.
+const MAX_WAITING: usize = 64;
+
+/// Why there can be no relay.
+#[derive(Debug, Error)]
+pub enum RelayError {
+    /// The address is none; in words.
+    #[error("{0}")]
+    Address(String),
+}
+
+/// What the main thread is told.
+enum News {
+    Gui(Line),
+    GuiEnded,
+    Attempt(io::Result<TcpStream>),
+    /// Of the connection with this number, as are those below.
+    Daemon(u64, Line),
+    DaemonEnded(u64),
+}
+
+/// Relays until the GUI ends it.
+///
+/// # Errors
+/// [`RelayError`], which the GUI has been shown as well.
+pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
+    if let Some(why) = malformed(address, Wanted::Uci) {
+        // The GUI may be gone already.
+        let _ = say(&format!("info string {why}"));
+        return Err(RelayError::Address(why));
+    }
+    let (sender, news) = mpsc::sync_channel(MAX_WAITING);
+    let from_gui = sender.clone();
+    thread::spawn(move || {
+        // The last line may lack its end.
+        let input = io::stdin().lock().chain(&b"\n"[..]);
+        read_lines(input, MAX_LINE, |line| {
+            from_gui.send(News::Gui(line)).is_ok()
+        });
+        // The main thread may be gone already.
+        let _ = from_gui.send(News::GuiEnded);
+    });
+    let mut talk = Talk::new(address, board, Instant::now());
+    let mut link = Link {
+        address,
+        sender,
+        stream: None,
+        number: 0,
+    };
+    loop {
+        while let Some(action) = talk.poll_action() {
+            let said = match action {
+                Action::Say(line) => say(&line),
+                Action::Send(line) => {
+                    link.send(&line);
+                    Ok(())
+                }
+                Action::Connect => {
+                    link.connect();
+                    Ok(())
+                }
+                Action::HangUp => {
+                    link.hang_up();
+                    Ok(())
+                }
+                Action::End => {
+                    link.hang_up();
+                    return Ok(());
+                }
+            };
+            if said.is_err() {
+                // Nobody reads any more: the GUI is gone.
+                return Ok(());
+            }
+        }
+        let heard = match talk.deadline() {
+            Some(deadline) => news.recv_timeout(deadline.saturating_duration_since(Instant::now())),
+            None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        let now = Instant::now();
+        match heard {
+            Ok(News::Gui(line)) => gui_line(&mut talk, &line, now),
+            Ok(News::GuiEnded) => talk.quit(now),
+            Ok(News::Attempt(Ok(stream))) => {
+                if link.take(stream) {
+                    talk.connected(now);
+                } else {
+                    talk.failed(format!("the connection to {address} broke"), now);
+                }
+            }
+            Ok(News::Attempt(Err(error))) => {
+                talk.failed(unreachable(address, &error, Wanted::Uci), now);
+            }
+            Ok(News::Daemon(number, Line::Whole(line))) if number == link.number => {
+                talk.daemon_line(&String::from_utf8_lossy(&line), now);
+            }
+            Ok(News::DaemonEnded(number)) if number == link.number => {
+                link.stream = None;
+                talk.closed(now);
+            }
+            // Of a connection that was given up, or too long for a daemon's.
+            Ok(News::Daemon(..) | News::DaemonEnded(_)) => {}
+            Err(RecvTimeoutError::Timeout) => talk.timeout(now),
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+fn gui_line(talk: &mut Talk, line: &Line, now: Instant) {
+    match line {
+        Line::Whole(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => talk.gui_line(text, now),
+            Err(_) => talk.refuse("a line that is not text was ignored"),
+        },
+        Line::Overlong(length) => talk.refuse(&format!(
+            "a line of {length} bytes was ignored: {MAX_LINE} is the limit"
+        )),
+    }
+}
+
+fn say(line: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    output.write_all(format!("{line}\n").as_bytes())?;
+    output.flush()
+}
+
+/// Reads until the end or until a line is not taken. Half a line is dropped.
+fn read_lines(mut from: impl Read, bound: usize, mut take: impl FnMut(Line) -> bool) {
+    let mut lines = Lines::new(bound);
+    let mut buffer = [0; CHUNK];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => lines.push(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        }
+        while let Some(line) = lines.next_line() {
+            if !take(line) {
+                return;
+            }
+        }
+    }
+}
+
+/// The connection to the daemon.
+struct Link<'a> {
+    address: &'a str,
+    sender: SyncSender<News>,
+    stream: Option<TcpStream>,
+    /// Counts the connections.
+    number: u64,
+}
+
+impl Link<'_> {
+    /// Tries to connect, in a thread: the name of a machine may take long to find.
+    fn connect(&self) {
+        let (address, sender) = (self.address.to_owned(), self.sender.clone());
+        thread::spawn(move || {
+            // The main thread may be gone already.
+            let _ = sender.send(News::Attempt(attempt(&address)));
+        });
+    }
+
+    /// Takes a new connection; whether it can be used.
+    fn take(&mut self, stream: TcpStream) -> bool {
+        self.hang_up();
+        let prepared = stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_write_timeout(Some(WRITE_WAIT)))
+            .and_then(|()| stream.try_clone());
+        let Ok(from) = prepared else { return false };
+        let (sender, number) = (self.sender.clone(), self.number);
+        thread::spawn(move || {
+            read_lines(from, MAX_LINE, |line| {
+                sender.send(News::Daemon(number, line)).is_ok()
+            });
+            let _ = sender.send(News::DaemonEnded(number));
+        });
+        self.stream = Some(stream);
+        true
+    }
+
+    fn send(&mut self, line: &str) {
+        let Some(stream) = &mut self.stream else {
+            return;
+        };
+        if stream.write_all(format!("{line}\n").as_bytes()).is_err() {
+            // What the daemon has said before is still read; then the end is.
+            let _ = stream.shutdown(Shutdown::Both);
+            self.stream = None;
+        }
+    }
+
+    /// Closes the connection; nothing more is heard of it.
+    fn hang_up(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        self.number += 1;
+    }
+}
+
+fn attempt(address: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, ATTEMPT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,191 @@
+//! A fault of ours on one board's task is noticed, told and got over: the game goes on.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use boardbridge::{
+    board::{
+        actor::Actor, machine::Machine, name::BoardName, occasion::Beginning, snapshot::LinkState,
+    },
+    bus::{Bus, CAPACITY, Event},
+    config::BoardConfig,
+    driver::{Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Step, registry},
+    game::Game,
+    simulate::run::Kind,
+    transport::{Transport, serial::SerialPort},
+    uci::server,
+};
+use figment::{
+    Figment,
+    providers::{Format as _, Toml},
+};
+use shakmaty::{Board, Chess};
+use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE};
+use tokio::{net::TcpListener, sync::broadcast, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+/// A driver with a fault: it panics when the hand moves, as often as it is told.
+struct Faulty {
+    driver: Box<dyn Driver>,
+    faults: Arc<AtomicU32>,
+}
+
+impl Driver for Faulty {
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        let left = |faults: u32| faults.checked_sub(1);
+        if bytes.starts_with(b"M")
+            && self
+                .faults
+                .try_update(Ordering::Relaxed, Ordering::Relaxed, left)
+                .is_ok()
+        {
+            panic!("a fault \u{1b}[31m");
+        }
+        self.driver.received(now, channel, bytes);
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.driver.capabilities()
+    }
+    fn link_up(&mut self, now: Instant) {
+        self.driver.link_up(now);
+    }
+    fn link_down(&mut self) {
+        self.driver.link_down();
+    }
+    fn answered(&mut self, now: Instant, channel: Channel, outcome: Outcome) {
+        self.driver.answered(now, channel, outcome);
+    }
+    fn timeout(&mut self, now: Instant) {
+        self.driver.timeout(now);
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.driver.deadline()
+    }
+    fn idle(&self) -> bool {
+        self.driver.idle()
+    }
+    fn stepping(&self) -> bool {
+        self.driver.stepping()
+    }
+    fn start(&mut self, now: Instant, step: Step) {
+        self.driver.start(now, step);
+    }
+    fn confirm(&mut self, now: Instant) {
+        self.driver.confirm(now);
+    }
+    fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool) {
+        self.driver.tell_position(now, position, new_to_board);
+    }
+    fn learn(&mut self, now: Instant) {
+        self.driver.learn(now);
+    }
+    fn look(&mut self, now: Instant) {
+        self.driver.look(now);
+    }
+    fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
+        self.driver.follow(now, game, may_replace)
+    }
+    fn stands_as(&self, board: &Board) -> bool {
+        self.driver.stands_as(board)
+    }
+    fn knows_of(&self, beginning: Beginning) -> bool {
+        self.driver.knows_of(beginning)
+    }
+    fn light_again(&mut self, now: Instant, game: &Game) -> bool {
+        self.driver.light_again(now, game)
+    }
+    fn abandon(&mut self, target: Option<&Game>) {
+        self.driver.abandon(target);
+    }
+    fn poll_hang_up(&mut self) -> Option<String> {
+        self.driver.poll_hang_up()
+    }
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        self.driver.poll_transmit(now)
+    }
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.driver.poll_event()
+    }
+}
+
+#[tokio::test]
+async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
+    let folder = House::folder();
+    let port = folder.path().join("citrine");
+    let mut hand = Hand::new(Kind::NovagCitrine, port.clone(), true);
+    let name: BoardName = "citrine".parse().unwrap();
+    let keys = format!("{FAST_CITRINE}serial = {{ port = {port:?} }}\n");
+    let config: BoardConfig = Figment::from(Toml::string(&keys)).extract().unwrap();
+    let faults = Arc::new(AtomicU32::new(0));
+    let make = {
+        let (faults, name) = (faults.clone(), name.clone());
+        move || {
+            let driver = Box::new(Faulty {
+                driver: registry::driver(&config),
+                faults: faults.clone(),
+            });
+            Machine::new(name.clone(), driver, Duration::from_millis(150))
+        }
+    };
+    let (events, mut told) = broadcast::channel(CAPACITY);
+    let transport = Transport::Serial(SerialPort::new(port.display().to_string(), 9600));
+    let (actor, handle) = Actor::new(name, make, transport, None, events.clone());
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(actor.run(stop.clone()));
+    let mut snapshots = handle.snapshot.clone();
+    let bus = Bus::new(events, vec![handle]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = server::serve(listener, bus, server::Shared::default(), stop.clone());
+    let served = tokio::spawn(serving);
+
+    let mut gui = Gui::connect(address).await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    gui.asks("e2e4 e7e5").await;
+    hand.sees("executed e7e5").await;
+    faults.store(1, Ordering::Relaxed);
+    hand.does("g1f3").await;
+    // The state says so, with the count, and so do the events.
+    let down = snapshots.wait_for(
+        |snapshot| matches!(&snapshot.link, LinkState::Down(why) if why.contains("itself failed")),
+    );
+    timeout(PATIENCE, down).await.unwrap().unwrap();
+    gui.hears_of("BoardBridge itself failed on this board (for the 1. time")
+        .await;
+    // The board still has the move: it answers the `go` of before.
+    gui.hears("bestmove g1f3").await;
+    gui.asks("e2e4 e7e5 g1f3 b8c6").await;
+    hand.sees("executed b8c6").await;
+    faults.store(1, Ordering::Relaxed);
+    hand.does("f1b5").await;
+    gui.hears("bestmove f1b5").await;
+    let mut failed = 0;
+    while let Ok(event) = told.try_recv() {
+        let why = event.event.to_string();
+        let is = matches!(event.event, Event::Disconnected { .. }) && why.contains("itself failed");
+        failed += u32::from(is);
+        assert!(!why.contains('\u{1b}'), "{why:?}");
+    }
+    assert_eq!(failed, 2);
+    stop.cancel();
+    timeout(PATIENCE, task).await.unwrap().unwrap();
+    timeout(PATIENCE, served).await.unwrap().unwrap();
+}

@@ -1,0 +1,399 @@
+//! A Citrine's lamps and settings: the machine against the simulated board, both without I/O, on one virtual clock. The
+//! hand knows nothing but the lamps.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{
+        advice::Advice,
+        command::{ClientId, Command},
+        machine::Machine,
+        name::BoardName,
+        occasion::Occasion,
+        snapshot::LinkState,
+    },
+    driver::{
+        Channel,
+        citrine::{
+            self,
+            timing::{CHECK_EVERY, LIT_WAIT},
+        },
+    },
+    game::{Game, uci},
+    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine},
+};
+use shakmaty::Position;
+
+const CLIENT: ClientId = ClientId(1);
+/// What a board takes to answer questions, and to be told its settings and its game.
+const TALK: Duration = Duration::from_secs(10);
+
+/// Games whose last move the program makes: a move, a capture, castling where the hand may castle too and where it may not, a
+/// promotion, a capture en passant.
+const GAMES: [&str; 6] = [
+    "e2e4 e7e5",
+    "e2e4 d7d5 e4d5 d8d5",
+    "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1",
+    "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+    "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8c6 b7a8q",
+    "e2e4 a7a6 e4e5 d7d5 e5d6",
+];
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+fn machine(now: Instant) -> Machine {
+    let driver = citrine::Citrine::new(citrine::Timing::default(), None);
+    let mut machine = Machine::new(BoardName::default(), Box::new(driver), ms(3000));
+    machine.link_up(now);
+    machine
+}
+
+struct Table {
+    machine: Machine,
+    board: Citrine,
+    now: Instant,
+    /// Bytes to the board and from it are lost.
+    apart: bool,
+    number: u64,
+    seen: Vec<Report>,
+    sent: Vec<String>,
+}
+
+impl Table {
+    /// A board whose hand makes a move that is lit after so long, and the program.
+    fn new(hand: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            machine: machine(now),
+            board: Citrine::new(1.0, Some(hand), 1),
+            now,
+            apart: false,
+            number: 0,
+            seen: Vec::new(),
+            sent: Vec::new(),
+        }
+    }
+
+    /// A board that follows this game, whose last move it shows.
+    fn shows(hand: Duration, moves: &str) -> Self {
+        let mut table = Self::new(hand);
+        table.pass(TALK);
+        let whole = game(moves);
+        let before = whole.truncated(whole.len() - 1);
+        for m in before.uci_moves() {
+            table.hand(HandAction::Move(m));
+        }
+        table.states(&whole);
+        table
+    }
+
+    /// The program was killed, and another one has come in its place.
+    fn starts_anew(&mut self) {
+        self.machine = machine(self.now);
+    }
+
+    fn states(&mut self, game: &Game) {
+        self.number += 1;
+        let target = Command::Target {
+            client: CLIENT,
+            label: "the test".into(),
+            number: self.number,
+            game: Box::new(game.clone()),
+            occasion: Occasion::default(),
+        };
+        self.machine.command(self.now, target);
+        let client = CLIENT;
+        let command = Command::Await { client, on: true };
+        self.machine.command(self.now, command);
+        self.carry();
+    }
+
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(outgoing) = self.machine.poll_transmit(self.now) {
+                moved = true;
+                let text = String::from_utf8(outgoing.bytes().to_vec()).unwrap();
+                self.sent.push(text.trim_end().to_owned());
+                if !self.apart {
+                    self.board.received(self.now, outgoing.bytes());
+                }
+            }
+            while let Some(bytes) = self.board.poll_transmit() {
+                moved = true;
+                if !self.apart {
+                    self.machine.received(self.now, Channel::Serial, &bytes);
+                }
+            }
+            self.seen
+                .extend(std::iter::from_fn(|| self.board.poll_report()));
+            while self.machine.poll_event().is_some() {}
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        self.carry();
+        loop {
+            let next = [self.machine.deadline(), self.board.deadline()];
+            let Some(at) = next.into_iter().flatten().min().filter(|at| *at <= end) else {
+                self.now = end;
+                return;
+            };
+            self.now = at.max(self.now);
+            self.machine.timeout(self.now);
+            self.board.timeout(self.now);
+            self.carry();
+        }
+    }
+
+    fn hand(&mut self, action: HandAction) {
+        self.board.hand(self.now, action);
+        self.carry();
+    }
+
+    fn moves(&mut self, m: &str) {
+        self.hand(HandAction::Move(m.parse().unwrap()));
+    }
+
+    fn answer(&self) -> Option<String> {
+        let snapshot = self.machine.snapshot();
+        let place = snapshot.place(CLIENT, self.number)?;
+        Some(uci(*place.answer.first()?).to_string())
+    }
+
+    /// What was sent that puts out the lamps.
+    fn questions(&self) -> usize {
+        let asks = |line: &&String| matches!(line.as_str(), "X" | "U" | "I" | "G" | "P");
+        self.sent.iter().filter(asks).count()
+    }
+}
+
+#[test]
+fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
+    // Around the first send and the second one, which is 3 s later for a capture.
+    let kills = (0..600).step_by(30).chain((600..4500).step_by(150));
+    // The program's game is stated again at once, before the board's list, after it, and much later.
+    let stated = [0, 600, 1500, 20_000];
+    for (moves, kill, stated) in GAMES
+        .into_iter()
+        .flat_map(|moves| kills.clone().map(move |kill| (moves, kill)))
+        .flat_map(|(moves, kill)| stated.map(|stated| (moves, kill, stated)))
+    {
+        let what = format!("{moves}, killed after {kill} ms, stated {stated} ms later");
+        let whole = game(moves);
+        let last = whole.last().unwrap();
+        // The hand is slower than everything that comes before.
+        let mut table = Table::shows(ms(1000), moves);
+        table.pass(ms(kill));
+        table.starts_anew();
+        table.pass(ms(stated));
+        table.states(&whole);
+        table.pass(TALK);
+        // The words `mO-O` may be the hand's own castling: then the player is told in words.
+        let means_other = moves.contains("g8f6") && moves.ends_with("e1g1");
+        if means_other && table.board.shown().is_some() {
+            let advice = table.machine.snapshot().advice;
+            assert_eq!(advice, Advice::Make(last), "{what}");
+            table.hand(HandAction::Execute);
+        }
+        assert_eq!(table.board.shown(), None, "{what}: {:?}", table.sent);
+        assert_eq!(*table.board.game(), whole, "{what}: {:?}", table.sent);
+        assert_eq!(table.answer(), None, "{what}");
+        let reply = uci(whole.position().legal_moves()[0]);
+        table.hand(HandAction::Move(reply));
+        assert_eq!(table.answer(), Some(reply.to_string()), "{what}");
+    }
+}
+
+#[test]
+fn a_game_that_is_taken_up_again_is_shown_to_its_end_wherever_the_program_is_killed() {
+    let moves = "e2e4 d7d5 e4d5 d8d5 b1c3";
+    let whole = game(moves);
+    for kill in (0..20_000).step_by(90) {
+        let mut table = Table::new(ms(1000));
+        table.pass(TALK);
+        table.states(&whole);
+        table.pass(ms(kill));
+        table.starts_anew();
+        table.states(&whole);
+        table.pass(Duration::from_secs(60));
+        assert_eq!(*table.board.game(), whole, "killed after {kill} ms");
+        assert_eq!(table.board.shown(), None, "killed after {kill} ms");
+        // The last but one is taken for the hand's own in a game that is under way.
+        let is_unmade =
+            |seen: &&Report| matches!(seen, Report::Fault(what) if !what.starts_with("d8d5"));
+        let unmade = table.seen.iter().find(is_unmade);
+        assert_eq!(unmade, None, "killed after {kill} ms");
+    }
+}
+
+#[test]
+fn a_move_is_lit_where_the_cable_is_pulled_between_its_two_sends() {
+    for moves in ["e2e4 e7e5", "e2e4 d7d5 e4d5 d8d5"] {
+        let mut table = Table::shows(ms(1000), moves);
+        // Referee mode, then the move.
+        table.pass(ms(400));
+        table.machine.link_down(table.now, "the cable".to_owned());
+        table.apart = true;
+        table.pass(TALK);
+        assert!(table.board.shown().is_some(), "{moves}");
+        table.apart = false;
+        table.machine.link_up(table.now);
+        table.pass(TALK);
+        assert_eq!(table.board.shown(), None, "{moves}");
+    }
+}
+
+#[test]
+fn a_move_that_the_hand_had_made_is_sent_again_in_vain_and_the_game_goes_on() {
+    for moves in GAMES {
+        let mut table = Table::shows(ms(1000), moves);
+        table.pass(TALK);
+        assert_eq!(table.board.shown(), None, "{moves}");
+        table.starts_anew();
+        table.states(&game(moves));
+        table.pass(TALK);
+        assert_eq!(*table.board.game(), game(moves));
+        let reply = uci(table.board.game().position().legal_moves()[0]);
+        table.hand(HandAction::Move(reply));
+        assert_eq!(table.answer(), Some(reply.to_string()), "{moves}");
+    }
+}
+
+#[test]
+fn the_hands_move_is_heard_from_a_board_that_lost_its_settings() {
+    // At the start, and after a move that was shown and made, of which nobody knows that it was made.
+    for (moves, reply, wait) in [
+        ("", "e2e4", CHECK_EVERY),
+        ("e2e4", "e7e5", LIT_WAIT),
+        ("e2e4 e7e5 g1f3", "b8c6", LIT_WAIT),
+    ] {
+        for before in [ms(0), ms(5000), ms(29_000), ms(100_000)] {
+            let mut table = Table::new(ms(1000));
+            table.pass(TALK);
+            table.states(&game(moves));
+            table.pass(ms(20_000) + before);
+            table.hand(HandAction::ForgetSettings);
+            table.moves(reply);
+            assert_eq!(table.answer(), None);
+            table.pass(wait + TALK);
+            let answer = table.answer();
+            assert_eq!(answer.as_deref(), Some(reply), "{moves}, {before:?}");
+        }
+    }
+}
+
+#[test]
+fn a_board_that_lost_its_settings_while_the_program_thought_makes_no_move_of_its_own() {
+    for (before, programs, reply) in [("", "e2e4", "e7e5"), ("e2e4", "e7e5", "g1f3")] {
+        let mut table = Table::new(ms(1000));
+        table.pass(TALK);
+        table.states(&game(before));
+        table.pass(TALK);
+        table.hand(HandAction::ForgetSettings);
+        let whole = game(&format!("{before} {programs}"));
+        table.states(&whole);
+        table.pass(LIT_WAIT + TALK);
+        assert_eq!(table.board.game(), &whole);
+        assert_eq!(table.answer(), None);
+        table.moves(reply);
+        assert_eq!(table.answer().as_deref(), Some(reply));
+    }
+}
+
+#[test]
+fn a_board_that_is_off_while_the_hand_is_to_move_is_told_and_found_again() {
+    for (moves, reply, wait) in [("", "e2e4", CHECK_EVERY), ("e2e4", "e7e5", LIT_WAIT)] {
+        let mut table = Table::new(ms(1000));
+        table.pass(TALK);
+        table.states(&game(moves));
+        table.pass(TALK);
+        table.hand(HandAction::Off);
+        table.pass(wait + TALK);
+        let link = table.machine.snapshot().link;
+        assert_eq!(link, LinkState::Silent { garbled: false }, "{moves}");
+        // Its settings are gone with the power.
+        table.hand(HandAction::On { forgetful: false });
+        table.hand(HandAction::ForgetSettings);
+        table.pass(ms(3000));
+        table.moves(reply);
+        table.pass(TALK);
+        assert_eq!(table.machine.snapshot().link, LinkState::Up, "{moves}");
+        assert_eq!(table.answer().as_deref(), Some(reply), "{moves}");
+    }
+}
+
+#[test]
+fn nothing_is_asked_while_the_hand_makes_a_move_and_a_slow_hand_sees_it_lit_again() {
+    let mut table = Table::new(Duration::from_secs(25));
+    table.pass(TALK);
+    let before = table.questions();
+    table.states(&game("e2e4"));
+    table.pass(LIT_WAIT - ms(1000));
+    assert_eq!(table.questions(), before);
+    assert_eq!(table.board.shown(), None, "it was made");
+
+    let mut table = Table::new(LIT_WAIT * 2);
+    table.pass(TALK);
+    table.states(&game("e2e4"));
+    table.pass(LIT_WAIT + ms(2000));
+    let m = game("e2e4").last().unwrap();
+    let lamps = [Report::Shown(m), Report::PutOut(m), Report::LitAgain(m)];
+    assert_eq!(table.seen, lamps);
+    table.hand(HandAction::Execute);
+    table.moves("e7e5");
+    assert_eq!(table.answer().as_deref(), Some("e7e5"));
+}
+
+#[test]
+fn a_board_is_asked_for_little_while_it_waits_for_the_hand() {
+    let mut table = Table::new(ms(1000));
+    table.pass(TALK);
+    table.states(&game(""));
+    let before = table.sent.len();
+    table.pass(Duration::from_secs(600));
+    let after = &table.sent[before..];
+    assert!(after.iter().all(|line| line == "X" || line == "U"));
+    assert!((70..=80).contains(&after.len()), "{}", after.len());
+    let faults = |seen: &&Report| matches!(seen, Report::Fault(_) | Report::Lost(_));
+    assert_eq!(table.seen.iter().find(faults), None);
+}
+
+#[test]
+fn lifting_the_king_of_the_side_not_to_move_makes_the_boards_own_move_the_players() {
+    let mut table = Table::new(ms(1000));
+    table.pass(TALK);
+    table.states(&game(""));
+    // White is to move, and Black's king is adjusted.
+    table.hand(HandAction::LiftKing);
+    let played = table.board.game().last().map(uci).unwrap().to_string();
+    // The board echoes it like a move of the hand's: nothing tells them apart.
+    assert_eq!(table.answer(), Some(played.clone()));
+    // What helps: to take it back on the board and in the program, which states the game without it.
+    table.pass(TALK);
+    table.hand(HandAction::TakeBack);
+    assert_eq!(table.answer(), None);
+    table.states(&game(""));
+    table.moves("g1f3");
+    assert_eq!(table.answer().as_deref(), Some("g1f3"), "after {played}");
+}

@@ -1,0 +1,130 @@
+//! `boardbridge scan`: the lines it prints can be pasted, and say what is there.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use boardbridge::{
+    config::{BoardKind, Config},
+    scan::{self, Look, Names},
+    simulate::run::Kind,
+};
+use support::{Hand, PATIENCE};
+use tokio::{sync::mpsc, time::timeout};
+
+/// Where a scan writes, and a test reads along.
+struct Paper(mpsc::UnboundedSender<String>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        self.0.send(text).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn look(dev: &Path, probe: bool) -> Look<'_> {
+    Look {
+        dev,
+        probe,
+        adapter: None,
+    }
+}
+
+async fn scanned(dev: &Path, probe: bool) -> String {
+    let mut output = Vec::new();
+    scan::serial(&mut output, look(dev, probe), &mut Names::default())
+        .await
+        .unwrap();
+    String::from_utf8(output).unwrap()
+}
+
+#[tokio::test]
+async fn a_probe_names_the_kind_of_every_board() {
+    let dev = tempfile::tempdir().unwrap();
+    let at = |name: &str| dev.path().join(name);
+    let _citrine = Hand::new(Kind::NovagCitrine, at("ttyUSB0"), true);
+    let ucb = Hand::new(Kind::NovagUcb, at("ttyUSB1"), true);
+    let _own = Hand::new(Kind::SwppBoard, at("ttyACM0"), true);
+    let (paper, mut text) = mpsc::unbounded_channel();
+    let path = dev.path().to_owned();
+    let scan = tokio::spawn(async move {
+        let mut paper = Paper(paper);
+        scan::serial(&mut paper, look(&path, true), &mut Names::default()).await
+    });
+    let mut said = String::new();
+    while let Some(more) = timeout(PATIENCE, text.recv()).await.unwrap() {
+        said += &more;
+        if more.contains("switch it off and on now") {
+            ucb.does("off").await;
+            ucb.does("on").await;
+        }
+    }
+    scan.await.unwrap().unwrap();
+    let lines = said.split_once("# ").unwrap().1;
+    let config = Config::from_text(&format!("# {lines}"), "the scan").unwrap();
+    let found: Vec<_> = config.boards.values().collect();
+    for (name, kind) in [
+        ("ttyUSB0", BoardKind::NovagCitrine),
+        ("ttyUSB1", BoardKind::NovagUcb),
+        ("ttyACM0", BoardKind::Swpp),
+    ] {
+        let port = at(name).display().to_string();
+        let here = |serial: &boardbridge::config::board::SerialConfig| serial.port == port;
+        let board = found
+            .iter()
+            .find(|board| board.serial.as_ref().is_some_and(here));
+        assert_eq!(board.unwrap().kind, kind, "{said}");
+    }
+    assert!(said.contains("UCBII V1.09"), "{said}");
+}
+
+#[tokio::test]
+async fn nothing_is_guessed_without_a_probe_and_nothing_sent() {
+    let dev = tempfile::tempdir().unwrap();
+    let mut citrine = Hand::new(Kind::NovagCitrine, dev.path().join("ttyUSB0"), true);
+    let said = scanned(dev.path(), false).await;
+    assert!(said.contains("scan --probe"), "{said}");
+    let error = Config::from_text(&said, "the scan")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("boards.board.kind: `?`"), "{error}");
+    assert!(error.contains("novag-citrine, novag-ucb"), "{error}");
+    assert_eq!(citrine.seen(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_port_that_cannot_be_asked_is_listed_with_the_reason() {
+    let dev = tempfile::tempdir().unwrap();
+    fs::write(dev.path().join("ttyUSB0"), "").unwrap();
+    let said = scanned(dev.path(), true).await;
+    assert!(said.contains("was not asked: "), "{said}");
+    assert!(said.contains("is no serial port"), "{said}");
+    // A running daemon's.
+    let citrine = Hand::new(Kind::NovagCitrine, dev.path().join("ttyUSB1"), true);
+    let daemons = boardbridge::transport::serial::SerialPort::new(
+        dev.path().join("ttyUSB1").display().to_string(),
+        57_600,
+    );
+    let open = daemons.open().await.unwrap();
+    let said = scanned(dev.path(), true).await;
+    assert!(said.contains("in use by another program"), "{said}");
+    drop((open, citrine));
+}
