@@ -546,6 +546,8 @@ impl HomeMadeRoom {
             // and while the player does.
             if breaks && ply % 8 == 6 + first {
                 self.breaks().await;
+                // It is told the last move anew, and would refuse that after the hand's.
+                self.sees(&format!("told-again {}", game[ply - 1])).await;
                 self.watch.asks_at(ply).await;
             }
             let action = HandAction::Move(game[ply]);
