@@ -933,7 +933,7 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
 #[test]
 fn histories_that_went_wrong_once_go_right() {
     use Act::*;
-    let histories: [(&str, Vec<Act>); 9] = [
+    let histories: [(&str, Vec<Act>); 11] = [
         (
             "a set-up was refused, and the list is empty after two take-backs: that is no start",
             vec![
@@ -1051,6 +1051,43 @@ fn histories_that_went_wrong_once_go_right() {
                 Wait(450),
                 HandMoves(3_243_229_581_218_001_780),
                 Unplug,
+            ],
+        ),
+        (
+            "the list of a game that was set up is legal from the start too, and a program states the position on the board",
+            vec![
+                HandMoves(17_877_508_235_638_760_028),
+                GuiMoves(16_298_632_941_386_733_108),
+                Await(false),
+                Wait(650),
+                PowerCycle(true),
+                GuiMoves(565_493_713_042_180_094),
+                Wait(950),
+                HandMoves(4_424_337_227_882_195),
+                HandMoves(1_118_471_754_869_045_830),
+                Restart(false),
+                GuiStates(Sort::Position, 0),
+                Wait(950),
+                HandTakesBack,
+            ],
+        ),
+        (
+            "a move is made after the empty list of a set-up and before its picture, and not transmitted",
+            vec![
+                GuiMoves(30_799_789_299_442_799),
+                GuiMoves(0),
+                GuiMoves(0),
+                Wait(1250),
+                HandNewGame,
+                Wait(950),
+                GuiMoves(0),
+                HandMoves(0),
+                Wait(1115),
+                GuiTakesBack(3),
+                Garbage(1),
+                Wait(935),
+                ForgetSettings,
+                HandMoves(2_305_572_861_133_303_300),
             ],
         ),
     ];

@@ -68,8 +68,12 @@ pub enum Listed {
 pub struct Held {
     game: Game,
     certainty: Certainty,
-    /// The ply the board's own record begins at: it knows nothing of what was before a set-up.
+    /// The ply from which on the board's own record is the game's: it knows nothing of what was before a set-up.
     base: usize,
+    /// What the board lists before that: moves from a position that nobody knows.
+    lead: Vec<Reported>,
+    /// The board's last list.
+    list: Vec<Reported>,
     /// The moves from here on were made by the hand and no front-end knows them.
     fresh_from: usize,
     /// So many moves stood on the board when it was asked for the first time: nobody knows when they were made.
@@ -97,6 +101,8 @@ impl Default for Held {
             game: Game::standard(),
             certainty: Certainty::Unsure,
             base: 0,
+            lead: Vec::new(),
+            list: Vec::new(),
             fresh_from: 0,
             found: 0,
             seen: None,
@@ -200,6 +206,7 @@ impl Held {
         self.fresh_from = game.len();
         self.found = 0;
         self.base = game.len();
+        self.lead.clear();
         self.game = game;
         self.certainty = Certainty::Sure;
         self.known_before = true;
@@ -277,7 +284,9 @@ impl Held {
 
     fn pop(&mut self) -> Option<Move> {
         let last = self.game.pop();
-        self.base = self.base.min(self.game.len());
+        let gone = self.base.saturating_sub(self.game.len());
+        self.base -= gone;
+        self.lead.truncate(self.lead.len().saturating_sub(gone));
         self.fresh_from = self.fresh_from.min(self.game.len());
         self.found = self.found.min(self.game.len());
         self.confirm();
@@ -432,25 +441,31 @@ impl Held {
     ///
     /// `targets` are games the board may be in, besides the one known.
     pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
+        self.list = list.moves.to_vec();
         let held = self.game.clone();
-        // Where the board's record may begin: where we know it to, by its own numbers or anew; or at the standard
-        // start.
-        let known = [self.base + list.skipped, self.base]
+        // Where the board's record may begin: where we know it to, by its own numbers or anew, or a move before; or at the
+        // standard start.
+        let (base, lead) = (self.base, self.lead.len());
+        let skipped = if lead == 0 { list.skipped } else { 0 };
+        let led = list.moves.starts_with(&self.lead);
+        let known = [base + skipped, base, base.wrapping_sub(1)]
             .into_iter()
-            .filter(|plies| *plies <= held.len())
-            .map(|plies| (plies, held.truncated(plies)));
-        let standard = (list.skipped == 0).then(|| (0, Game::standard()));
+            .filter(|plies| led && *plies <= held.len())
+            .map(|plies| (plies, lead, held.truncated(plies)));
+        let standard = (list.skipped == 0).then(|| (0, 0, Game::standard()));
         let follows = |game: &Game| {
             let fits = |target: &&Game| game.continues(target) || target.continues(game);
             targets.iter().any(fits)
         };
         let begun: Vec<_> = known
             .chain(standard)
-            .filter_map(|(base, start)| Some((base, replayed(start, list.moves)?)))
+            .filter_map(|(base, lead, start)| {
+                Some((base, lead, replayed(start, &list.moves[lead..])?))
+            })
             .collect();
-        let trusted = |(_, game): &&(usize, Game)| self.confirmed || follows(game);
+        let trusted = |(.., game): &&(usize, usize, Game)| self.confirmed || follows(game);
         let end = list.moves.last().copied();
-        let Some((base, found)) = begun.iter().find(trusted).or(begun.first()).cloned() else {
+        let Some((base, led, found)) = begun.iter().find(trusted).or(begun.first()).cloned() else {
             self.listed = end;
             return Listed::NotFollowed;
         };
@@ -460,10 +475,13 @@ impl Held {
         }
         // A board that was set up lists nothing before that. Where the same list may also begin at the start, or where nobody
         // knows where it begins, the squares tell.
-        let same = |(_, game): &(usize, Game)| game.position().board() == found.position().board();
+        let same =
+            |(.., game): &(usize, usize, Game)| game.position().board() == found.position().board();
         let proves = |target: &&Game| target.len() >= PROOF && found.continues(target);
-        let sure = (self.confirmed || targets.iter().any(proves)) && begun.iter().all(same);
+        let known = self.confirmed && led == lead;
+        let sure = (known || targets.iter().any(proves)) && begun.iter().all(same);
         self.base = base;
+        self.lead.truncate(led);
         if !held.continues(&found) {
             self.listed = end;
         }
@@ -514,13 +532,17 @@ impl Held {
         };
         if fits(self.game.position()) {
             self.assure();
+            self.begin_record(None);
             return true;
         }
         if let Some(m) = leads_to(self.game.position(), board) {
             let unknown = !self.confirmed;
             self.played(m);
-            // The list did not have it: the record may begin after it.
-            self.base = self.game.len();
+            if self.list.is_empty() {
+                // The record may begin after it.
+                self.base = self.game.len();
+            }
+            self.begin_record(Some(m));
             if unknown {
                 self.found = self.game.len();
             }
@@ -535,10 +557,27 @@ impl Held {
                 if let Some(m) = next {
                     self.played(m);
                 }
+                self.begin_record(next);
                 return true;
             }
         }
         false
+    }
+
+    /// The squares have told the game, to `next` where that is one move more than was known. A list that is not of this game
+    /// began in a position that nobody knows, and led here.
+    fn begin_record(&mut self, next: Option<Move>) {
+        let list = std::mem::take(&mut self.list);
+        let rest = list.strip_prefix(self.lead.as_slice());
+        let told = rest.and_then(|rest| replayed(self.game.truncated(self.base), rest));
+        if told.is_some_and(|told| self.game.continues(&told)) {
+            return;
+        }
+        let mover = self.game.turn().other();
+        let ends_with = |m: Move| list.last().is_some_and(|last| last.names(m, mover));
+        let is_later = next.is_some_and(|m| !ends_with(m));
+        self.base = self.game.len() - usize::from(is_later);
+        self.lead = list;
     }
 }
 
@@ -598,6 +637,72 @@ fn replayed(mut game: Game, listed: &[Reported]) -> Option<Game> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn reported(moves: &str) -> Vec<Reported> {
+        let squares = |text: &str| {
+            let (from, to) = text.split_at(2);
+            let square = |name: &str| name.parse().unwrap();
+            Reported::squares(square(from), square(to), None)
+        };
+        moves.split_whitespace().map(squares).collect()
+    }
+
+    fn learned(held: &mut Held, moves: &str, target: &Game) -> Listed {
+        let moves = &reported(moves);
+        let list = List {
+            skipped: 0,
+            moves,
+            full: false,
+        };
+        held.learn(list, &[target])
+    }
+
+    #[test]
+    fn a_list_that_began_in_a_set_up_position_is_not_taken_for_a_game_from_the_start() {
+        // The same moves are legal there.
+        let fen = "rnbqkbnr/pppppp1p/8/6p1/P7/8/1PPPPPPP/RNBQKBNR w KQkq - 0 2";
+        let mut target = Game::from_fen(fen).unwrap();
+        target.play_uci(["b2b4", "a7a6"]).unwrap();
+        for is_told_from_its_start in [true, false] {
+            if !is_told_from_its_start {
+                target = Game::from_fen(&target.fen().to_string()).unwrap();
+            }
+            let mut held = Held::default();
+            assert_ne!(
+                learned(&mut held, "b2b4 a7a6", &target),
+                Listed::Followed,
+                "that is a guess"
+            );
+            assert!(held.see(target.position().board(), None, &[&target]));
+            assert_eq!(*held.game(), target);
+            // The hand plays on, and the board is asked again.
+            learned(&mut held, "b2b4 a7a6 h2h3", &target);
+            let mut on = target.clone();
+            on.play_uci(["h2h3"]).unwrap();
+            assert_eq!(*held.game(), on);
+            // It takes back what the board has from before the program came.
+            held.hand_took_back(None);
+            held.hand_took_back(None);
+            let listed = learned(&mut held, "b2b4", &target);
+            let is_known = *held.game() == target.truncated(1);
+            assert!(is_known == is_told_from_its_start && listed != Listed::Followed);
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_set_up_may_begin_before_the_one_move_that_its_empty_list_did_not_have() {
+        let mut set_up = Game::standard();
+        set_up.play_uci(["g1h3", "a7a6"]).unwrap();
+        let mut on = set_up.clone();
+        on.play_uci(["a2a3"]).unwrap();
+        let mut held = Held::default();
+        held.replace(set_up.clone());
+        learned(&mut held, "", &set_up);
+        assert!(held.see(on.position().board(), None, &[&set_up]));
+        assert_eq!(*held.game(), on);
+        learned(&mut held, "a2a3", &set_up);
+        assert_eq!(*held.game(), on);
+    }
 
     #[test]
     fn only_a_move_that_was_seen_before_the_first_list_is_known_to_be_the_hands() {
