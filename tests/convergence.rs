@@ -861,28 +861,35 @@ fn a_board_that_forgets_its_game_is_given_the_position_and_shown_no_move_of_it()
 
 #[test]
 fn a_board_that_forgot_its_game_while_the_program_thought_is_given_the_position_too() {
-    let mut world = World::new(true);
-    world.follows(&game("e2e4"));
-    world.awaits(false);
-    world.does(&Act::PowerCycle(true));
-    world.pass(Duration::from_secs(20));
-    world.target = game("e2e4 e7e5 g1f3");
-    world.state();
-    world.awaits(true);
-    world.makes.clear();
-    world.pass(LONG);
-    assert!(world.makes.is_empty());
-    let wanted = world.target.clone();
-    world.stands(&wanted, "");
-    // Another game that begins the same way is played from the start.
-    let mut world = World::new(true);
-    world.follows(&game("e2e4 e7e5 g1f3 b8c6"));
-    world.awaits(false);
-    world.does(&Act::HandNewGame);
-    world.states_game(game("e2e4"));
-    world.makes.clear();
-    world.pass(LONG);
-    assert_eq!(world.makes, ["e2e4"]);
+    for (is_citrine, act) in [
+        (true, Act::PowerCycle(true)),
+        (true, Act::HandNewGame),
+        (false, Act::HandNewGame),
+    ] {
+        let what = format!("citrine {is_citrine}, {act:?}");
+        let mut world = World::new(is_citrine);
+        world.follows(&game("e2e4"));
+        world.awaits(false);
+        world.does(&act);
+        world.pass(Duration::from_secs(20));
+        world.target = game("e2e4 e7e5 g1f3");
+        world.state();
+        world.awaits(true);
+        world.makes.clear();
+        world.pass(LONG);
+        assert!(world.makes.is_empty(), "{what}");
+        let wanted = world.target.clone();
+        world.stands(&wanted, &what);
+        // Another game that begins the same way is played from the start.
+        let mut world = World::new(is_citrine);
+        world.follows(&game("e2e4 e7e5 g1f3 b8c6"));
+        world.awaits(false);
+        world.does(&Act::HandNewGame);
+        world.states_game(game("e2e4"));
+        world.makes.clear();
+        world.pass(LONG);
+        assert_eq!(world.makes, ["e2e4"], "{what}");
+    }
 }
 
 #[test]

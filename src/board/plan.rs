@@ -30,8 +30,6 @@ pub enum Plan {
 pub struct Circumstances {
     /// A new game was announced: do not take the old one back move by move.
     pub new_game: bool,
-    /// The hand put the pieces to the start in the midst of the game: what it had played itself is not to be shown.
-    pub put_back: bool,
     /// The board has refused a set-up before.
     pub set_up_refused: bool,
     /// The pieces stand as in the target after so many plies: to set that up takes no hand.
@@ -91,9 +89,6 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         ));
     }
     if let Some(cost) = set_up {
-        if given.put_back && !given.new_game {
-            ways.clear();
-        }
         // A position given piece by piece has no en-passant square: the double step is shown after it.
         let en_passant = target.position().legal_ep_square().is_some();
         let plies = target.len().saturating_sub(usize::from(en_passant));

@@ -60,7 +60,7 @@ impl Machine {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             },
-            Some(m) if by_hand && !self.given.put_back => Advice::Make(m),
+            Some(m) if by_hand => Advice::Make(m),
             Some(_) => Advice::Nothing,
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
             // Not while the board is on its way to a position that the program has left.

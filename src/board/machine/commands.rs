@@ -78,7 +78,7 @@ impl Machine {
             }
             Command::NewGame { client } => {
                 if self.claims.may_begin(client) {
-                    self.given.new_game = true;
+                    self.new_game = true;
                     self.kings_down();
                     self.leading = false;
                     self.forget_old_game();
@@ -139,7 +139,7 @@ impl Machine {
 
     /// While a new game is announced, what stands on the board is nobody's move.
     pub(super) fn forget_old_game(&mut self) {
-        if self.given.new_game {
+        if self.new_game {
             let plies = self.held.game().len();
             self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
@@ -170,7 +170,7 @@ impl Machine {
                 .take_came()
                 .is_some_and(|begins| begins || other_game)
             {
-                self.given.new_game = true;
+                self.new_game = true;
                 self.forget_old_game();
             }
             self.lead_after = None;

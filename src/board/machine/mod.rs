@@ -97,7 +97,8 @@ pub struct Machine {
     refusals: u8,
     /// What became of the board's last list.
     listed: Listed,
-    given: Circumstances,
+    /// A new game was announced, and is not under way yet.
+    new_game: bool,
     by_hand: bool,
     /// How the last game ended, until the board has been told.
     ending: Option<GameEnd>,
@@ -165,7 +166,7 @@ impl Machine {
             failures: 0,
             refusals: 0,
             listed: Listed::Followed,
-            given: Circumstances::default(),
+            new_game: false,
             by_hand: false,
             ending: None,
             mistakes: 0,
@@ -475,10 +476,7 @@ impl Machine {
             let common = target.common_plies(before).unwrap_or(0);
             common > 0 && common * 2 >= before.len()
         };
-        sets_up
-            && !board.sees_squares
-            && !self.given.new_game
-            && self.left.as_ref().is_some_and(goes_on)
+        sets_up && !board.sees_squares && !self.new_game && self.left.as_ref().is_some_and(goes_on)
     }
 
     /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
@@ -588,12 +586,12 @@ impl Machine {
         let beginning = self.claims.occasion().beginning(target.turn());
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         let given = Circumstances {
+            new_game: self.new_game,
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
             forgotten: self.has_left(target),
             set_up_refused: self.refusals >= MAX_REFUSALS,
             stands: self.stands_in(target),
             beginning,
-            ..self.given
         };
         let plan = plan(&self.held, target, board, given);
         let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
@@ -603,7 +601,7 @@ impl Machine {
         }
         match plan {
             Plan::There => {
-                self.given.new_game = false;
+                self.new_game = false;
                 self.left = None;
                 self.finish(now)
             }

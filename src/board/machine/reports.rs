@@ -76,8 +76,6 @@ impl Machine {
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
                 // are a mistake.
                 self.leading &= self.claims.awaiting();
-                // A board that can be asked tells by itself what it has.
-                self.given.put_back = self.leading && !self.driver.capabilities().tells_game;
                 self.event(Event::NewGame { by: By::Hand });
             }
             // Of a shown move it says nothing: the player may only want the program to go on.
@@ -409,7 +407,7 @@ impl Machine {
                 };
                 if target.is_some_and(goes_on) {
                     // The new game that was announced is under way.
-                    self.given.new_game = false;
+                    self.new_game = false;
                 }
                 let took = self.times.played(now, ply - 1);
                 self.event(Event::Moved {
@@ -501,14 +499,13 @@ impl Machine {
         self.failures = 0;
         self.left = None;
         self.sent = None;
-        let new_game = self.given.new_game;
+        let new_game = self.new_game;
         self.result = None;
         self.mistake = None;
         self.stray = None;
         self.misplaced = None;
         // The first step toward a new game is done; what is taken back from now on is its own.
-        self.given.new_game = false;
-        self.given.put_back = false;
+        self.new_game = false;
         let held = &self.held;
         self.claims
             .note_answers(|claim| answer_to(held, claim).first().copied());
