@@ -940,7 +940,7 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
 #[test]
 fn histories_that_went_wrong_once_go_right() {
     use Act::*;
-    let histories: [(&str, Vec<Act>); 11] = [
+    let histories: [(&str, Vec<Act>); 13] = [
         (
             "a set-up was refused, and the list is empty after two take-backs: that is no start",
             vec![
@@ -1095,6 +1095,31 @@ fn histories_that_went_wrong_once_go_right() {
                 Wait(935),
                 ForgetSettings,
                 HandMoves(2_305_572_861_133_303_300),
+            ],
+        ),
+        (
+            "a new daemon finds a position that was given with the move that the program has taken back",
+            vec![
+                GuiStates(Sort::Other, 4_248_199_382_900_095_381),
+                Wait(1100),
+                Restart(false),
+                GuiTakesBack(1),
+                Wait(950),
+            ],
+        ),
+        (
+            "the picture of one set-up comes twice, and the next one has not left",
+            vec![
+                Wait(450),
+                GuiStates(Sort::Other, 193_602_963_705_396_515),
+                HandMoves(16_012_635_171_881),
+                Wait(300),
+                GuiMoves(0),
+                GuiNewGame,
+                GuiStates(Sort::Boards, 0),
+                Late(3778),
+                Wait(2600),
+                HandMoves(0),
             ],
         ),
     ];

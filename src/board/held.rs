@@ -556,6 +556,11 @@ impl Held {
                 self.listed = listed;
                 if let Some(m) = next {
                     self.played(m);
+                    if self.list.is_empty() {
+                        // It was in the position that the board was given: no hand made it there.
+                        self.base = self.game.len();
+                        self.fresh_from = self.base;
+                    }
                 }
                 self.begin_record(next);
                 return true;

@@ -204,6 +204,8 @@ impl Machine {
         let targets: Vec<&Game> = self.claims.target().into_iter().collect();
         if self.held.see(board, turn, &targets) {
             self.learned(before);
+            self.claims
+                .stepped(self.held.game(), self.held.fresh_from());
         } else {
             self.held.lose();
             self.changed = true;

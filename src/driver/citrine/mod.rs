@@ -253,6 +253,12 @@ impl Citrine {
             .is_some_and(|asking| asking.what == what)
     }
 
+    /// Whether this has been asked: what comes before the question has left answers an earlier one.
+    fn has_asked(&self, what: Question) -> bool {
+        let left = |asking: &Asking| asking.attempts > 1 || asking.deadline.is_some();
+        self.asks(what) && self.asking.as_ref().is_some_and(left)
+    }
+
     fn send_question(&mut self, now: Instant) {
         self.lit = None;
         if self
@@ -331,7 +337,7 @@ impl Citrine {
             Message::Ended(result) => self.event(DriverEvent::Ended(result)),
             Message::NewGame => self.new_game(now),
             Message::GameHead => {
-                if self.asks(Question::Game) {
+                if self.has_asked(Question::Game) {
                     self.receiving = Some(Receiving::Game {
                         rows: Vec::new(),
                         ends: now + LIST_PAUSE,
@@ -487,7 +493,7 @@ impl Citrine {
     }
 
     fn grid_row(&mut self, now: Instant, cells: [Option<Piece>; 8], side: Option<Color>) {
-        if !self.asks(Question::Squares) {
+        if !self.has_asked(Question::Squares) {
             return;
         }
         if !matches!(self.receiving, Some(Receiving::Squares { .. })) {
