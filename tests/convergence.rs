@@ -146,8 +146,12 @@ struct World {
     made: Vec<UciMove>,
     /// The game the daemon knows of.
     stated: Option<Game>,
-    /// The board's game when a program came to that one, instead of playing it on, and how many moves the hand has made since.
-    met: (Game, usize),
+    /// The board's game when it last told of it over this link. Moves of the hand that a board without its settings does not
+    /// transmit are told by the same bytes as if they had not been made.
+    told: Option<Game>,
+    /// The board's game when a program came to that one, instead of playing it on, what the board had told of it, and how many
+    /// moves the hand has made since.
+    met: ([Game; 2], usize),
     /// Moves that the player was told to make.
     makes: Vec<String>,
     faults: Vec<String>,
@@ -195,7 +199,8 @@ impl World {
             plays_itself: false,
             made: Vec::new(),
             stated: None,
-            met: (Game::standard(), 0),
+            told: None,
+            met: ([Game::standard(), Game::standard()], 0),
             makes: Vec::new(),
             faults: Vec::new(),
         }
@@ -221,6 +226,7 @@ impl World {
         self.plugged = plugged;
         self.machine = machine(self.is_citrine);
         self.stated = None;
+        self.told = None;
         // Who made what stands on the board then, nobody can tell.
         let stands = self.board.game().uci_moves();
         self.made.extend(stands);
@@ -233,6 +239,7 @@ impl World {
     fn state(&mut self) {
         let before = self.stated.take();
         let on_board = self.board.game().clone();
+        let told = self.told.clone().unwrap_or_else(|| on_board.clone());
         self.number += 1;
         let command = Command::Target {
             client: CLIENT,
@@ -246,7 +253,7 @@ impl World {
         self.stated = self.snapshot().target.map(|target| (*target).clone());
         let goes_on = before.zip(self.stated.as_ref());
         if !goes_on.is_some_and(|(before, stated)| stated.continues(&before)) {
-            self.met = (on_board, 0);
+            self.met = ([on_board, told], 0);
         }
     }
 
@@ -314,6 +321,10 @@ impl World {
                 moved = true;
                 self.log(&format!("< {}", bytes.escape_ascii()));
                 if self.plugged {
+                    let tells = ["Game ", "M ", "T ", "New Game"];
+                    if tells.iter().any(|word| bytes.starts_with(word.as_bytes())) {
+                        self.told = Some(self.board.game().clone());
+                    }
                     self.on_the_way.push_back(bytes);
                 }
             }
@@ -414,9 +425,12 @@ impl World {
             *since > 0
                 || self.plays_itself
                 || !self.is_citrine
-                || held.position().board() == self.target.position().board(),
-            "{m:?} answers {}, but the board held {held}",
-            self.target
+                || held
+                    .iter()
+                    .any(|held| held.position().board() == self.target.position().board()),
+            "{m:?} answers {}, but the board held {}",
+            self.target,
+            held[0]
         );
         let command = Command::Answered {
             client: CLIENT,
@@ -527,6 +541,7 @@ impl World {
     fn plug(&mut self) {
         if !self.plugged {
             self.plugged = true;
+            self.told = None;
             self.on_the_way.clear();
             self.machine.link_up(self.now);
         }
@@ -940,7 +955,7 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
 #[test]
 fn histories_that_went_wrong_once_go_right() {
     use Act::*;
-    let histories: [(&str, Vec<Act>); 13] = [
+    let histories: [(&str, Vec<Act>); 14] = [
         (
             "a set-up was refused, and the list is empty after two take-backs: that is no start",
             vec![
@@ -1120,6 +1135,18 @@ fn histories_that_went_wrong_once_go_right() {
                 Late(3778),
                 Wait(2600),
                 HandMoves(0),
+            ],
+        ),
+        (
+            "a board that was off for its settings tells one move, and does not transmit the next",
+            vec![
+                HandNewGame,
+                HandMoves(4_277_656_933_658_013_092),
+                GuiMoves(10_965_057_373),
+                PowerCycle(false),
+                Wait(650),
+                HandMoves(0),
+                GuiTakesBack(1),
             ],
         ),
     ];
