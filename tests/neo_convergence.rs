@@ -39,7 +39,7 @@ use boardbridge::{
     },
 };
 use proptest::{prelude::*, test_runner::RngSeed};
-use shakmaty::{Bitboard, Board, Color, Piece, Position, Role, Square, uci::UciMove};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Position, Role, Square, uci::UciMove};
 
 const CLIENT: ClientId = ClientId(1);
 /// A request is on the air so long, each way.
@@ -48,6 +48,8 @@ const AIR: Duration = Duration::from_millis(30);
 const REOPEN: Duration = Duration::from_secs(3);
 /// A hand at work touches the next piece within this time.
 const CROSSING: Duration = Duration::from_secs(2);
+/// A request that is refused is made three times, a second apart.
+const REPEATED: Duration = Duration::from_secs(3);
 /// Longer than any wait of the board and its driver.
 const LONG: Duration = Duration::from_secs(60);
 /// Longer than one path of the motor.
@@ -64,6 +66,7 @@ struct OnAir {
 struct World {
     machine: Machine,
     neo: Neo,
+    began: Instant,
     now: Instant,
     linked: bool,
     reopens: Option<Instant>,
@@ -92,10 +95,12 @@ impl World {
             Box::new(Driver::new(driver)),
             Duration::from_secs(3),
         );
+        let began = Instant::now();
         Self {
             machine,
             neo: Neo::new(board),
-            now: Instant::now(),
+            began,
+            now: began,
             linked: false,
             reopens: None,
             air: VecDeque::new(),
@@ -131,6 +136,14 @@ impl World {
         world.pass(Duration::from_secs(10));
         world.stands(moves);
         world
+    }
+
+    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
+    fn log(&self, what: impl FnOnce() -> String) {
+        if std::env::var_os("CONVERGENCE_LOG").is_some() {
+            let at = (self.now - self.began).as_secs_f64();
+            eprintln!("{at:9.3} {}", what());
+        }
     }
 
     fn command(&mut self, command: Command) {
@@ -197,6 +210,7 @@ impl World {
             moved |= self.answers();
             while let Some((characteristic, value)) = self.neo.poll_notify() {
                 moved = true;
+                self.log(|| format!("< {}", value.escape_ascii()));
                 if characteristic == profile::EVENTS && value != b"OK" {
                     self.touched = Some(self.now);
                 }
@@ -204,14 +218,16 @@ impl World {
                     .received(self.now, Channel::Gatt(characteristic), &value);
             }
             while let Some(report) = self.neo.poll_report() {
-                // A hand that reaches for a piece while a path or a question is on the air is nobody's fault.
-                let crossed = self.touched.is_some_and(|at| at + CROSSING > self.now)
-                    && ["the motor", "lacks no piece"]
-                        .iter()
-                        .any(|what| report.to_string().contains(what));
+                // A hand that reaches for a piece while a path or a question is on the air is nobody's fault; nor is one that
+                // held a piece when the link came back, whose square may as well read wrong.
+                let touches = |within| self.touched.is_some_and(|at| at + within > self.now);
+                let says = |what| report.to_string().contains(what);
+                let crossed = says("the motor") && (touches(CROSSING) || self.neo.is_at_work())
+                    || says("lacks no piece") && touches(CROSSING + REPEATED);
                 if matches!(report, Report::Fault(_)) && !crossed {
                     self.faults.push(report.to_string());
                 }
+                self.log(|| format!("  . {report}"));
                 self.reports.push(report.to_string());
             }
             while let Some(event) = self.machine.poll_event() {
@@ -237,6 +253,7 @@ impl World {
                 None => self.invented.push(event.to_string()),
             }
         }
+        self.log(|| format!("  = {event}"));
         self.events.push(event.to_string());
     }
 
@@ -287,6 +304,7 @@ impl World {
                 Err(_) => (None, refused),
             },
         });
+        self.log(|| format!("> {}", self.asked.last().unwrap()));
         true
     }
 
@@ -1102,6 +1120,15 @@ fn style(number: u64) -> Style {
 }
 
 impl World {
+    /// The hand does one thing after the other, and nothing while it sees the motor at work.
+    fn hand_is_free(&mut self) {
+        for _ in 0..60 {
+            if self.neo.is_at_work() || self.neo.is_driving() || !self.air.is_empty() {
+                self.pass(Duration::from_secs(1));
+            }
+        }
+    }
+
     fn does(&mut self, act: &Act) {
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
@@ -1112,13 +1139,17 @@ impl World {
             act,
             Act::GuiMoves(_) | Act::GuiTakesBack(_) | Act::GuiNewGame | Act::Await(_)
         );
-        let hand = matches!(act, Act::HandMoves(..) | Act::HandTakesBack(_));
+        let hand = matches!(act, Act::HandMoves(..) | Act::HandTakesBack(_) | Act::Obeys);
         let rests = |w: &Self| w.touched.is_none_or(|at| at + CROSSING <= w.now);
         for _ in 0..10 {
-            if program && !rests(self) || hand && (self.neo.is_driving() || !self.air.is_empty()) {
+            if program && !rests(self) {
                 self.pass(Duration::from_secs(1));
             }
         }
+        if hand {
+            self.hand_is_free();
+        }
+        self.log(|| format!("# {act:?}"));
         match *act {
             Act::GuiMoves(n) => {
                 self.take_answer();
@@ -1136,6 +1167,7 @@ impl World {
             Act::GuiNewGame => {
                 // A piece that cannot be seen would stay where it is.
                 for square in self.pieces().occupied() & !self.neo.occupancy() {
+                    self.hand_is_free();
                     self.hand(Hand::Adjust(square));
                     self.pass(Duration::from_secs(3));
                 }
@@ -1146,7 +1178,9 @@ impl World {
             Act::Await(on) => self.awaits(on),
             Act::HandMoves(n, number) => {
                 self.knows();
-                if let Some(m) = legal(self.neo.game(), n) {
+                // No square tells what a pawn became: the program's choice counts, and that is a queen.
+                let queen = |m: &Move| m.promotion().is_none_or(|role| role == Role::Queen);
+                if let Some(m) = legal(self.neo.game(), n).filter(queen) {
                     self.hand(Hand::Move(uci(m), style(number)));
                 }
             }
@@ -1190,6 +1224,7 @@ impl World {
         // What is asked right after the link came back is not asked for long.
         for wait in [4, 4, 4, 4, 4, 60, 60, 60, 60, 60] {
             self.pass(Duration::from_secs(wait));
+            self.hand_is_free();
             self.obey();
         }
         self.pass(LONG);
@@ -1774,14 +1809,15 @@ fn a_hand_that_obeys_is_never_contradicted() {
                     world.carries(one, by);
                 }
                 1 if one != other => {
+                    let last = world.snapshot().game.last();
+                    if last.is_some_and(|m| (m.to(), m.from()) == (one, Some(by))) {
+                        // The motor makes a move that was taken back again, at any time.
+                        continue;
+                    }
                     done.push(format!("{one} and {other} exchanged by way of {by}"));
                     world.carries(one, by);
                     let time = wait(&mut rng);
                     world.pass(time);
-                    if world.pieces().piece_at(by).is_none() {
-                        // It was a take-back, and the motor has made the move again.
-                        continue;
-                    }
                     world.carries(other, one);
                     world.carries(by, other);
                 }
@@ -1805,4 +1841,174 @@ fn a_hand_that_obeys_is_never_contradicted() {
         world.pass(Duration::from_secs(30));
         world.obeys_to_the_end(&mut hands, &done.join(", "));
     }
+}
+#[test]
+fn a_lost_link_leaves_nothing_due() {
+    let before = "e2e4 d7d5";
+    let mut world = World::at(before);
+    world.plays("e4d5");
+    world.take_answer();
+    world.follows(before);
+    let taken_back = |w: &World| w.snapshot().game.len() == 2;
+    world.comes(taken_back, "the take-back");
+    // The captured pawn is about to be asked for.
+    world.unlink();
+    world.pass(LONG);
+    world.link();
+    world.pass(LONG);
+    world.obey();
+    world.pass(LONG);
+    world.stands(before);
+}
+
+#[test]
+fn a_piece_that_slides_on_while_the_link_is_lost_has_not_moved_yet() {
+    let mut world = World::begun();
+    world.hand(Hand::Lift(Square::A2));
+    world.hand(Hand::Put(Square::A3, Color::White.pawn()));
+    world.unlink();
+    world.pass(Duration::from_secs(3));
+    world.hand(Hand::Lift(Square::A3));
+    world.hand(Hand::Put(Square::A4, Color::White.pawn()));
+    world.intended.push("a2a4".parse().unwrap());
+    world.link();
+    world.comes(|w| w.snapshot().game.len() == 1, "the move");
+    world.stands("a2a4");
+}
+
+#[test]
+fn what_was_waited_for_does_not_end_the_set_up_of_a_new_game() {
+    let mut world = World::at("b1a3");
+    world.unlink();
+    world.hand(Hand::Lift(Square::A3));
+    world.command(Command::NewGame { client: CLIENT });
+    world.follows("");
+    world.link();
+    world.comes(|w| w.snapshot().link == LinkState::Up, "the board");
+    world.hand(Hand::Put(Square::B1, Color::White.knight()));
+    let begins = |w: &World| w.snapshot().advice == Advice::NewGame;
+    world.comes(begins, "the set-up");
+    // The board is slow to take it.
+    world.refuses = 1;
+    world.pass(LONG);
+    world.stands("");
+    world.plays("a2a3");
+    assert_eq!(world.take_answer().as_deref(), Some("a2a3"));
+}
+
+#[test]
+fn a_move_made_while_the_board_is_told_of_the_new_game_counts() {
+    let mut world = World::at("e2e4");
+    world.refuses = 1;
+    world.command(Command::NewGame { client: CLIENT });
+    world.follows("");
+    world.hand(Hand::Lift(Square::E4));
+    world.hand(Hand::Put(Square::E2, Color::White.pawn()));
+    world.pass(Duration::from_millis(200));
+    world.hand(Hand::Lift(Square::D2));
+    world.hand(Hand::Put(Square::D4, Color::White.pawn()));
+    world.intended.push("d2d4".parse().unwrap());
+    let made = |w: &World| *w.snapshot().game == game("d2d4");
+    assert!(
+        world.until(Duration::from_secs(3), made),
+        "{}",
+        world.story()
+    );
+    assert_eq!(world.take_answer().as_deref(), Some("d2d4"));
+    world.stands("d2d4");
+}
+
+#[test]
+fn a_path_that_was_lost_on_the_air_is_sent_again_though_its_square_read_empty_before() {
+    let mut world = World::begun();
+    world.neo.stick(Square::B2);
+    world.pass(Duration::from_secs(8));
+    world.follows("b2b3");
+    world.comes(|w| !w.air.is_empty(), "the path");
+    world.unlink();
+    world.pass(Duration::from_secs(1));
+    world.link();
+    world.pass(LONG);
+    // It may be missing.
+    assert_eq!(world.told_words(), "put the white pawn on b2");
+    world.hand(Hand::Adjust(Square::B2));
+    world.pass(LONG);
+    world.stands("b2b3");
+}
+
+#[test]
+fn what_the_hand_did_with_a_piece_whose_path_was_lost_on_the_air_is_seen() {
+    for held in [1, 5] {
+        for to in [Square::G3, Square::G4] {
+            let mut world = World::begun();
+            world.follows("g2g3");
+            world.comes(|w| !w.air.is_empty(), "the path");
+            world.unlink();
+            world.hand(Hand::Lift(Square::G2));
+            let put = |world: &mut World| {
+                world.hand(Hand::Put(to, Color::White.pawn()));
+                let m = format!("g2{to}");
+                world.intended.push(m.parse().unwrap());
+            };
+            // It may still be in the hand when the link is back.
+            if held == 1 {
+                put(&mut world);
+            }
+            world.pass(Duration::from_secs(1));
+            world.link();
+            world.pass(Duration::from_secs(held));
+            if held > 1 {
+                put(&mut world);
+            }
+            world.pass(LONG);
+            world.obey();
+            world.pass(LONG);
+            world.stands("g2g3");
+        }
+    }
+}
+
+#[test]
+fn a_path_whose_piece_was_in_the_hand_carried_nothing() {
+    let mut world = World::begun();
+    world.follows("b2b3");
+    world.comes(|w| !w.air.is_empty(), "the path");
+    world.hand(Hand::Lift(Square::B2));
+    world.pass(Duration::from_millis(300));
+    world.hand(Hand::Put(Square::B2, Color::White.pawn()));
+    world.pass(LONG);
+    world.stands("b2b3");
+}
+
+#[test]
+fn a_piece_that_is_asked_for_is_asked_for_until_it_stands() {
+    let mut world = World::at("e2e4 d7d5");
+    world.plays("e4d5");
+    world.take_answer();
+    world.follows("e2e4 d7d5");
+    let asked = |w: &World| matches!(w.snapshot().advice, Advice::Misplaced(_));
+    world.comes(asked, "the question");
+    let after = "e2e4 d7d5 b1c3";
+    world.follows(after);
+    world.comes(|w| w.snapshot().game.len() == 3, "the move");
+    world.pass(Duration::from_secs(5));
+    assert_eq!(world.told_words(), "put the black pawn on d5");
+    world.obey();
+    world.pass(LONG);
+    world.stands(after);
+}
+
+#[test]
+fn a_set_up_is_not_done_because_a_square_goes_dark() {
+    let mut world = World::begun();
+    world.plays("c2c4");
+    world.command(Command::NewGame { client: CLIENT });
+    world.follows("");
+    world.pass(Duration::from_secs(5));
+    world.neo.stick(Square::C4);
+    world.pass(Duration::from_secs(40));
+    assert_eq!(world.told_words(), "move the white pawn from c4 to c2");
+    world.obey();
+    world.pass(LONG);
+    world.stands("");
 }

@@ -10,6 +10,7 @@ use super::touched::Touched;
 use super::{Neo, codec};
 use crate::driver::{DriverEvent, Misplaced, Step};
 use crate::game::Game;
+use crate::recognise::Recogniser;
 
 impl Neo {
     pub(super) fn start_assembling(&mut self, now: Instant, step: Step) {
@@ -23,6 +24,9 @@ impl Neo {
         }
         self.known = false;
         self.puzzled = false;
+        // What it still waits for is void: the pieces are put otherwise, and the game is another one.
+        let standing = self.recogniser.standing().clone();
+        self.recogniser = Recogniser::new(self.settings.waits, standing);
         self.interrupted = None;
         self.unfinished = None;
         let wanted = game.position().board().occupied();
@@ -58,8 +62,11 @@ impl Neo {
         let board = assembling.game.position().board();
         let wanted = board.occupied();
         let full = picture | self.put;
-        let others = self.touched.others(board) & full;
-        let wrong = (wanted & !full, full & !wanted, others);
+        let known = self.touched.known().occupied();
+        // Nobody lifted what was seen to stand where no piece belongs: its square reads wrong.
+        let strays = known & self.stood & !wanted & !full;
+        let others = self.touched.others(board) & full | strays;
+        let wrong = (wanted & !full, full & !wanted | strays, others);
         if wrong != assembling.wrong {
             assembling.wrong = wrong;
             assembling.since = now;
@@ -79,6 +86,9 @@ impl Neo {
     /// The pieces stand: the game begins.
     pub(super) fn close(&mut self, assembling: &mut Assembling) {
         assembling.closing = true;
+        // The hand may make its move before the board has taken all this.
+        self.known = true;
+        self.stand_anew(assembling.game.position().board().clone());
         // Told by the step's end.
         self.misplaced = None;
         self.puzzled = false;
@@ -104,14 +114,11 @@ impl Neo {
 
     pub(super) fn begun(&mut self) {
         if let Some(Task::Assemble(assembling)) = self.task.take() {
-            self.known = true;
             self.put = Bitboard::EMPTY;
-            let board = assembling.game.position().board().clone();
             // What has left the game may stand beside the board.
             let missing = Board::new().occupied().count();
-            self.parking
-                .block(missing.saturating_sub(board.occupied().count()));
-            self.stand_anew(board);
+            let stand = assembling.game.position().board().occupied().count();
+            self.parking.block(missing.saturating_sub(stand));
             self.interrupted = None;
             self.unfinished = None;
             self.ended = false;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Position};
+use shakmaty::{Bitboard, Position, Square};
 
-use super::motor::{Action, Place};
+use super::motor::{Action, Carry, Place};
 use super::part::Part;
 use super::recognition::by;
 use super::task::{Driving, Interrupted, Motion, Task};
@@ -22,13 +22,35 @@ impl Neo {
             return;
         };
         // An `OK` may come before the answer to the write.
-        if let Motion::Moving { carry, .. } = &driving.motion {
-            let done = Action::Carry(carry.clone());
+        if let Motion::Moving {
+            carry,
+            dim,
+            crossed,
+            ..
+        } = &driving.motion
+        {
+            let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
             driving.motion = Motion::Ready;
             self.put = Bitboard::EMPTY;
             self.picture = None;
             self.look_due = Some(now + PICTURE_WAIT);
-            self.apply(&done);
+            if crossed {
+                self.interrupted = Some(Interrupted::of(carry, dim));
+            } else {
+                self.apply(&Action::Carry(carry));
+            }
+        }
+    }
+
+    /// The hand touched this square. Where the motor comes for a piece that the hand holds, it carries nothing, and its `OK`
+    /// proves nothing.
+    pub(super) fn crossed(&mut self, square: Square) {
+        if let Some(Task::Drive(Driving {
+            motion: Motion::Moving { carry, crossed, .. },
+            ..
+        })) = &mut self.task
+        {
+            *crossed |= [carry.from, carry.to].contains(&Place::Square(square));
         }
     }
 
@@ -48,11 +70,33 @@ impl Neo {
         else {
             return false;
         };
-        let path = Interrupted {
-            carry: carry.clone(),
-            dim: *dim,
+        let path = Interrupted::of(carry.clone(), *dim);
+        let late = now + PATH_WAIT >= *due + LONGEST_PATH;
+        late && self.carried_out(&path, picture) != Some(false)
+    }
+
+    /// Whether a picture shows that a path was carried out whose `OK` was not heard, or proves nothing. `None` if both its
+    /// ends read empty: the square that its piece was put on may read wrong, or a hand holds the piece.
+    pub(super) fn carried_out(&self, path: &Interrupted, picture: Bitboard) -> Option<bool> {
+        let Place::Square(from) = path.carry.from else {
+            let Place::Square(to) = path.carry.to else {
+                return Some(true);
+            };
+            return Some(picture.contains(to));
         };
-        now + PATH_WAIT >= *due + LONGEST_PATH && carried_out(&path, picture)
+        if picture.contains(from) {
+            // No square reads full that is not.
+            return Some(false);
+        }
+        let Place::Square(to) = path.carry.to else {
+            return Some(!path.dim);
+        };
+        if picture.contains(to) || path.dim {
+            return Some(picture.contains(to));
+        }
+        // A hand may have put it elsewhere.
+        let elsewhere = picture & !self.recogniser.standing().occupied();
+        if elsewhere.any() { Some(false) } else { None }
     }
 
     pub(super) fn apply(&mut self, action: &Action) {
@@ -60,6 +104,14 @@ impl Neo {
         let mut board = self.recogniser.standing().clone();
         action.apply(&mut board, &mut self.parking);
         self.stand(board);
+        if let Action::Carry(Carry { from, to, .. }) = action {
+            if let Place::Square(from) = from {
+                self.stood.discard(*from);
+            }
+            if let Place::Square(to) = to {
+                self.put.add(*to);
+            }
+        }
     }
 
     /// Undoes what is left of a step that the program does not want any more.
@@ -102,12 +154,9 @@ impl Neo {
                 carry, dim, due, ..
             } => {
                 if due.is_some_and(|due| due <= now) {
-                    let interrupted = Interrupted {
-                        carry: carry.clone(),
-                        dim: *dim,
-                    };
-                    let seen = self.picture;
-                    if !seen.is_some_and(|picture| carried_out(&interrupted, picture)) {
+                    let interrupted = Interrupted::of(carry.clone(), *dim);
+                    let seen = |picture| self.carried_out(&interrupted, picture) != Some(false);
+                    if !self.picture.is_some_and(seen) {
                         self.broke_off(&driving);
                         return;
                     }
@@ -132,7 +181,7 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.is_disturbed() {
+                if self.is_disturbed() || self.interrupted.is_some() {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -155,15 +204,15 @@ impl Neo {
                         self.outbox
                             .push(codec::path(&carry.path), Part::Path(number));
                         let dim = match carry.from {
-                            Place::Square(square) => self.recogniser.dim().contains(square),
+                            Place::Square(square) => self.reads_empty(square),
                             Place::Slot(_) => false,
                         };
-                        let due = None;
                         driving.motion = Motion::Moving {
                             carry,
                             number,
                             dim,
-                            due,
+                            crossed: false,
+                            due: None,
                         };
                     }
                     Some(action) => {
@@ -174,6 +223,15 @@ impl Neo {
             }
         }
         self.task = Some(Task::Drive(driving));
+    }
+
+    /// Whether a square that holds a piece reads empty, as far as its reading is known.
+    fn reads_empty(&self, square: Square) -> bool {
+        match self.picture {
+            Some(picture) => !picture.contains(square),
+            // What the motor or the hand put there since the last picture has not been read.
+            None => self.recogniser.dim().contains(square) && !self.put.contains(square),
+        }
     }
 
     /// Whether the pieces may not stand as they should, so that the motor had better wait.
@@ -209,12 +267,20 @@ impl Neo {
         self.tell_misplaced(misplaced);
     }
 
+    /// The step under way is in the board's game. What was told to stand wrong before it is told no more, unless it still does.
+    pub(super) fn accepted(&mut self) {
+        if !self.puzzled {
+            self.misplaced = None;
+        }
+        self.events.push_back(DriverEvent::Accepted);
+    }
+
     pub(super) fn driven(&mut self, driving: &Driving) {
         if driving.tidying {
             self.behind = true;
             return;
         }
-        self.events.push_back(DriverEvent::Accepted);
+        self.accepted();
         if driving.forward {
             self.shown = true;
             // It stands on the board already: nothing is left for the hand.
@@ -268,19 +334,5 @@ impl Neo {
         let standing = self.recogniser.standing().occupied();
         let wanted = self.game.position().board().occupied();
         (wanted & !standing, standing & !wanted)
-    }
-}
-
-/// Whether a picture shows that a path was carried out whose `OK` was not heard.
-pub(super) fn carried_out(path: &Interrupted, picture: Bitboard) -> bool {
-    let gone = match path.carry.from {
-        Place::Square(from) => !picture.contains(from) && !path.dim,
-        Place::Slot(_) => true,
-    };
-    match path.carry.to {
-        Place::Square(to) => {
-            picture.contains(to) || gone && matches!(path.carry.from, Place::Square(_))
-        }
-        Place::Slot(_) => gone,
     }
 }

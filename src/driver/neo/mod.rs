@@ -32,7 +32,6 @@ use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
-    driving::carried_out,
     motor::{Action, Parking},
     part::Part,
     task::{Driving, Interrupted, Motion, Task, Unfinished},
@@ -74,6 +73,9 @@ pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 /// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
 /// elsewhere.
 pub const OWED_WAIT: Duration = Duration::from_secs(1);
+/// Pictures in which both ends of a path that was broken off read empty, before its piece is thought to stand where it should,
+/// unseen, rather than to be in a hand.
+const PICTURES_TO_DECIDE: u8 = 3;
 /// Pictures that must show the start position before it counts as a new game.
 const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
@@ -130,6 +132,8 @@ pub struct Neo {
     /// The last picture on this link, and what events said since.
     picture: Option<Bitboard>,
     put: Bitboard,
+    /// Squares that read full on this link and were not lifted from since.
+    stood: Bitboard,
     heard: Option<Instant>,
     hello_due: Option<Instant>,
     look_due: Option<Instant>,
@@ -174,6 +178,7 @@ impl Neo {
             asked: false,
             picture: None,
             put: Bitboard::EMPTY,
+            stood: Bitboard::EMPTY,
             heard: None,
             hello_due: None,
             look_due: None,
@@ -232,6 +237,8 @@ impl Neo {
         match message {
             Message::Lifted(square) => {
                 self.put.discard(square);
+                self.stood.discard(square);
+                self.crossed(square);
                 match self.told(|action| action.from == Some(square)) {
                     Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
                     told => self.touched.lift(square, told.and_then(|action| action.to)),
@@ -244,6 +251,7 @@ impl Neo {
             }
             Message::Placed(square) => {
                 self.put.add(square);
+                self.crossed(square);
                 let brought =
                     |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
                 let told = self.told(brought).and_then(|action| action.piece);
@@ -262,14 +270,24 @@ impl Neo {
 
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
         self.picture = Some(picture);
+        self.stood |= picture;
         self.look_due = Some(now + PICTURE_WAIT);
         // No picture comes while the motor moves.
         self.quiet_until = None;
-        if let Some(interrupted) = self.interrupted.take()
-            && carried_out(&interrupted, picture)
-        {
-            self.apply(&Action::Carry(interrupted.carry));
-            self.recogniser.resume();
+        if let Some(mut interrupted) = self.interrupted.take() {
+            interrupted.pictures += 1;
+            match self.carried_out(&interrupted, picture) {
+                None if interrupted.pictures < PICTURES_TO_DECIDE => {
+                    // Nothing follows from this picture before that is known.
+                    self.interrupted = Some(interrupted);
+                    return;
+                }
+                Some(false) => {}
+                None | Some(true) => {
+                    self.apply(&Action::Carry(interrupted.carry));
+                    self.recogniser.resume();
+                }
+            }
         }
         if self.ok_was_lost(now, picture) {
             self.path_done(now);
@@ -384,6 +402,7 @@ impl Driver for Neo {
         self.heard = Some(now);
         self.picture = None;
         self.put = Bitboard::EMPTY;
+        self.stood = Bitboard::EMPTY;
         self.lit = Bitboard::EMPTY;
         self.owed_due = None;
         self.look_due = Some(now + PICTURE_WAIT);
@@ -403,15 +422,20 @@ impl Driver for Neo {
         self.hello_due = None;
         self.look_due = None;
         self.quiet_until = None;
+        self.owed_due = None;
         self.hang_up = None;
         self.misplaced = None;
         self.puzzled = false;
         self.touched = Touched::nothing();
+        if self.known {
+            // A hand that is at work goes on unseen.
+            self.recogniser.resume();
+        }
         match self.task.take() {
             Some(Task::Drive(driving)) => {
                 self.unfinished = Some((&driving).into());
                 if let Motion::Moving { carry, dim, .. } = driving.motion {
-                    self.interrupted = Some(Interrupted { carry, dim });
+                    self.interrupted = Some(Interrupted::of(carry, dim));
                 }
             }
             Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
@@ -559,7 +583,7 @@ impl Driver for Neo {
                 self.shown = matches!(step, Step::Show(_));
                 self.task = Some(Task::Hand(step));
                 self.behind = true;
-                self.events.push_back(DriverEvent::Accepted);
+                self.accepted();
             }
             Step::NewGame(_) | Step::SetUp(_) => self.start_assembling(now, step),
         }

@@ -50,8 +50,8 @@ impl Assembling {
 
     /// Whether what is wrong may be the squares' reading, to be believed after a while.
     pub fn may_be_believed(&self) -> bool {
-        let (lacking, surplus, _) = self.wrong;
-        let few = surplus.is_empty() && lacking.count() <= ASSEMBLE_LACKING;
+        let (lacking, surplus, others) = self.wrong;
+        let few = (surplus & !others).is_empty() && lacking.count() <= ASSEMBLE_LACKING;
         few && !self.closing && !self.abandoned
     }
 }
@@ -111,6 +111,8 @@ pub(super) enum Motion {
         number: u32,
         /// Its square read empty before.
         dim: bool,
+        /// The hand has touched one of its squares meanwhile.
+        crossed: bool,
         /// When its `OK` is overdue; unknown until the board has taken the path.
         due: Option<Instant>,
     },
@@ -118,11 +120,25 @@ pub(super) enum Motion {
     Asking(Action),
 }
 
-/// A path that was under way when the link was lost.
+/// A path that was under way when the link was lost, or that the hand came between: a picture tells whether it was carried
+/// out.
 #[derive(Clone, Debug)]
 pub(super) struct Interrupted {
     /// What it carries.
     pub carry: Carry,
     /// Its square read empty before.
     pub dim: bool,
+    /// Pictures since.
+    pub pictures: u8,
+}
+
+impl Interrupted {
+    /// No picture has come since.
+    pub fn of(carry: Carry, dim: bool) -> Self {
+        Self {
+            carry,
+            dim,
+            pictures: 0,
+        }
+    }
 }

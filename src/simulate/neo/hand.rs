@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Piece, Position, Role, Square, uci::UciMove};
 
-use super::{EVENTS, Neo, Peripheral, Spot, board_of};
+use super::{Drive, EVENTS, Neo, Peripheral, Spot, board_of};
 use crate::{
     game::{Game, uci},
     simulate::{
@@ -205,7 +205,11 @@ impl Neo {
     }
 
     fn touch(&mut self, touch: Touch) {
-        if !self.table.touch(touch) {
+        // Nobody puts a piece where he sees the motor bring one.
+        let to = Some(touch.square());
+        let taken = |drive: &Drive| !drive.fails && drive.path.to.square() == to;
+        let taken = matches!(touch, Touch::Put(..)) && self.drive.as_ref().is_some_and(taken);
+        if taken || !self.table.touch(touch) {
             let square = touch.square();
             self.report(Report::Refused(format!("{square} cannot be touched so")));
             return;

@@ -174,6 +174,11 @@ impl Neo {
         self.drive.is_some()
     }
 
+    /// Whether the hand is about something, or will be.
+    pub fn is_at_work(&self) -> bool {
+        !self.script.is_empty() || !self.orders.is_empty()
+    }
+
     /// Whether it is switched on. A host takes a board that is off from the air.
     pub fn is_on(&self) -> bool {
         self.on
