@@ -1,6 +1,6 @@
 //! Plays games by an untidy hand on an untidy board through a recogniser, under every noise model, and counts.
 //!
-//!     cargo run --release --example recognise -- [--seed N] [--moves-by both|one] [--model NAME]... GAMES_FILE...
+//!     cargo run --release --example recognise -- [--seed N] [--seeds N] [--moves-by both|one] [--model NAME]... GAMES_FILE...
 //!
 //! A file has one game a line, in UCI moves. Exit status 1 if any move was missed or reported without being made.
 //!
@@ -41,6 +41,9 @@ struct Arguments {
     /// For everything that is left to chance.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Play with so many seeds, one after the other.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
     /// Which moves the person makes. Some models are about the opponent's moves, and mean `one`.
     #[arg(long, value_enum, default_value = "both")]
     moves_by: MovesBy,
@@ -103,23 +106,22 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         };
     }
-    println!("{} games, seed {}", games.len(), arguments.seed);
+    let last = arguments.seed.saturating_add(arguments.seeds.max(1) - 1);
+    println!("{} games, seeds {} to {last}", games.len(), arguments.seed);
     println!("{}", Tally::HEAD);
     for model in &models {
         let one = model.one_side || arguments.moves_by == MovesBy::One;
         let mut tally = Tally::default();
-        for (number, game) in games.iter().enumerate() {
-            let seed = arguments
-                .seed
-                .wrapping_mul(0x9e37_79b9)
-                .wrapping_add(number as u64);
-            let recogniser = plug::recogniser();
-            let mut world = World::new(recogniser, model, game, seed);
-            if arguments.explain {
-                world = world.explaining(number + 1);
+        for seed in arguments.seed..=last {
+            for (number, game) in games.iter().enumerate() {
+                let seed = seed.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64);
+                let mut world = World::new(plug::recogniser(model), model, game, seed);
+                if arguments.explain {
+                    world = world.explaining(number + 1);
+                }
+                let white = one.then(|| number.is_multiple_of(2));
+                tally.add(world.play(white));
             }
-            let white = one.then(|| number.is_multiple_of(2));
-            tally.add(world.play(white));
         }
         let remark = model.unclear.map_or("", |_| "  (cannot always be told)");
         println!("{}{remark}", tally.row(model.name));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use boardbridge::{game::Game, recognise, sense::Sensed};
+use boardbridge::{game::Game, recognise, sense::Sensed, simulate::noise::Model};
 use shakmaty::{Board, Move, Position};
 
 /// What a recogniser says.
@@ -80,9 +80,14 @@ impl Recogniser for Own {
 }
 
 /// The recogniser to be tried.
-pub fn recogniser() -> Box<dyn Recogniser> {
+pub fn recogniser(model: &Model) -> Box<dyn Recogniser> {
+    let own = recognise::Recogniser::new(recognise::Waits::default(), Board::empty());
+    let sensing = recognise::Sensing {
+        events: !model.faults.strings_only,
+        ..recognise::Sensing::default()
+    };
     Box::new(Own {
-        recogniser: recognise::Recogniser::new(recognise::Waits::default(), Board::empty()),
+        recogniser: own.sensing(sensing),
         game: Game::standard(),
         owed: None,
     })

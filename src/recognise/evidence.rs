@@ -13,19 +13,30 @@ const PICTURES_TO_CHANGE: u8 = 2;
 /// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand. The shortest
 /// time between a placement and a lift in the captured game: 0.18 s.
 pub(crate) const BOUNCE: Duration = Duration::from_millis(150);
-const PICTURE_AGE: Duration = Duration::from_millis(2_100);
+/// On top of the time between two pictures, for the radio.
+const MARGIN: Duration = Duration::from_millis(60);
 /// A hand takes at least this long from a lift to a landing. Shortest in the captured game: 0.36 s.
 const CARRY: Duration = Duration::from_millis(300);
-/// A square that fell so lately may belong to the move after the one just understood: two periods of the pictures.
-const RECENT: Duration = Duration::from_millis(4_200);
 /// Pictures after the motor ran in which a square that falls empty is a sensor that lost its piece, not a lift:
 /// in the captured game squares fell empty in the first picture after `OK`, which comes twice at times.
 const PICTURES_AFTER_MOTOR: u8 = 2;
+
+/// What one thing sensed tells.
+pub(super) struct News {
+    /// Whether it tells anything new.
+    pub tells: bool,
+    /// Squares a piece was lifted from.
+    pub lifted: Bitboard,
+    /// Squares a piece was put on.
+    pub placed: Bitboard,
+}
 
 /// What is known of the squares. Everything is relative to `full`, the squares that hold a piece when nothing is
 /// disturbed.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
+    /// A picture that comes so long after an event is surely younger.
+    late: Duration,
     /// Squares that hold a piece when nothing is disturbed.
     full: Bitboard,
     /// Of these, the ones seen lifted and not put back.
@@ -38,12 +49,8 @@ pub(super) struct Evidence {
     pub fell: Bitboard,
     /// Of `full`, the ones a piece was put down on.
     pub landed: Bitboard,
-    /// Of these, the ones only pictures tell of.
-    pub landed_by_picture: Bitboard,
     /// Squares a piece was put on that have not read occupied since: they may have gone wrong as it landed.
     unproven: Bitboard,
-    /// Squares a piece was put on while no lifted one was left to put: an event was lost.
-    orphans: Bitboard,
     /// The last picture, and when it came.
     picture: Option<Bitboard>,
     picture_at: Option<Instant>,
@@ -55,16 +62,11 @@ pub(super) struct Evidence {
     faint: Bitboard,
     /// Pictures in a row that contradict what was seen of a square.
     against: [u8; 64],
-    /// When a square was last lifted from, and put on, counted in things sensed.
-    lifted_at: [u32; 64],
-    placed_at: [u32; 64],
-    /// Squares that were put on since the hand began, and when that was, the first time.
-    landed_first: Bitboard,
+    /// Squares that were put on since the hand began.
+    put: Bitboard,
     /// Of these, the ones lifted from again, and put on once more after that.
     left: Bitboard,
     tried: Bitboard,
-    first_at: [u32; 64],
-    clock: u32,
     /// When the last picture came.
     pictured_at: Option<Instant>,
     /// When something was last seen of a square.
@@ -77,31 +79,26 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    pub fn new(full: Bitboard) -> Self {
+    pub fn new(full: Bitboard, period: Duration) -> Self {
         Self {
+            late: period + MARGIN,
             full,
             up: Bitboard::EMPTY,
             filled: Bitboard::EMPTY,
             filled_by_picture: Bitboard::EMPTY,
             fell: Bitboard::EMPTY,
             landed: Bitboard::EMPTY,
-            landed_by_picture: Bitboard::EMPTY,
             unproven: Bitboard::EMPTY,
             touched_at: None,
-            orphans: Bitboard::EMPTY,
             picture: None,
             picture_at: None,
             stood_at: [None; 64],
             read_empty: Bitboard::EMPTY,
             faint: Bitboard::EMPTY,
             against: [0; 64],
-            lifted_at: [0; 64],
-            placed_at: [0; 64],
-            landed_first: Bitboard::EMPTY,
+            put: Bitboard::EMPTY,
             left: Bitboard::EMPTY,
             tried: Bitboard::EMPTY,
-            first_at: [0; 64],
-            clock: 0,
             pictured_at: None,
             seen_at: [None; 64],
             pictured: false,
@@ -109,25 +106,27 @@ impl Evidence {
         }
     }
 
-    /// What was sensed has been understood: these squares were left, and those filled. What remains is news.
-    pub fn rebase(&mut self, now: Instant, vacated: Bitboard, filled: Bitboard) {
-        let holds = ((self.full & !self.up) | (self.filled & !self.faint) | filled) & !vacated;
-        self.full = (self.full & !vacated) | filled;
-        self.up = self.full & !holds;
+    /// What was sensed has been understood: pieces belong on the squares of `full`, and stand on those of `holds`. What
+    /// differs is news.
+    pub fn rebase(&mut self, now: Instant, full: Bitboard, holds: Bitboard) {
+        let changed = self.full ^ full;
+        self.full = full;
+        self.up = full & !holds;
         self.filled = holds & !self.full;
         self.filled_by_picture &= self.filled;
         self.faint = Bitboard::EMPTY;
         // The next move may have begun already, its lift unseen.
         let recent = |square: Square| {
-            self.stood_at[usize::from(square)].is_some_and(|stood| stood + RECENT >= now)
+            self.stood_at[usize::from(square)].is_some_and(|stood| stood + 2 * self.late >= now)
         };
-        self.fell = (self.fell & self.full & !self.up & !vacated & !filled)
+        self.fell = (self.fell & full & !self.up & !changed)
             .into_iter()
             .filter(|square| recent(*square))
             .collect();
         self.landed = Bitboard::EMPTY;
-        self.landed_by_picture = Bitboard::EMPTY;
-        self.orphans = Bitboard::EMPTY;
+        self.put = Bitboard::EMPTY;
+        self.left = Bitboard::EMPTY;
+        self.tried = Bitboard::EMPTY;
     }
 
     /// The pieces stand so now, by other means than the hand.
@@ -140,8 +139,6 @@ impl Evidence {
         self.faint &= self.filled;
         self.fell = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
-        self.landed_by_picture = Bitboard::EMPTY;
-        self.orphans = Bitboard::EMPTY;
         self.read_empty &= !changed;
         self.unproven &= !changed;
         for square in changed {
@@ -158,8 +155,6 @@ impl Evidence {
         self.filled_by_picture = Bitboard::EMPTY;
         self.faint = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
-        self.landed_by_picture = Bitboard::EMPTY;
-        self.orphans = Bitboard::EMPTY;
         self.read_empty = !self.full;
         self.unproven = Bitboard::EMPTY;
         self.against = [0; 64];
@@ -184,6 +179,18 @@ impl Evidence {
         self.faint
     }
 
+    /// Squares that a piece stands on, in the hand's telling.
+    pub fn holds(&self) -> Bitboard {
+        (self.full & !self.up) | self.filled
+    }
+
+    /// Squares that should be empty and hold a piece, and those that should hold one, among these squares of another state of
+    /// the game.
+    pub fn against(&self, full: Bitboard) -> (Bitboard, Bitboard) {
+        let holds = self.holds();
+        (full & !holds, holds & !full)
+    }
+
     /// Whether a piece stands on a square as if nothing had happened.
     pub fn stands(&self, square: Square) -> bool {
         self.full.contains(square) && !self.up.contains(square)
@@ -194,22 +201,9 @@ impl Evidence {
         self.tried & (self.landed | self.filled)
     }
 
-    /// Whether a piece was put on `square` after one was put on `other`.
-    pub fn landed_later(&self, square: Square, other: Square) -> bool {
-        self.placed_at[usize::from(square)] > self.placed_at[usize::from(other)]
-    }
-
-    /// Whether a piece was put on `square` after one was lifted from `from`.
-    pub fn landed_after(&self, square: Square, from: Square) -> bool {
-        self.placed_at[usize::from(square)] > self.lifted_at[usize::from(from)]
-    }
-
-    /// When the last of these squares was first put on.
-    pub fn first_landed(&self, squares: Bitboard) -> u32 {
-        let times = squares
-            .into_iter()
-            .map(|square| self.first_at[usize::from(square)]);
-        times.max().unwrap_or(0)
+    /// Squares whose piece is up, and others on which one was put.
+    pub fn disturbed(&self) -> (Bitboard, Bitboard) {
+        (self.up, self.filled)
     }
 
     /// Whether the hand is seen to have changed anything.
@@ -217,17 +211,9 @@ impl Evidence {
         (self.up | self.filled).any()
     }
 
-    /// Squares a piece was put on though none was in the hand: something was not seen.
-    pub fn orphans(&self) -> Bitboard {
-        self.orphans
-    }
-
-    /// Nothing is disturbed: whatever was not seen has been undone, if the pictures agree or nothing is touched for long.
-    pub fn calm(&mut self, now: Instant) {
-        let long = self.touched_at.is_none_or(|at| at + 2 * PICTURE_AGE <= now);
-        if self.fell.is_empty() || long {
-            self.orphans = Bitboard::EMPTY;
-        }
+    /// Whether nothing is missing from the pictures, or nothing was touched for so long that it does not matter.
+    pub fn is_calm(&self, now: Instant) -> bool {
+        self.fell.is_empty() || self.touched_at.is_none_or(|at| at + 2 * self.late <= now)
     }
 
     /// Whether a square that fell still read occupied in a picture taken after a piece was put on `other`: then it is not
@@ -237,35 +223,39 @@ impl Evidence {
         let stood = self.stood_at[usize::from(square)];
         stood
             .zip(put)
-            .is_some_and(|(stood, put)| stood + CARRY >= put + PICTURE_AGE)
+            .is_some_and(|(stood, put)| stood + CARRY >= put + self.late)
     }
 
-    /// Takes in one thing sensed. `false` if it tells nothing new.
-    pub fn sense(&mut self, now: Instant, sensed: Sensed) -> bool {
-        self.clock = self.clock.wrapping_add(1);
+    /// Takes in one thing sensed.
+    pub fn sense(&mut self, now: Instant, sensed: Sensed) -> News {
         match sensed {
             Sensed::Lifted(square) => {
                 self.pictured = false;
                 let stayed = self.seen_at[usize::from(square)]
                     .is_some_and(|at| now.saturating_duration_since(at) >= BOUNCE);
-                if stayed && self.landed_first.contains(square) {
+                if stayed && self.put.contains(square) {
                     self.left.add(square);
                 }
                 self.seen_at[usize::from(square)] = Some(now);
                 self.touched_at = Some(now);
-                self.lifted(square)
+                News {
+                    tells: self.lifted(square),
+                    lifted: square.into(),
+                    placed: Bitboard::EMPTY,
+                }
             }
             Sensed::Placed(square) => {
                 self.pictured = false;
                 self.seen_at[usize::from(square)] = Some(now);
                 self.touched_at = Some(now);
                 self.placed(square, false);
-                true
+                News {
+                    tells: true,
+                    lifted: Bitboard::EMPTY,
+                    placed: square.into(),
+                }
             }
-            Sensed::Occupied(picture) => {
-                self.pictured(now, picture);
-                true
-            }
+            Sensed::Occupied(picture) => self.pictured(now, picture),
         }
     }
 
@@ -275,12 +265,9 @@ impl Evidence {
         if self.full.contains(square) {
             if self.up.is_empty() {
                 // A hand begins something new.
-                self.landed_first = Bitboard::EMPTY;
+                self.put = Bitboard::EMPTY;
                 self.left = Bitboard::EMPTY;
                 self.tried = Bitboard::EMPTY;
-            }
-            if !self.up.contains(square) {
-                self.lifted_at[index] = self.clock;
             }
             self.up.add(square);
             self.fell.discard(square);
@@ -289,7 +276,6 @@ impl Evidence {
             self.filled_by_picture.discard(square);
         }
         self.landed.discard(square);
-        self.landed_by_picture.discard(square);
         self.unproven.discard(square);
         self.read_empty.discard(square);
         self.faint.discard(square);
@@ -298,40 +284,30 @@ impl Evidence {
     }
 
     fn placed(&mut self, square: Square, by_picture: bool) {
-        self.placed_at[usize::from(square)] = self.clock;
         self.against[usize::from(square)] = 0;
         self.faint.discard(square);
         self.unproven.add(square);
-        let known = self.full | self.filled;
-        if !known.contains(square) && self.filled.count() >= self.up.count() {
-            self.orphans.add(square);
-        }
         if self.left.contains(square) {
             self.tried.add(square);
         }
-        if !self.landed_first.contains(square) {
-            self.landed_first.add(square);
-            self.first_at[usize::from(square)] = self.clock;
-        }
-        let (set, tells) = if self.full.contains(square) {
+        // A piece that slides back over a square does not come back to it.
+        self.left = Bitboard::EMPTY;
+        self.put.add(square);
+        if self.full.contains(square) {
             self.up.discard(square);
             self.fell.discard(square);
-            (&mut self.landed, &mut self.landed_by_picture)
+            self.landed.add(square);
         } else {
-            (&mut self.filled, &mut self.filled_by_picture)
-        };
-        set.add(square);
-        if by_picture {
-            tells.add(square);
-        } else {
-            tells.discard(square);
+            self.filled.add(square);
+            self.filled_by_picture.set(square, by_picture);
         }
     }
 
-    fn pictured(&mut self, now: Instant, picture: Bitboard) {
-        let old = |seen: Option<Instant>| {
-            seen.is_none_or(|at| now.saturating_duration_since(at) >= PICTURE_AGE)
-        };
+    fn pictured(&mut self, now: Instant, picture: Bitboard) -> News {
+        let mut placed = Bitboard::EMPTY;
+        let late = self.late;
+        let old =
+            |seen: Option<Instant>| seen.is_none_or(|at| now.saturating_duration_since(at) >= late);
         self.pictured_at = Some(now);
         let before = self.picture.replace(picture);
         let before_at = self.picture_at.replace(now);
@@ -350,6 +326,7 @@ impl Evidence {
             let twice = self.read_empty.contains(square) || *against >= PICTURES_TO_CHANGE;
             if twice && old(self.seen_at[usize::from(square)]) {
                 self.placed(square, true);
+                placed.add(square);
             }
         }
         self.read_empty |= !picture;
@@ -366,10 +343,10 @@ impl Evidence {
             let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
             self.faint.set(square, believed);
         }
-        // What only an old picture told is untold by the next.
+        // What only one picture told, which may be an old one, the next confirms or untells.
         let untold = self.filled_by_picture & !picture;
         self.filled &= !untold;
-        self.filled_by_picture &= picture;
+        self.filled_by_picture = placed & !self.full;
         // Squares that held a piece and read empty now.
         let stands = self.full & !self.up;
         self.fell &= !picture;
@@ -381,6 +358,11 @@ impl Evidence {
             for square in newly {
                 self.stood_at[usize::from(square)] = before_at;
             }
+        }
+        News {
+            tells: true,
+            lifted: untold,
+            placed,
         }
     }
 }

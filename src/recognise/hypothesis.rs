@@ -1,7 +1,9 @@
-//! What the hand may have done, worked out before it does: the squares that each possibility changes.
+//! What the hand may have done, worked out before it does: the squares that each possibility changes, and how the pieces
+//! stand after it.
 
-use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square};
 
+use super::woods::{differing, kind};
 use crate::game::Game;
 
 /// What a possibility means for the game.
@@ -11,8 +13,6 @@ pub(super) enum Meaning {
     Played(Move),
     /// What was still to be carried out has been carried out.
     Executed,
-    /// Both: first what was still to be carried out, then a legal move, in any order.
-    ExecutedAndPlayed(Move),
     /// The last move was taken back.
     TookBack(Move),
     /// The last move was taken back and another one made instead.
@@ -22,6 +22,13 @@ pub(super) enum Meaning {
         /// The move made.
         m: Move,
     },
+}
+
+impl Meaning {
+    /// Whether the last move is taken back.
+    pub fn takes_back(self) -> bool {
+        matches!(self, Self::TookBack(_) | Self::Replaced { .. })
+    }
 }
 
 /// Where a piece that has landed may go on to, so that it cannot be known yet whether it stays.
@@ -37,8 +44,6 @@ pub(super) enum Ambiguity {
     Castling,
     /// A king in the centre may be the first half of a result sign.
     Sign,
-    /// The piece that landed is the shown one, or the one that took it.
-    Meeting,
 }
 
 /// One possibility, relative to the pieces as they stand.
@@ -52,16 +57,21 @@ pub(super) struct Hypothesis {
     pub swaps: Bitboard,
     /// The square the moving piece leaves, and the one it reaches (of castling, the king).
     pub mover: Option<(Square, Square)>,
-    /// The same of the shown piece, where that is moved too.
-    pub shown: Option<(Square, Square)>,
     /// Whether it is castling.
     pub castling: bool,
-    /// Whether it takes the very piece that was still to be moved, where that goes.
-    pub meets: bool,
+    /// Where a pawn becomes which piece, once it is told.
+    pub promotes: Option<(Square, Piece)>,
     /// What it means.
     pub meaning: Meaning,
     /// What it may be confused with.
     pub ambiguity: Ambiguity,
+}
+
+impl Hypothesis {
+    /// The squares that it changes.
+    pub fn touches(&self) -> Bitboard {
+        self.vacates | self.fills | self.swaps
+    }
 }
 
 /// The four squares that tell a result with the kings on them.
@@ -71,12 +81,17 @@ pub(crate) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 #[derive(Clone, Debug)]
 pub(super) struct Hypotheses {
     list: Vec<Hypothesis>,
-    /// How the pieces stand afterwards; apart, because it is looked at only when one has come true.
+    /// How the pieces stand afterwards; a pawn on its last rank is still a pawn. Apart, because they are looked at only when
+    /// the squares fit.
     afters: Vec<Board>,
-    /// The pieces as in the game.
-    board: Board,
-    /// Where the piece that is still to be moved goes from and to.
-    shown: Option<(Square, Square)>,
+    /// Where each kind of piece may be put down.
+    goes: [Bitboard; 12],
+    /// The captured piece that comes back when the last move is taken back, and where.
+    restores: Option<(Square, Piece)>,
+    /// What a pawn has become with the last move, and the pawn.
+    demoted: Option<(Piece, Piece)>,
+    /// The position before the last move.
+    before: Option<Chess>,
 }
 
 impl Hypotheses {
@@ -84,13 +99,19 @@ impl Hypotheses {
         Self {
             list: Vec::with_capacity(capacity),
             afters: Vec::with_capacity(capacity),
-            board: Board::empty(),
-            shown: None,
+            goes: [Bitboard::EMPTY; 12],
+            restores: None,
+            demoted: None,
+            before: None,
         }
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Hypothesis> {
         self.list.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
     }
 
     pub fn get(&self, index: usize) -> Hypothesis {
@@ -101,59 +122,140 @@ impl Hypotheses {
         &self.afters[index]
     }
 
-    /// Works out everything the hand may do in `game` while the pieces stand as on `standing`.
-    pub fn collect(&mut self, game: &Game, standing: &Board, may_replace: bool) {
+    /// Whether such a piece may be put down there.
+    pub fn goes(&self, piece: Piece, square: Square) -> bool {
+        self.goes[kind(piece)].contains(square)
+    }
+
+    /// Whether any piece may be put down there.
+    pub fn reaches(&self, square: Square) -> bool {
+        self.goes.iter().any(|squares| squares.contains(square))
+    }
+
+    /// The captured piece that comes back when the last move is taken back, and where.
+    pub fn restores(&self) -> Option<(Square, Piece)> {
+        self.restores
+    }
+
+    /// The pawn that this piece was until the last move.
+    pub fn demoted(&self, piece: Piece) -> Option<Piece> {
+        self.demoted
+            .filter(|(became, _)| *became == piece)
+            .map(|(_, pawn)| pawn)
+    }
+
+    pub fn clear(&mut self) {
         self.list.clear();
         self.afters.clear();
+        self.goes = [Bitboard::EMPTY; 12];
+        self.restores = None;
+        self.demoted = None;
+        self.before = None;
+    }
+
+    /// Works out everything the hand may do in `game` while the pieces stand as on `standing`.
+    pub fn collect(&mut self, game: &Game, standing: &Board, may_replace: bool) {
+        self.clear();
         let position = game.position();
         let board = position.board();
-        self.board = board.clone();
-        let executed = standing == board;
-        let there = |(from, _): &(Square, Square)| standing.piece_at(*from).is_some();
-        self.shown = game
-            .last()
-            .filter(|_| !executed)
-            .and_then(way)
-            .filter(there);
-        if !executed {
-            self.add(standing, board, Meaning::Executed, self.shown);
-        }
-        for m in position.legal_moves() {
-            if promotes_to_another(m) {
-                continue;
+        if standing == board {
+            self.moves(position, standing);
+            if let Some(last) = game.last() {
+                let before = game.position_at(game.len() - 1);
+                self.take_backs(&before, last, standing, may_replace);
+                self.before = Some(before);
             }
-            let after = played(board, m, position.turn());
-            if executed {
-                self.add(standing, &after, Meaning::Played(m), way(m));
-                continue;
-            }
-            // A piece that is not there yet is not moved on by the same hand.
-            let there = |from| standing.piece_at(from) == board.piece_at(from);
-            if m.from().is_some_and(there) {
-                let meaning = Meaning::ExecutedAndPlayed(m);
-                self.add(standing, &after, meaning, way(m));
-            }
-            // The hand may also make its move first, where its pieces stand as they will.
-            if undisturbed(standing, board, m) {
-                let alone = played(standing, m, position.turn());
-                self.add(standing, &alone, Meaning::Played(m), way(m));
-            }
-        }
-        if executed && let Some(last) = game.last() {
-            let before = game.position_at(game.len() - 1);
-            let back = way(last).map(|(from, to)| (to, from));
-            self.add(standing, before.board(), Meaning::TookBack(last), back);
-            if may_replace {
-                for m in before.legal_moves() {
-                    if m != last && !promotes_to_another(m) {
-                        let after = played(before.board(), m, before.turn());
-                        let way = back.map(|(at, _)| (at, m.to()));
-                        self.add(standing, &after, Meaning::Replaced { last, m }, way);
-                    }
+        } else {
+            let there = |(from, _): &(Square, Square)| standing.piece_at(*from).is_some();
+            let shown = game.last().and_then(way).filter(there);
+            self.execute(standing, board, shown);
+            for m in position.legal_moves() {
+                // The hand may also make its move first, where its pieces stand as they will.
+                if !promotes_to_another(m) && undisturbed(standing, board, m) {
+                    let alone = played(standing, m, position.turn());
+                    self.add(standing, &alone, Meaning::Played(m), way(m));
                 }
             }
         }
         mark(&mut self.list, position);
+    }
+
+    /// Works out what the hand may do after the possibility `index` of `first` in `game`.
+    pub fn collect_next(&mut self, game: &Game, standing: &Board, first: &Self, index: usize) {
+        self.clear();
+        let after = first.after(index);
+        let position = game.position();
+        let played_in = |before: &Chess, m: Move| {
+            let mut next = before.clone();
+            next.play_unchecked(m);
+            next
+        };
+        match first.get(index).meaning {
+            Meaning::Executed => self.moves(position, after),
+            Meaning::Played(m) if standing == position.board() => {
+                self.moves(&played_in(position, m), after);
+            }
+            Meaning::Played(m) => {
+                let both = played(position.board(), m, position.turn());
+                self.execute(after, &both, game.last().and_then(way));
+            }
+            Meaning::TookBack(_) => {
+                if let Some(before) = &first.before {
+                    self.moves(before, after);
+                }
+            }
+            Meaning::Replaced { m, .. } => {
+                if let Some(before) = &first.before {
+                    self.moves(&played_in(before, m), after);
+                }
+            }
+        }
+    }
+
+    /// What the game already has is carried out, so that the pieces stand as in `board`.
+    fn execute(&mut self, standing: &Board, board: &Board, shown: Option<(Square, Square)>) {
+        let more =
+            |piece: Piece| (board.by_piece(piece)).count() > (standing.by_piece(piece)).count();
+        // Of a kind there is one more: a pawn has become it.
+        let promotes = (differing(standing, board) & Bitboard::BACKRANKS)
+            .into_iter()
+            .find_map(|to| Some((to, board.piece_at(to).filter(|piece| more(*piece))?)));
+        let mut after = board.clone();
+        if let Some((to, piece)) = promotes {
+            after.set_piece_at(to, piece.color.pawn());
+        }
+        self.add(standing, &after, Meaning::Executed, shown);
+        if let Some(executed) = self.list.last_mut() {
+            executed.promotes = promotes;
+        }
+    }
+
+    fn moves(&mut self, position: &Chess, standing: &Board) {
+        for m in position.legal_moves() {
+            if !promotes_to_another(m) {
+                let after = played(standing, m, position.turn());
+                self.add(standing, &after, Meaning::Played(m), way(m));
+            }
+        }
+    }
+
+    fn take_backs(&mut self, before: &Chess, last: Move, standing: &Board, may_replace: bool) {
+        let back = way(last).map(|(from, to)| (to, from));
+        self.add(standing, before.board(), Meaning::TookBack(last), back);
+        self.restores = taken_on(last).and_then(|to| Some((to, before.board().piece_at(to)?)));
+        self.demoted = last
+            .promotion()
+            .map(|role| (role.of(before.turn()), before.turn().pawn()));
+        if !may_replace {
+            return;
+        }
+        for m in before.legal_moves() {
+            if m != last && !promotes_to_another(m) {
+                let after = played(before.board(), m, before.turn());
+                let way = back.map(|(at, _)| (at, m.to()));
+                self.add(standing, &after, Meaning::Replaced { last, m }, way);
+            }
+        }
     }
 
     fn add(
@@ -163,30 +265,20 @@ impl Hypotheses {
         meaning: Meaning,
         mover: Option<(Square, Square)>,
     ) {
-        let there = mover.and_then(|(_, to)| self.board.piece_at(to));
+        let changed = differing(before, after);
         let (full, then) = (before.occupied(), after.occupied());
-        let same_color = before.white() & after.white() | before.black() & after.black();
-        let same = Role::ALL
-            .into_iter()
-            .map(|role| before.by_role(role) & after.by_role(role))
-            .fold(Bitboard::EMPTY, |all, set| all | set)
-            & same_color;
-        let castling = matches!(meaning, Meaning::Played(m) if m.is_castle());
-        let both = matches!(meaning, Meaning::ExecutedAndPlayed(_));
-        let meets = match meaning {
-            Meaning::ExecutedAndPlayed(m) if m.is_capture() => there != before.piece_at(m.to()),
-            _ => false,
+        let promoted = match meaning {
+            Meaning::Played(m) | Meaning::Replaced { m, .. } if m.is_promotion() => Some(m.to()),
+            _ => None,
         };
-        // A piece may be taken by one of its own kind, the shown move before.
-        let taken = mover.map_or(Bitboard::EMPTY, |(_, to)| Bitboard::from(to));
+        let pawn = promoted.and_then(|to| Some((to, after.piece_at(to)?)));
         let new = Hypothesis {
-            castling,
-            meets,
+            castling: matches!(meaning, Meaning::Played(m) if m.is_castle()),
+            promotes: pawn.map(|(to, pawn)| (to, Role::Queen.of(pawn.color))),
             vacates: full & !then,
             fills: then & !full,
-            swaps: full & then & (!same | taken),
+            swaps: full & then & changed,
             mover,
-            shown: self.shown.filter(|_| both),
             meaning,
             ambiguity: Ambiguity::None,
         };
@@ -194,14 +286,30 @@ impl Hypotheses {
         if (new.fills | new.swaps).is_empty() {
             return;
         }
-        // What changes the same squares cannot be told apart: the first meaning stands.
-        let like_new = |old: &Hypothesis| {
+        // What leaves the pieces alike cannot be told apart: the first meaning stands.
+        let like_new = |(old, stands): (&Hypothesis, &Board)| {
             (old.vacates, old.fills, old.swaps) == (new.vacates, new.fills, new.swaps)
+                && stands == after
         };
-        if !self.list.iter().any(like_new) {
-            self.list.push(new);
-            self.afters.push(after.clone());
+        if self.list.iter().zip(&self.afters).any(like_new) {
+            return;
         }
+        for square in new.fills | new.swaps {
+            if let Some(piece) = after.piece_at(square) {
+                self.goes[kind(piece)].add(square);
+            }
+        }
+        self.list.push(new);
+        self.afters.push(after.clone());
+    }
+}
+
+/// Where the piece stood that a move took.
+fn taken_on(m: Move) -> Option<Square> {
+    match m {
+        Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
+        _ if m.is_capture() => Some(m.to()),
+        _ => None,
     }
 }
 
@@ -225,18 +333,13 @@ fn promotes_to_another(m: Move) -> bool {
     m.promotion().is_some_and(|role| role != Role::Queen)
 }
 
+/// How the pieces stand after it; a pawn on its last rank is still a pawn.
 fn played(board: &Board, m: Move, turn: Color) -> Board {
     let mut after = board.clone();
     match m {
-        Move::Normal {
-            role,
-            from,
-            to,
-            promotion,
-            ..
-        } => {
+        Move::Normal { role, from, to, .. } => {
             after.discard_piece_at(from);
-            after.set_piece_at(to, promotion.unwrap_or(role).of(turn));
+            after.set_piece_at(to, role.of(turn));
         }
         Move::EnPassant { from, to } => {
             after.discard_piece_at(from);
@@ -280,7 +383,7 @@ fn undisturbed(standing: &Board, board: &Board, m: Move) -> bool {
 }
 
 /// Marks which possibilities may be confused with others while they happen.
-fn mark(list: &mut [Hypothesis], position: &shakmaty::Chess) {
+fn mark(list: &mut [Hypothesis], position: &Chess) {
     let mut ways = [0u8; 64];
     for h in list.iter() {
         if let Some((from, _)) = h.mover {
@@ -300,9 +403,7 @@ fn mark(list: &mut [Hypothesis], position: &shakmaty::Chess) {
                 .is_some_and(|(from, _)| position.board().role_at(from) == Some(Role::King));
         let others = h.mover.is_some_and(|(from, _)| ways[usize::from(from)] > 1);
         let en_passant = h.vacates.count() == 2 && h.fills.count() == 1;
-        list[index].ambiguity = if h.meets {
-            Ambiguity::Meeting
-        } else if h.swaps.any() || en_passant {
+        list[index].ambiguity = if h.swaps.any() || en_passant {
             Ambiguity::Swap
         } else if h.fills.any() && list.iter().any(castling) {
             Ambiguity::Castling

@@ -1,138 +1,267 @@
 //! Which possibility has come true, how sure that is, and how long to wait for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Move};
+use shakmaty::{Bitboard, Board};
 
 use super::{
-    Recogniser,
-    hypothesis::{Ambiguity, Hypothesis, Meaning},
+    Next, Puzzle, Recogniser,
+    evidence::Evidence,
+    hypothesis::{Ambiguity, Hypotheses, Hypothesis},
+    woods::{Made, Wood, differing},
 };
 
+/// What the woods tell of the possibilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing that could be told.
+    Nothing,
+    /// The pieces stand as after this one. `within`: other pieces are in the hand.
+    Made { index: usize, within: bool },
+    /// So they do if some steps were not seen.
+    Unseen(usize),
+    /// What was made after this one proves it.
+    Confirmed(usize),
+}
+
+/// How a wood compares with a possibility.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    /// Other pieces are in the hand.
+    Within,
+    Whole,
+}
+
 impl Recogniser {
-    /// The possibility that has come true, and whether all of it was seen.
-    pub(super) fn find(&self) -> Option<(usize, bool)> {
-        let e = &self.evidence;
-        let faint = e.faint();
-        let dim = e.dim();
+    /// Notes on each wood which possibility stands on it, and works out what may follow that.
+    pub(super) fn note_made(&mut self, now: Instant) {
+        let (up, filled) = self.evidence.disturbed();
+        let list = &self.hypotheses;
+        for wood in self.woods.iter_mut() {
+            if (up | filled).is_empty() && wood.pieces == self.standing {
+                wood.made = None;
+                continue;
+            }
+            let fits = wood
+                .made
+                .map_or(Fit::No, |made| fit(list, made.index, wood, up, filled));
+            if let Some(made) = &mut wood.made {
+                if fits == Fit::Whole {
+                    made.whole.get_or_insert(now);
+                } else if let Some(since) = made.whole.take() {
+                    made.rested |= since + self.waits.touch <= now;
+                }
+            }
+            if fits != Fit::No || followed(&self.nexts, list, wood, &self.evidence).is_some() {
+                continue;
+            }
+            let stands = standing_on(list, wood, up, filled);
+            if let Some((index, fits)) = stands.filter(|(index, _)| !wood.has_made(*index)) {
+                wood.made = Some(Made {
+                    index,
+                    since: now,
+                    whole: (fits == Fit::Whole).then_some(now),
+                    rested: false,
+                });
+            }
+        }
+        self.look_ahead();
+        // What was made before cannot follow it.
+        for wood in self.woods.iter_mut() {
+            let fresh = wood.made.is_some_and(|made| made.since == now);
+            if fresh && followed(&self.nexts, &self.hypotheses, wood, &self.evidence).is_some() {
+                wood.made = None;
+            }
+        }
+    }
+
+    /// Works out what may follow each possibility that stands on a wood.
+    fn look_ahead(&mut self) {
+        for wood in self.woods.iter() {
+            let Some(Made { index, .. }) = wood.made else {
+                continue;
+            };
+            if self.nexts.iter().any(|next| next.after == Some(index)) {
+                continue;
+            }
+            let made = |after: usize| self.woods.iter().any(|wood| wood.has_made(after));
+            let spare = |next: &&mut Next| !next.after.is_some_and(made);
+            if let Some(next) = self.nexts.iter_mut().find(spare) {
+                next.after = Some(index);
+                next.list
+                    .collect_next(&self.game, &self.standing, &self.hypotheses, index);
+            }
+        }
+    }
+
+    /// What has come true.
+    pub(super) fn find(&self) -> Found {
+        let (up, filled) = self.evidence.disturbed();
         let resumed = self.resuming.is_some();
-        let mut seen: Option<(u32, usize)> = None;
-        // The best of those only partly seen: how good, which, and how many are as good.
-        let mut best: Option<(u8, usize, u8)> = None;
-        for (index, h) in self.hypotheses.iter().enumerate() {
-            let stray = e.filled & !h.fills;
-            if !h.fills.is_subset(e.filled) || !e.up.is_subset(h.vacates) || !stray.is_subset(faint)
-            {
-                continue;
+        let list = &self.hypotheses;
+        let mut found = Found::Nothing;
+        let mut clear = true;
+        let mut best = Fit::No;
+        for wood in self.woods.iter() {
+            if wood.pieces == self.standing && wood.is_known() && !resumed {
+                return Found::Nothing;
             }
-            // Where events are known to be lost, everything must have its reason.
-            if (e.fell & !h.vacates).any() && self.is_shaky(h) {
-                continue;
-            }
-            let unseen = h.vacates & !e.up;
-            let swapped = self.swapped(h) && self.arrived(h) && self.met(h);
-            if unseen.is_empty() && stray.is_empty() && swapped {
-                // Of two squares the mover may have gone to, it went to the first; the other was only adjusted.
-                let when = e.first_landed(h.swaps);
-                if seen.is_none_or(|(first, _)| when < first) {
-                    seen = Some((when, index));
+            if let Some(Made { index, .. }) = wood.made {
+                let fit = fit(list, index, wood, up, filled);
+                let missing = self.evidence.fell & !list.get(index).vacates;
+                if fit != Fit::No && fit >= best && !(resumed && missing.any()) {
+                    let made = Found::Made {
+                        index,
+                        within: fit == Fit::Within,
+                    };
+                    clear = fit > best || found == Found::Nothing || found == made;
+                    (best, found) = (fit, made);
                 }
-                continue;
             }
-            if !e.pictured {
-                continue;
-            }
-            let grade = if unseen.is_subset(e.fell) {
-                1
-            } else if h.fills.any() && unseen.is_subset(e.fell | dim) {
-                2
-            } else {
-                continue;
-            };
-            let believable = swapped || (resumed && unseen.any());
-            let stood = !resumed
-                && h.swaps
-                    .into_iter()
-                    .any(|to| unseen.into_iter().any(|from| e.stood_after(from, to)));
-            if !believable || stood || (unseen | stray).is_empty() {
-                continue;
-            }
-            best = match best {
-                Some((least, first, count)) if least == grade => {
-                    Some((least, first, count.saturating_add(1)))
-                }
-                Some(better) if better.0 < grade => Some(better),
-                _ => Some((grade, index, 1)),
-            };
         }
-        if let Some((_, index)) = seen {
-            let h = self.hypotheses.get(index);
-            // It read empty ever since, and there is another square the piece may be on.
-            let unlikely = (h.fills & faint).any() && self.has_rival(&h);
-            return (!unlikely).then_some((index, true));
+        if best == Fit::Whole {
+            return if clear { found } else { Found::Nothing };
         }
-        match best {
-            Some((_, index, 1)) => Some((index, false)),
-            _ => None,
+        if !self.is_shaky()
+            && !resumed
+            && let Some(index) = self.confirmed()
+        {
+            return Found::Confirmed(index);
+        }
+        if found != Found::Nothing {
+            return if clear { found } else { Found::Nothing };
+        }
+        if self.evidence.pictured {
+            self.find_unseen().map_or(Found::Nothing, Found::Unseen)
+        } else {
+            Found::Nothing
         }
     }
 
-    /// Whether every square that changes its piece was seen to: a piece was put on it after the mover was lifted.
-    fn swapped(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        h.swaps.is_subset(e.landed)
-            && h.swaps.into_iter().all(|square| {
-                h.mover
-                    .filter(|(from, to)| e.up.contains(*from) && *to == square)
-                    .is_none_or(|(from, _)| e.landed_after(square, from))
-            })
-    }
-
-    /// Whether each moving piece was put down after it was lifted, not another one before.
-    fn arrived(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        let arrived = |(from, to)| {
-            !(h.fills | h.swaps).contains(to) || !e.up.contains(from) || e.landed_after(to, from)
+    /// The possibility after which another move was made.
+    fn confirmed(&self) -> Option<usize> {
+        let mut confirmed = self
+            .woods
+            .iter()
+            .filter_map(|wood| followed(&self.nexts, &self.hypotheses, wood, &self.evidence));
+        let first = confirmed.next()?;
+        let otherwise = |wood: &Wood| {
+            wood.made
+                .is_some_and(|made| made.rested && made.index != first)
         };
-        h.mover.into_iter().chain(h.shown).all(arrived)
+        (confirmed.all(|other| other == first) && !self.woods.iter().any(otherwise))
+            .then_some(first)
     }
 
-    /// Whether the hand seems to have tried this, or something else, before.
+    /// The one possibility that has come true if some of it was not seen: the pictures tell which squares became empty.
+    fn find_unseen(&self) -> Option<usize> {
+        let e = &self.evidence;
+        let (gone, dim) = (e.fell | e.faint(), e.dim());
+        let resumed = self.resuming.is_some();
+        // The best one: how good, which, and whether another is as good.
+        let mut best: Option<(u8, usize, bool)> = None;
+        for wood in self.woods.iter() {
+            let holds = wood.pieces.occupied();
+            for (index, h) in self.hypotheses.iter().enumerate() {
+                let after = self.hypotheses.after(index);
+                let full = after.occupied();
+                let strange = wood.strangers;
+                let stray = holds & !strange & !full;
+                let missing = full & !holds & !strange;
+                if missing.any() || !strange.is_subset(h.fills | h.swaps) {
+                    continue;
+                }
+                let grade = if stray.is_subset(gone) {
+                    1
+                } else if h.fills.any() && stray.is_subset(gone | dim) {
+                    2
+                } else {
+                    continue;
+                };
+                let wrong = differing(&wood.pieces, after) & holds & full & !strange;
+                if !(wrong.is_empty() || (resumed && stray.any() && wrong.is_subset(h.swaps))) {
+                    continue;
+                }
+                // Where things are known to have been done unseen, everything must have its reason.
+                if (e.fell & !h.vacates).any() && (resumed || self.is_shaky()) {
+                    continue;
+                }
+                let stood = !resumed
+                    && h.swaps
+                        .into_iter()
+                        .any(|to| stray.into_iter().any(|from| e.stood_after(from, to)));
+                if stood || (stray | strange).is_empty() {
+                    continue;
+                }
+                best = match best {
+                    Some((least, first, more)) if least == grade => {
+                        Some((least, first, more || first != index))
+                    }
+                    Some(better) if better.0 < grade => Some(better),
+                    _ => Some((grade, index, false)),
+                };
+            }
+        }
+        best.filter(|(_, _, more)| !more).map(|(_, index, _)| index)
+    }
+
+    /// Squares that a piece may have been lifted from unseen to take one that, in all that was seen, was only put straight. A
+    /// square that went wrong at the same time reads alike.
+    pub(super) fn suspected(&self) -> Bitboard {
+        let e = &self.evidence;
+        let mut all = Bitboard::EMPTY;
+        if e.fell.is_empty() || !self.sensing.loses_events || self.resuming.is_some() {
+            return all;
+        }
+        for h in self.hypotheses.iter() {
+            let taken = h.swaps.any() && h.fills.is_empty() && h.swaps.is_subset(e.landed);
+            let unseen = h.vacates & e.fell;
+            if taken && h.vacates == unseen {
+                let stood = |from| h.swaps.into_iter().any(|to| e.stood_after(from, to));
+                if !unseen.into_iter().any(stood) {
+                    all |= unseen;
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether the hand seems to have tried this before.
     pub(super) fn is_doubtful(&self, h: &Hypothesis) -> bool {
         // A pawn is put down and replaced by its piece.
-        let promotes = matches!(h.meaning, Meaning::Played(m) if m.is_promotion());
-        (!h.meets && !promotes && (h.swaps & self.evidence.tried()).any()) || self.has_rival(h)
+        h.promotes.is_none() && (h.swaps & self.evidence.tried()).any()
     }
 
-    /// Whether something was not seen that this does not explain, or the player was asked already.
-    pub(super) fn is_shaky(&self, h: &Hypothesis) -> bool {
-        self.puzzle.is_some() || (self.evidence.orphans() & !(h.fills | h.swaps)).any()
+    fn last_promoted_on(&self, squares: Bitboard) -> bool {
+        let last = self.game.last().filter(|last| last.is_promotion());
+        last.is_some_and(|last| squares.contains(last.to()))
     }
 
-    /// Whether the moving piece may have gone on to take another, its lift unseen.
-    fn has_rival(&self, h: &Hypothesis) -> bool {
-        let e = &self.evidence;
-        let Some((from, to)) = h.mover.filter(|(_, to)| h.fills.contains(*to)) else {
-            return false;
-        };
+    /// Whether something was not seen, or the player was asked already.
+    pub(super) fn is_shaky(&self) -> bool {
+        self.puzzle.is_some_and(|puzzle| !puzzle.suspected) || self.woods.holds_stranger()
+    }
+
+    /// Whether what is in the hand may still make another possibility of it.
+    pub(super) fn may_go_on(&self, h: &Hypothesis) -> bool {
+        let (up, _) = self.evidence.disturbed();
+        let held = up & !h.vacates;
+        match h.ambiguity {
+            Ambiguity::Castling => self.castling_goes_on(h, held),
+            Ambiguity::Sign => (held & self.standing.kings()).any(),
+            _ => false,
+        }
+    }
+
+    /// Whether castling begins like this and goes on with one of these squares.
+    pub(super) fn castling_goes_on(&self, h: &Hypothesis, with: Bitboard) -> bool {
         self.hypotheses.iter().any(|other| {
-            other.mover.is_some_and(|(mover, _)| mover == from)
-                && other.swaps.any()
-                && other.vacates.is_subset(e.up)
-                && other.swaps.is_subset(e.landed)
-                && other
-                    .swaps
-                    .into_iter()
-                    .all(|square| e.landed_later(square, to))
+            other.castling && h.vacates.is_subset(other.vacates) && (other.vacates & with).any()
         })
     }
 
-    /// Whether the shown piece was put down and then taken, where that is what it takes.
-    fn met(&self, h: &Hypothesis) -> bool {
-        let tried = self.evidence.tried();
-        !h.meets || h.mover.is_some_and(|(_, to)| tried.contains(to))
-    }
-
+    /// How long a possibility is given once all of it stands.
     pub(super) fn wait_for(&self, index: usize, seen: bool) -> Duration {
         let h = self.hypotheses.get(index);
         let e = &self.evidence;
@@ -147,36 +276,101 @@ impl Recogniser {
         if !seen {
             return self.waits.unseen;
         }
-        if self.is_doubtful(&h) {
-            return self.waits.doubtful;
-        }
-        if self.is_shaky(&h) {
-            let asked = |(lacking, surplus): (Bitboard, Bitboard)| {
-                surplus.is_empty() && lacking.count() == 1
-            };
+        if self.is_shaky() {
             // A player who holds a piece for long may simply be thinking.
-            return if e.orphans().is_empty() && self.puzzle.is_none_or(asked) {
+            let thinks = |puzzle: Puzzle| puzzle.surplus.is_empty() && puzzle.lacking.count() == 1;
+            return if !self.woods.holds_stranger() && self.puzzle.is_none_or(thinks) {
                 self.waits.unseen
             } else {
                 self.waits.doubtful
             };
         }
-        let by_picture = (h.fills & e.filled_by_picture) | (h.swaps & e.landed_by_picture);
+        if self.is_doubtful(&h) {
+            return self.waits.tried;
+        }
         match h.ambiguity {
+            // A pawn that was put down and replaced by its piece looks as if it were taken.
+            Ambiguity::Swap if self.last_promoted_on(h.swaps) => self.waits.castling,
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
-            // A pawn that was put down and replaced by its piece looks the same.
-            Ambiguity::Meeting if self.game.last().is_some_and(Move::is_promotion) => {
-                self.waits.castling
-            }
-            Ambiguity::Meeting => self.waits.swap,
             Ambiguity::Sign => self.waits.sign,
-            _ if by_picture.any() => self.waits.swap,
+            _ if (h.fills & e.filled_by_picture).any() => self.waits.swap,
             // A hand that comes back to a square means it: in the captured game the mating queen was put down
             // for 0.36 s and lifted again, four times.
             Ambiguity::Touch if (h.fills & e.tried()).any() => Duration::ZERO,
             Ambiguity::Touch => self.waits.touch,
             Ambiguity::None => Duration::ZERO,
+        }
+    }
+}
+
+/// Compares a wood with a possibility; `up` and `filled` as the squares differ from before it.
+fn fit(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
+    let back = list.get(index).meaning.takes_back();
+    if wood.returned.any() && !back {
+        return Fit::No;
+    }
+    fit_pieces(list, index, wood, up, filled)
+}
+
+/// The same, wherever the pieces come from.
+fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
+    let h = list.get(index);
+    if h.fills != filled || !h.vacates.is_subset(up) || !wood.is_known() {
+        return Fit::No;
+    }
+    let differs = differing(&wood.pieces, list.after(index));
+    if differs.is_empty() {
+        Fit::Whole
+    } else if differs.is_subset(up & !h.touches()) {
+        Fit::Within
+    } else {
+        Fit::No
+    }
+}
+
+/// The possibility that stood on a wood, where another one stands on it that follows it.
+fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence) -> Option<usize> {
+    let first = wood.made?.index;
+    let next = nexts.iter().find(|next| next.after == Some(first))?;
+    // A captured piece comes back only where a capture is taken back.
+    if wood.returned.any() && !list.get(first).meaning.takes_back() {
+        return None;
+    }
+    let (up, filled) = evidence.against(list.after(first).occupied());
+    (0..next.list.len())
+        .any(|index| fit_pieces(&next.list, index, wood, up, filled) == Fit::Whole)
+        .then_some(first)
+}
+
+/// The possibility that stands on a wood: the whole of it, or the only one that does but for other pieces in the hand.
+fn standing_on(
+    list: &Hypotheses,
+    wood: &Wood,
+    up: Bitboard,
+    filled: Bitboard,
+) -> Option<(usize, Fit)> {
+    let mut within = None;
+    let mut more = false;
+    for index in 0..list.len() {
+        match fit(list, index, wood, up, filled) {
+            Fit::Whole => return Some((index, Fit::Whole)),
+            Fit::Within => {
+                more |= within.is_some();
+                within = Some((index, Fit::Within));
+            }
+            Fit::No => {}
+        }
+    }
+    within.filter(|_| !more)
+}
+
+/// The pieces on these squares as on another board.
+pub(super) fn set_as(pieces: &mut Board, squares: Bitboard, like: &Board) {
+    for square in squares {
+        match like.piece_at(square) {
+            Some(piece) => pieces.set_piece_at(square, piece),
+            None => pieces.discard_piece_at(square),
         }
     }
 }

@@ -2,35 +2,41 @@
 //!
 //! For boards that know squares, not pieces, and not even those for certain. It is pure, knows no protocol, and
 //! takes one thing sensed without allocating: everything the hand may do is worked out beforehand
-//! ([`Recogniser::follow`]), as the squares it would change.
+//! ([`Recogniser::follow`]), as the pieces would stand.
 //!
-//! A possibility has come true when the squares it vacates were lifted, those it fills were put on, the ones
-//! that change their piece were put on after the mover was lifted, and nothing else is disturbed. Where one step
-//! of that was not seen (an event was lost), the pictures may stand in for it, if they leave one possibility
-//! only. What may still go on (a piece that slides, a rook before its king) is given a moment: [`Waits`]. It
-//! never reports a move that was not made; where it cannot tell, it says which squares puzzle it
-//! ([`Recognised::Puzzled`]).
+//! The pieces are followed: a lift takes the piece that stands there into the hand, a landing puts it down. Where either
+//! of two may have been put down, both readings are kept. A move is what leads from the game to the pieces as they
+//! stand; what is made after it proves it. Where an event is known to be lost, the pictures may stand in for it, if
+//! they leave one possibility only. What may still go on (a piece that slides, a rook before its king) is given a
+//! moment: [`Waits`]. It never reports a move that was not made; where it cannot tell, it says which squares puzzle
+//! it ([`Recognised::Puzzled`]).
 
 mod evidence;
 mod hypothesis;
 mod judging;
+mod sensing;
 mod waits;
+mod woods;
 
 use std::{collections::VecDeque, time::Instant};
 
 use shakmaty::{Bitboard, Board, Move, Role, Square};
 
-pub use self::waits::Waits;
 pub(crate) use self::{evidence::BOUNCE, hypothesis::CENTRE};
 use self::{
     evidence::Evidence,
-    hypothesis::{Ambiguity, Hypotheses, Hypothesis, Meaning},
+    hypothesis::{Ambiguity, Hypotheses, Meaning},
+    judging::{Found, set_as},
+    woods::{May, Wood, Woods},
 };
+pub use self::{sensing::Sensing, waits::Waits};
 use crate::{game::Game, sense::Sensed};
 
 /// Possibilities there is room for from the start: a position has at most 218 legal moves, and those of the
 /// position before are looked at too.
 const POSSIBILITIES: usize = 512;
+/// Possibilities that are followed by others at a time: each reading of two pieces in the hand may have its own.
+const AHEAD: usize = 3;
 /// Pictures after an absence that may tell by themselves what happened in it.
 const PICTURES_TO_RESUME: u8 = 3;
 /// Things recognised that may wait to be fetched: what one thing sensed can make.
@@ -62,24 +68,45 @@ struct Pending {
     index: usize,
     due: Instant,
     seen: bool,
+    /// Not while what is in the hand may still make something else of it.
+    held: bool,
+}
+
+/// What may follow one of the possibilities.
+#[derive(Clone, Debug)]
+struct Next {
+    after: Option<usize>,
+    list: Hypotheses,
+}
+
+/// What the player was asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Puzzle {
+    lacking: Bitboard,
+    surplus: Bitboard,
+    /// All that was seen is in order; something may have been done unseen.
+    suspected: bool,
 }
 
 /// The recogniser. See the module's introduction.
 #[derive(Clone, Debug)]
 pub struct Recogniser {
     waits: Waits,
+    sensing: Sensing,
     standing: Board,
     game: Game,
     may_replace: bool,
     evidence: Evidence,
+    woods: Woods,
     hypotheses: Hypotheses,
+    nexts: [Next; AHEAD],
     pending: Option<Pending>,
-    /// A king's move to the centre that may be a sign, while the other king is in the air.
-    sign: Option<usize>,
     puzzle_due: Option<Instant>,
-    puzzle: Option<(Bitboard, Bitboard)>,
+    puzzle: Option<Puzzle>,
     /// Since when nothing explains what is disturbed.
     puzzling: Option<Instant>,
+    /// Since when something may have been done unseen.
+    suspecting: Option<Instant>,
     /// Pictures since [`Self::resume`], while they alone tell what happened.
     resuming: Option<u8>,
     /// Something was recognised, and the game has not followed yet.
@@ -94,21 +121,35 @@ impl Recogniser {
     pub fn new(waits: Waits, standing: Board) -> Self {
         Self {
             waits,
-            evidence: Evidence::new(standing.occupied()),
+            sensing: Sensing::default(),
+            evidence: Evidence::new(standing.occupied(), Sensing::default().period),
+            woods: Woods::new(standing.clone()),
             standing,
             game: Game::standard(),
             may_replace: false,
             hypotheses: Hypotheses::with_capacity(POSSIBILITIES),
+            nexts: std::array::from_fn(|_| Next {
+                after: None,
+                list: Hypotheses::with_capacity(POSSIBILITIES),
+            }),
             pending: None,
-            sign: None,
             puzzle_due: None,
             puzzle: None,
             puzzling: None,
+            suspecting: None,
             resuming: None,
             behind: true,
             paused: false,
             out: VecDeque::with_capacity(WAITING),
         }
+    }
+
+    /// The same, for a board that senses like this.
+    #[must_use]
+    pub fn sensing(mut self, sensing: Sensing) -> Self {
+        self.evidence = Evidence::new(self.standing.occupied(), sensing.period);
+        self.sensing = sensing;
+        self
     }
 
     /// The pieces as they stand, as far as known.
@@ -130,12 +171,17 @@ impl Recogniser {
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
         let e = &self.evidence;
         // What was told to be missing after an absence is missing until it reads full or is touched.
-        let told = self.puzzle.map_or(Bitboard::EMPTY, |(lacking, _)| lacking);
-        let missing = if self.resuming.is_some() {
+        let told = self.puzzle.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
+        // A piece too many came from a square that reads empty.
+        let more = |than: Bitboard| e.filled.count() > (e.up | than).count();
+        let mut missing = if self.resuming.is_some() || more(e.fell & told) {
             e.fell
         } else {
             e.fell & told
         };
+        if more(missing) {
+            missing |= e.dim();
+        }
         (e.up | missing, e.filled)
     }
 
@@ -145,23 +191,33 @@ impl Recogniser {
         self.game = game.clone();
         self.may_replace = may_replace;
         self.catch_up();
-        self.weigh(now, true);
+        self.weigh(now, Touched::Anything);
     }
 
     fn catch_up(&mut self) {
         self.hypotheses
             .collect(&self.game, &self.standing, self.may_replace);
+        self.forget_nexts();
+        for wood in self.woods.iter_mut() {
+            wood.made = None;
+        }
         self.pending = None;
-        self.sign = None;
         self.behind = false;
+    }
+
+    fn forget_nexts(&mut self) {
+        for next in &mut self.nexts {
+            next.after = None;
+        }
     }
 
     /// The pieces were moved otherwise than by hand, and stand so now. Call [`Self::follow`] next.
     pub fn stand(&mut self, standing: Board) {
         self.evidence.moved(standing.occupied());
+        let (up, filled) = self.evidence.disturbed();
+        self.woods.stand(&standing, up, filled);
         self.standing = standing;
         self.pending = None;
-        self.sign = None;
         // What puzzled may have been this.
         self.puzzle = None;
         self.puzzle_due = None;
@@ -171,13 +227,15 @@ impl Recogniser {
     /// Recognises nothing while this is on: whoever knows the pieces knows that they stand otherwise, whatever the squares say.
     pub fn pause(&mut self, now: Instant, on: bool) {
         if std::mem::replace(&mut self.paused, on) != on {
-            self.weigh(now, true);
+            self.weigh(now, Touched::Anything);
         }
     }
 
     /// Nothing was sensed for a while, and begins to be sensed again.
     pub fn resume(&mut self) {
         self.evidence.resume();
+        self.woods
+            .stand(&self.standing, Bitboard::EMPTY, Bitboard::EMPTY);
         self.pending = None;
         // The player was told of another state of the board, if at all.
         self.puzzle = None;
@@ -188,23 +246,46 @@ impl Recogniser {
     /// Takes in one thing sensed.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
-            Sensed::Lifted(square) => self.let_go(now, square),
-            Sensed::Placed(square) => {
-                if let Some(index) = self.sign.take()
-                    && !CENTRE.contains(square)
-                {
-                    self.report(now, index);
+            Sensed::Occupied(picture) if !self.sensing.events => {
+                let holds = self.evidence.holds();
+                for square in holds & !picture {
+                    self.take_in(now, Sensed::Lifted(square));
+                }
+                for square in picture & !holds {
+                    self.take_in(now, Sensed::Placed(square));
                 }
             }
+            _ => self.take_in(now, sensed),
+        }
+    }
+
+    fn take_in(&mut self, now: Instant, sensed: Sensed) {
+        let touched = match sensed {
+            Sensed::Lifted(square) => {
+                self.let_go(now, square);
+                Touched::Square(square)
+            }
+            Sensed::Placed(square) => Touched::Square(square),
             Sensed::Occupied(_) => {
                 if let Some(pictures) = &mut self.resuming {
                     *pictures = pictures.saturating_add(1);
                 }
+                Touched::Nothing
             }
+        };
+        let news = self.evidence.sense(now, sensed);
+        for square in news.lifted {
+            self.woods.lift(now, square);
         }
-        let event = !matches!(sensed, Sensed::Occupied(_));
-        if self.evidence.sense(now, sensed) {
-            self.weigh(now, event);
+        for square in news.placed {
+            let may = May {
+                first: &self.hypotheses,
+                nexts: &self.nexts,
+            };
+            self.woods.land(now, square, &self.standing, &may);
+        }
+        if news.tells {
+            self.weigh(now, touched);
         }
         // A square that reads empty for this long may simply read wrong.
         if self
@@ -217,16 +298,24 @@ impl Recogniser {
 
     /// The time given by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
-        if let Some(pending) = self.pending.filter(|pending| pending.due <= now) {
-            self.report(now, pending.index);
+        if let Some(pending) = self.pending.filter(|p| !p.held && p.due <= now) {
+            self.report(now, pending.index, pending.seen);
         }
         if self.puzzle_due.is_some_and(|due| due <= now) {
             self.puzzle_due = None;
-            let puzzle = self.disturbed();
+            let (lacking, surplus) = self.disturbed();
+            let suspected = (lacking | surplus).is_empty();
+            let puzzle = Puzzle {
+                lacking: if suspected { self.suspected() } else { lacking },
+                surplus,
+                suspected,
+            };
             if self.pending.is_none() && self.puzzle != Some(puzzle) {
                 self.puzzle = Some(puzzle);
                 self.puzzling = None;
-                let (lacking, surplus) = puzzle;
+                let Puzzle {
+                    lacking, surplus, ..
+                } = puzzle;
                 self.out.push_back(Recognised::Puzzled { lacking, surplus });
             }
         }
@@ -234,7 +323,7 @@ impl Recogniser {
 
     /// When [`Self::timeout`] is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
-        let pending = self.pending.map(|pending| pending.due);
+        let pending = self.pending.filter(|p| !p.held).map(|pending| pending.due);
         pending.into_iter().chain(self.puzzle_due).min()
     }
 
@@ -245,40 +334,31 @@ impl Recogniser {
 
     /// Another piece is lifted while a move waits to be sure: the hand has let go of it.
     fn let_go(&mut self, now: Instant, square: Square) {
-        let Some(pending) = self.pending.filter(|_| self.resuming.is_none()) else {
+        let waits = self.pending.filter(|_| self.resuming.is_none());
+        let Some(pending) = waits.filter(|_| self.evidence.stands(square)) else {
             return;
         };
         let h = self.hypotheses.get(pending.index);
-        if !self.evidence.stands(square) {
-            return;
-        }
-        let moved = h.vacates | h.fills | h.swaps;
-        // The move may be a part of another one that goes on with this square.
-        let goes_on = |other: &Hypothesis| {
-            let next = matches!(other.meaning, Meaning::ExecutedAndPlayed(_));
-            !(next && h.meaning == Meaning::Executed)
-                && h.vacates.is_subset(other.vacates)
-                && (other.swaps | other.vacates).contains(square)
-        };
-        if moved.contains(square) || self.hypotheses.iter().any(goes_on) {
-            return;
-        }
-        if h.ambiguity == Ambiguity::Sign && self.standing.role_at(square) == Some(Role::King) {
-            // Where the other king goes tells whether this is a sign.
-            self.sign = Some(pending.index);
+        let other_king =
+            h.ambiguity == Ambiguity::Sign && self.standing.role_at(square) == Some(Role::King);
+        if h.touches().contains(square)
+            || other_king
+            || self.castling_goes_on(&h, square.into())
+            || self.is_shaky()
+        {
             return;
         }
         let color = |square| self.standing.color_at(square);
         let others = h
             .mover
             .is_some_and(|(from, _)| color(from) != color(square));
-        if !self.is_shaky(&h) && (others || (pending.seen && !self.is_doubtful(&h))) {
-            self.report(now, pending.index);
+        if others || (pending.seen && !self.is_doubtful(&h)) {
+            self.report(now, pending.index, pending.seen);
         }
     }
 
-    /// Looks for the one possibility that has come true.
-    fn weigh(&mut self, now: Instant, event: bool) {
+    /// Looks for the one possibility that has come true. `touched`: the square that something was just seen of.
+    fn weigh(&mut self, now: Instant, touched: Touched) {
         let before = self.pending.take();
         if self.behind {
             return;
@@ -287,73 +367,123 @@ impl Recogniser {
             self.puzzle_due = None;
             return;
         }
-        let found = self.find();
-        if let Some((index, seen)) = found {
-            let wait = self.wait_for(index, seen);
-            // A picture that tells nothing new does not prolong the wait.
-            let due = match before {
-                Some(before) if !event && before.index == index => before.due.min(now + wait),
-                _ => now + wait,
-            };
-            self.pending = Some(Pending { index, due, seen });
-            self.puzzle_due = None;
-            self.puzzling = None;
-            if due <= now {
-                self.report(now, index);
+        self.note_made(now);
+        let (index, seen, within) = match self.find() {
+            Found::Nothing => return self.mind_puzzle(now, touched),
+            Found::Confirmed(index) => return self.report(now, index, true),
+            Found::Made { index, within } => (index, true, within),
+            Found::Unseen(index) => (index, false, false),
+        };
+        let before = before.filter(|before| before.index == index);
+        if within && before.is_none() {
+            // Nothing is told while two pieces are in the hand, but what was made before one of them was lifted.
+            return self.mind_puzzle(now, touched);
+        }
+        let h = self.hypotheses.get(index);
+        let wait = self.wait_for(index, seen);
+        // What tells nothing new of it does not prolong the wait.
+        let renewed = match touched {
+            Touched::Nothing => false,
+            Touched::Square(square) => h.touches().contains(square) || !seen,
+            Touched::Anything => true,
+        };
+        let due = match before {
+            Some(before) if !renewed => before.due.min(now + wait),
+            _ => now + wait,
+        };
+        let held = within && self.may_go_on(&h);
+        self.pending = Some(Pending {
+            index,
+            due,
+            seen,
+            held,
+        });
+        self.puzzle_due = None;
+        self.puzzling = None;
+        if due <= now && !held {
+            self.report(now, index, seen);
+        }
+    }
+
+    fn mind_puzzle(&mut self, now: Instant, touched: Touched) {
+        let event = touched != Touched::Nothing;
+        let (lacking, surplus) = self.disturbed();
+        if (lacking | surplus).any() {
+            self.suspecting = None;
+            if event || self.puzzle_due.is_none() {
+                self.await_an_answer(now, lacking, surplus);
             }
             return;
         }
-        self.mind_puzzle(now, event);
-    }
-
-    fn mind_puzzle(&mut self, now: Instant, event: bool) {
-        let (lacking, surplus) = self.disturbed();
-        if (lacking | surplus).is_empty() {
-            if !event {
-                self.resuming = self.resuming.filter(|pictures| *pictures == 0);
+        self.puzzling = None;
+        if !event {
+            self.resuming = self.resuming.filter(|pictures| *pictures == 0);
+            if self.evidence.is_calm(now) {
+                self.woods.forget_strangers();
             }
-            self.puzzle_due = None;
-            self.puzzling = None;
-            if !event {
-                self.evidence.calm(now);
-            }
-            // A piece from nowhere that is only lifted again has still to go somewhere.
-            if self.evidence.orphans().any() {
-                return;
-            }
-            if self.puzzle.take().is_some() {
-                self.out.push_back(Recognised::Mended);
-            }
-        } else if event || self.puzzle_due.is_none() {
-            let wait = if surplus.any() || self.resuming.is_some() {
-                self.waits.puzzled
-            } else {
-                self.waits.in_the_air
-            };
-            if self.puzzle != Some((lacking, surplus)) {
-                // A hand that goes on all the time is not waited for without end.
-                let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
-                self.puzzle_due = Some(longest.max(now).min(now + wait));
-            }
+        }
+        let suspected = self.suspected().any();
+        self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
+        self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
+        // A piece from nowhere that is only lifted again has still to go somewhere.
+        if !self.woods.holds_stranger() && self.puzzle.take().is_some() {
+            self.out.push_back(Recognised::Mended);
         }
     }
 
-    fn report(&mut self, now: Instant, index: usize) {
+    fn await_an_answer(&mut self, now: Instant, lacking: Bitboard, surplus: Bitboard) {
+        let known = |puzzle: Puzzle| (puzzle.lacking, puzzle.surplus) == (lacking, surplus);
+        if self.puzzle.is_some_and(known) {
+            return;
+        }
+        let wait = if surplus.any() || self.resuming.is_some() {
+            self.waits.puzzled
+        } else {
+            self.waits.in_the_air
+        };
+        // A hand that goes on all the time is not waited for without end.
+        let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
+        self.puzzle_due = Some(longest.max(now).min(now + wait));
+    }
+
+    fn report(&mut self, now: Instant, index: usize, seen: bool) {
         let h = self.hypotheses.get(index);
         self.pending = None;
         self.puzzle_due = None;
         self.puzzle = None;
         self.puzzling = None;
+        self.suspecting = None;
         self.resuming = None;
+        self.forget_nexts();
         self.behind = true;
-        self.evidence.rebase(now, h.vacates, h.fills);
+        let raw = self.hypotheses.after(index);
+        let mut standing = raw.clone();
+        if let Some((to, piece)) = h.promotes {
+            standing.set_piece_at(to, piece);
+        }
+        let told = |wood: &Wood| {
+            let mut wood = wood.clone();
+            if !seen {
+                set_as(&mut wood.pieces, h.touches(), raw);
+                wood.strangers &= !h.touches();
+            } else if !wood.has_made(index) {
+                return None;
+            }
+            if let Some((to, piece)) = h.promotes
+                && wood.pieces.role_at(to) == Some(Role::Pawn)
+            {
+                wood.pieces.set_piece_at(to, piece);
+            }
+            Some(wood)
+        };
+        self.woods.rebase(&standing, told);
+        self.evidence
+            .rebase(now, standing.occupied(), self.woods.holds());
+        self.standing = standing;
         self.out.extend(
             match h.meaning {
                 Meaning::Played(m) => [Some(Recognised::Played(m)), None],
                 Meaning::Executed => [Some(Recognised::Executed), None],
-                Meaning::ExecutedAndPlayed(m) => {
-                    [Some(Recognised::Executed), Some(Recognised::Played(m))]
-                }
                 Meaning::TookBack(m) => [Some(Recognised::TookBack(m)), None],
                 Meaning::Replaced { last, m } => [
                     Some(Recognised::TookBack(last)),
@@ -363,10 +493,20 @@ impl Recogniser {
             .into_iter()
             .flatten(),
         );
-        self.standing = self.hypotheses.after(index).clone();
         if h.meaning == Meaning::Executed {
             // The game is the same as before.
             self.catch_up();
+            self.weigh(now, Touched::Anything);
         }
     }
+}
+
+/// What a thing sensed was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touched {
+    /// No square in particular: a picture.
+    Nothing,
+    Square(Square),
+    /// The game changed.
+    Anything,
 }

@@ -18,8 +18,9 @@ pub struct Waits {
     /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
     /// so that a second one agrees.
     pub unseen: Duration,
-    /// The hand seems to have tried it, or something else, before: as long as it takes until pictures would have
-    /// shown that a piece was put back unseen.
+    /// The piece that took another was lifted again and put back: it was put straight, or the other one came back.
+    pub tried: Duration,
+    /// An event is known to be lost: as long as it takes until pictures would have shown that a piece was put back unseen.
     pub doubtful: Duration,
     /// Pieces stand where no possibility puts them.
     pub puzzled: Duration,
@@ -35,6 +36,7 @@ impl Default for Waits {
             castling: Duration::from_secs(3),
             sign: Duration::from_secs(2),
             unseen: Duration::from_millis(2_200),
+            tried: Duration::from_secs(2),
             doubtful: Duration::from_millis(4_500),
             puzzled: Duration::from_secs(3),
             in_the_air: Duration::from_secs(10),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     game::{Game, uci},
-    recognise::{Recognised, Recogniser, Waits},
+    recognise::{Recognised, Recogniser, Sensing, Waits},
     sense::Sensed,
 };
 use shakmaty::{Bitboard, Board, Position, Square};
@@ -59,6 +59,13 @@ impl Hand {
     /// The program shows the last of these moves, and the pieces stand as before it.
     pub fn shown(&mut self, moves: &str) {
         self.follow(moves);
+    }
+
+    /// The board senses like this.
+    pub fn sensing(&mut self, sensing: Sensing) {
+        let standing = self.game.position().board().clone();
+        self.recogniser = Recogniser::new(Waits::default(), standing).sensing(sensing);
+        self.recogniser.follow(self.now, &self.game, false);
     }
 
     /// From now on this square reads empty.

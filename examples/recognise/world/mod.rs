@@ -13,7 +13,7 @@ use boardbridge::{
     sense::Sensed,
     simulate::noise::{Deed, Model, Script, Sensors, Step, gesture},
 };
-use shakmaty::{Board, Move, Position};
+use shakmaty::{Board, Move, Position, Square};
 
 use crate::{
     plug::{Recognised, Recogniser},
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Things sensed that are shown with an explanation.
-const REMEMBERED: usize = 40;
+const REMEMBERED: usize = 60;
 
 /// A deed that the recogniser has to report.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,10 @@ impl<'a> World<'a> {
         for (offset, step) in script {
             self.advance(start + *offset);
             match *step {
-                Step::Touch(touch) => self.sensors.touch(self.now, touch),
+                Step::Touch(touch) => {
+                    self.sensors.touch(self.now, touch);
+                    self.straightened(touch.square());
+                }
                 Step::Committed(deed) => self.committed(deed),
                 Step::Made(deed) => {
                     let now = self.now;
@@ -122,6 +125,17 @@ impl<'a> World<'a> {
             }
         }
         self.advance(self.now);
+    }
+
+    /// The hand is done with a move when it has put its piece straight.
+    fn straightened(&mut self, square: Square) {
+        let now = self.now;
+        for expected in &mut self.expected {
+            let (Deed::Played(m) | Deed::Executed(m) | Deed::TookBack(m)) = expected.deed;
+            if expected.made.is_some() && gesture::squares(m).contains(&square) {
+                expected.made = Some(now);
+            }
+        }
     }
 
     fn committed(&mut self, deed: Deed) {

@@ -11,8 +11,6 @@ use shakmaty::{Move, Position};
 use super::{World, words};
 use crate::tally::Tally;
 
-/// A person thinks so long before a move, ms.
-const THINK: Range<u64> = 1_000..20_000;
 /// A program answers so fast, ms.
 const ANSWER: Range<u64> = 100..3_000;
 /// The motor takes so long, ms (field notes: 3 to 7 s).
@@ -55,7 +53,7 @@ impl World<'_> {
             Opponent::HandAfterMove => Some(Late::AfterMove),
             _ => None,
         };
-        self.rest(THINK);
+        self.rest(self.model.habits.pace.clone());
         if let (Some(late), Some(owed)) = (late, self.owed) {
             let before = self.truth.position_at(self.truth.len() - 1);
             let style = self.model.habits.style(&mut self.rng);
@@ -68,7 +66,7 @@ impl World<'_> {
         }
         if self.owed.is_some() {
             self.execute_owed();
-            self.rest(THINK);
+            self.rest(self.model.habits.pace.clone());
         }
         self.digress(m, waits);
         self.make(m);
@@ -143,12 +141,12 @@ impl World<'_> {
             }
             plies += 1;
             self.await_reports();
-            self.rest(THINK);
+            self.rest(self.model.habits.pace.clone());
         }
         for _ in 0..plies {
             self.take_back();
             self.await_reports();
-            self.rest(THINK);
+            self.rest(self.model.habits.pace.clone());
         }
     }
 
@@ -173,7 +171,7 @@ impl World<'_> {
         let position = self.truth.position().clone();
         let last = self.truth.last();
         if let Some(script) = gesture::kings_to_centre(&position, last, &mut self.rng) {
-            self.rest(THINK);
+            self.rest(self.model.habits.pace.clone());
             self.run(&script);
             self.advance(self.now + Duration::from_millis(PATIENCE));
         }

@@ -17,4 +17,8 @@ pub struct Faults {
     pub stuck_motor: f64,
     /// Some square goes stuck empty, for each string.
     pub stuck_random: f64,
+    /// Some square goes stuck empty when any is touched.
+    pub stuck_touch: f64,
+    /// It tells of no lifts and placements, and sends a string every tenth of a second instead.
+    pub strings_only: bool,
 }

@@ -30,7 +30,7 @@ pub fn played(position: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rng)
     let mut pen = Pen::new(position.board().clone(), rng);
     doubt(&mut pen, position, m, style);
     make(&mut pen, position, m, Deed::Played(m), style);
-    pen.adjust(style.adjusts_after, &[]);
+    afterwards(&mut pen, m, style);
     pen.finish()
 }
 
@@ -38,8 +38,18 @@ pub fn played(position: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rng)
 pub fn executed(position: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rng) -> Script {
     let mut pen = Pen::new(position.board().clone(), rng);
     make(&mut pen, position, m, Deed::Executed(m), style);
-    pen.adjust(style.adjusts_after, &[]);
+    afterwards(&mut pen, m, style);
     pen.finish()
+}
+
+/// Pieces are put straight: the one just moved, and others.
+fn afterwards(pen: &mut Pen<'_>, m: Move, style: &Style) {
+    if style.straightens
+        && let Some((_, to)) = legs(m).first()
+    {
+        pen.straighten(*to);
+    }
+    pen.adjust(style.adjusts_after, &[]);
 }
 
 /// The opponent's move, carried out late: after the player lifted the own piece, or after the own move.
@@ -99,7 +109,12 @@ pub fn executed_late(
             );
         }
     }
-    pen.adjust(style.adjusts_after, &[]);
+    let last = if late == Late::AfterMove {
+        opponents
+    } else {
+        own
+    };
+    afterwards(&mut pen, last, style);
     Some(pen.finish())
 }
 

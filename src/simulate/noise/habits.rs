@@ -1,5 +1,7 @@
 //! How a person plays: how likely each untidiness is.
 
+use std::ops::Range;
+
 use super::{CaptureOrder, CastlingOrder, Doubt, EnPassantOrder, Promoting, Style};
 
 /// Other moves, tried and taken back.
@@ -27,9 +29,21 @@ pub enum Opponent {
     HandSomehow,
 }
 
+/// How soon a person moves after what was touched last, ms.
+pub type Pace = Range<u64>;
+
+/// A person who thinks.
+pub const THINKS: Pace = 1_000..20_000;
+/// A person who knows the answer.
+pub const QUICK: Pace = 1_000..4_000;
+/// A person in a blitz game.
+pub const BLITZ: Pace = 300..1_500;
+
 /// How a person plays. An absent order is chosen by chance for each deed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Habits {
+    /// How soon.
+    pub pace: Pace,
     /// Captures.
     pub capture: Option<CaptureOrder>,
     /// Castling.
@@ -50,6 +64,8 @@ pub struct Habits {
     pub adjusts_victims: bool,
     /// How likely one to three are adjusted afterwards.
     pub adjusts_after: f64,
+    /// How likely the piece just moved is put straight.
+    pub straightens: f64,
     /// How likely the person has doubts, and which ones.
     pub doubts: f64,
     /// The doubts to choose from.
@@ -67,6 +83,7 @@ impl Default for Habits {
     fn default() -> Self {
         let tidy = Style::default();
         Self {
+            pace: THINKS,
             capture: Some(tidy.capture),
             castling: Some(tidy.castling),
             en_passant: Some(tidy.en_passant),
@@ -77,6 +94,7 @@ impl Default for Habits {
             adjusts_between: 0.0,
             adjusts_victims: false,
             adjusts_after: 0.0,
+            straightens: 0.0,
             doubts: 0.0,
             doubt: &[],
             digression: Digression::default(),
@@ -130,6 +148,7 @@ impl Habits {
             adjusts_between: count(rng, self.adjusts_between, 2),
             adjusts_victims: self.adjusts_victims,
             adjusts_after: count(rng, self.adjusts_after, 3),
+            straightens: self.straightens > 0.0 && pick(rng, self.straightens),
             doubt: if pick(rng, self.doubts) {
                 rng.choice(self.doubt).copied()
             } else {

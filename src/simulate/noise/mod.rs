@@ -18,7 +18,7 @@ mod style;
 mod touch;
 
 pub use faults::Faults;
-pub use habits::{Digression, Habits, Opponent};
+pub use habits::{BLITZ, Digression, Habits, Opponent, Pace, QUICK, THINKS};
 pub use model::Model;
 pub use sensors::{Sensors, sensed};
 pub use style::{CaptureOrder, CastlingOrder, Doubt, EnPassantOrder, Promoting, Style};

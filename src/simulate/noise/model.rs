@@ -1,8 +1,8 @@
 //! The noise models a recogniser is tried with, each by itself and all of them together.
 
 use super::{
-    CaptureOrder, CastlingOrder, Digression, Doubt, EnPassantOrder, Faults, Habits, Opponent,
-    Promoting,
+    BLITZ, CaptureOrder, CastlingOrder, Digression, Doubt, EnPassantOrder, Faults, Habits,
+    Opponent, Promoting, QUICK, THINKS,
 };
 
 /// A person and a board.
@@ -37,6 +37,7 @@ impl Model {
         let mut all = vec![Self::hand("tidy", |_| {})];
         all.extend(Self::orders());
         all.extend(Self::untidy());
+        all.extend(Self::hurried());
         all.extend(Self::opponents());
         all.extend(Self::boards());
         all.extend(Self::mixes());
@@ -96,6 +97,49 @@ impl Model {
                 };
             }),
             Self::hand("kings to the centre", |h| h.kings = true),
+            Self::hand("straightens", |h| h.straightens = 0.5),
+        ]
+    }
+
+    fn hurried() -> Vec<Self> {
+        let untidy = |h: &mut Habits| {
+            h.adjusts_after = 0.3;
+            h.straightens = 0.3;
+        };
+        let any_order = |h: &mut Habits| {
+            h.capture = None;
+            h.castling = None;
+            h.en_passant = None;
+            h.promoting = None;
+        };
+        vec![
+            Self::hand("quick replies", |h| {
+                h.pace = QUICK;
+                any_order(h);
+            }),
+            Self::hand("quick replies, straightens", |h| {
+                h.pace = QUICK;
+                any_order(h);
+                untidy(h);
+            }),
+            Self::hand("blitz", |h| {
+                h.pace = BLITZ;
+                any_order(h);
+            }),
+            Self::hand("blitz, straightens", |h| {
+                h.pace = BLITZ;
+                any_order(h);
+                untidy(h);
+            }),
+            Self::hand("mover seen elsewhere", |h| {
+                h.pace = QUICK;
+                any_order(h);
+                untidy(h);
+                h.slides = 0.3;
+                h.doubts = 0.5;
+                h.doubt = &[Doubt::Touch, Doubt::Capture];
+                h.adjusts_between = 0.2;
+            }),
         ]
     }
 
@@ -128,11 +172,23 @@ impl Model {
             Self::board("stuck at landing", |f| f.stuck_landing = 0.1),
             one_side(Self::board("stuck by motor", |f| f.stuck_motor = 0.15)),
             Self::board("stuck at random", |f| f.stuck_random = 0.02),
+            Self {
+                habits: Habits {
+                    adjusts_before: 0.3,
+                    adjusts_after: 0.3,
+                    straightens: 0.3,
+                    ..Habits::default()
+                },
+                ..Self::board("stuck at any touch", |f| f.stuck_touch = 0.3)
+            },
+            Self::board("strings only", |f| f.strings_only = true),
         ]
     }
 
     fn mixes() -> Vec<Self> {
         let habits = Habits {
+            pace: THINKS,
+            straightens: 0.05,
             capture: None,
             castling: None,
             en_passant: None,
@@ -160,13 +216,23 @@ impl Model {
             stuck_landing: 0.03,
             stuck_motor: 0.05,
             stuck_random: 0.0,
+            stuck_touch: 0.0,
+            strings_only: false,
         };
-        let model = |name, opponent, one_side, faults| Self {
+        let model = |name, opponent, one_side, faults: Faults| Self {
             name,
-            habits: Habits { opponent, ..habits },
+            habits: Habits {
+                opponent,
+                ..habits.clone()
+            },
             faults,
             one_side,
             unclear: None,
+        };
+        let hurried = |name, pace| {
+            let mut model = model(name, Opponent::Motor, false, faults);
+            model.habits.pace = pace;
+            model
         };
         let hard = Faults {
             lost: 0.01,
@@ -177,6 +243,8 @@ impl Model {
             model("mix", Opponent::Motor, false, faults),
             model("mix, opponent by motor", Opponent::Motor, true, faults),
             model("mix, opponent by hand", Opponent::HandSomehow, true, faults),
+            hurried("mix, quick replies", QUICK),
+            hurried("mix, blitz", BLITZ),
             Self {
                 unclear: Some(LOST_AND_STUCK),
                 ..model("mix, events lost, stuck", Opponent::Motor, false, hard)

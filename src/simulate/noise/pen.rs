@@ -105,6 +105,18 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// Puts the piece on a square straight.
+    pub(super) fn straighten(&mut self, square: Square) {
+        self.wait(ADJUST);
+        for _ in 0..self.rng.usize(CYCLES) {
+            if let Some(piece) = self.lift(square) {
+                self.wait(ADJUST);
+                self.put(square, piece);
+                self.wait(ADJUST);
+            }
+        }
+    }
+
     /// Adjusts `count` standing pieces of either colour, but none on the squares to be spared.
     pub(super) fn adjust(&mut self, count: usize, spare: &[Square]) {
         for _ in 0..count {
@@ -117,14 +129,7 @@ impl<'a> Pen<'a> {
             let Some(square) = self.rng.choice(standing) else {
                 return;
             };
-            self.wait(ADJUST);
-            for _ in 0..self.rng.usize(CYCLES) {
-                if let Some(piece) = self.lift(square) {
-                    self.wait(ADJUST);
-                    self.put(square, piece);
-                    self.wait(ADJUST);
-                }
-            }
+            self.straighten(square);
         }
     }
 }

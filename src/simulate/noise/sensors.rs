@@ -11,6 +11,8 @@ use crate::sense::Sensed;
 const PERIODS: [u64; 6] = [2040, 2010, 2010, 2040, 1830, 1860];
 /// From the motor's `OK` to the string after it, ms (captured: 0.18 to 0.21 s).
 const AFTER_MOTOR: u64 = 200;
+/// Between two strings of a board that sends nothing else, ms.
+const ONLY: u64 = 100;
 /// How likely a string follows a landing, and after which time, ms. In the captured game strings keep their own time and only
 /// happen to follow a landing (0.2 s after d4, f1-e2; 0.0 s after d2); this makes it happen more often.
 const AFTER_LANDING: (f64, u64) = (0.3, 200);
@@ -83,7 +85,10 @@ impl Sensors {
                 Sensed::Placed(square)
             }
         };
-        if self.chance(self.faults.lost) {
+        if self.chance(self.faults.stuck_touch) {
+            self.stick_one();
+        }
+        if self.faults.strings_only || self.chance(self.faults.lost) {
             return;
         }
         self.send(at, event);
@@ -145,16 +150,18 @@ impl Sensors {
             self.extra = None;
         }
         if self.tick <= at {
-            self.tick += Duration::from_millis(PERIODS[self.rng.usize(..PERIODS.len())]);
+            let period = if self.faults.strings_only {
+                ONLY
+            } else {
+                PERIODS[self.rng.usize(..PERIODS.len())]
+            };
+            self.tick += Duration::from_millis(period);
         }
         if self.silent.is_some_and(|until| at < until) {
             return;
         }
         if self.chance(self.faults.stuck_random) {
-            let standing: Vec<Square> = self.standing.occupied().into_iter().collect();
-            if let Some(square) = self.rng.choice(standing) {
-                self.stuck.add(square);
-            }
+            self.stick_one();
         }
         if self.chance(self.faults.strings_lost) {
             return;
@@ -166,6 +173,13 @@ impl Sensors {
         self.string = self.string.max(sent);
         let occupied = self.standing.occupied() & !self.stuck;
         self.send(self.string, Sensed::Occupied(occupied));
+    }
+
+    fn stick_one(&mut self) {
+        let standing: Vec<Square> = self.standing.occupied().into_iter().collect();
+        if let Some(square) = self.rng.choice(standing) {
+            self.stuck.add(square);
+        }
     }
 
     /// Behind everything that is due before or at the same time.

@@ -81,6 +81,8 @@ pub struct Style {
     pub adjusts_victims: bool,
     /// Pieces adjusted afterwards.
     pub adjusts_after: usize,
+    /// Whether the piece just moved is put straight.
+    pub straightens: bool,
     /// A thought that comes to nothing.
     pub doubt: Option<Doubt>,
 }

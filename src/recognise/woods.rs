@@ -1,0 +1,387 @@
+//! Where the pieces stand, as lifts and landings tell it: a lift takes the piece that stands there into the hand, a
+//! landing puts it down. With two pieces in the hand either may have been put down, so a few woods are followed at a
+//! time, each with its reading of the same events.
+
+use std::time::Instant;
+
+use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
+
+use super::{Next, evidence::BOUNCE, hypothesis::Hypotheses};
+
+/// Woods followed at a time. With three pieces in the hand there are six; a hand that holds more is asked to put
+/// them down.
+pub(super) const MOST: usize = 12;
+
+/// A possibility that has stood on a wood, and may stand there still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    /// Which one.
+    pub index: usize,
+    /// Since when.
+    pub since: Instant,
+    /// Since when nothing else is in the hand.
+    pub whole: Option<Instant>,
+    /// Whether it stood for longer than a piece that is only passing.
+    pub rested: bool,
+}
+
+/// One reading of what was sensed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wood {
+    /// The pieces; those in the hand are not among them. A pawn on its last rank is still a pawn until it is told.
+    pub pieces: Board,
+    /// Squares on which a piece was put that nobody saw lifted.
+    pub strangers: Bitboard,
+    /// How many such pieces were lifted again.
+    pub unseen: u8,
+    /// Squares on which a piece stands that was captured before: so a capture is taken back.
+    pub returned: Bitboard,
+    /// What was lifted last.
+    lifted: Option<Piece>,
+    /// Which possibility has stood on it.
+    pub made: Option<Made>,
+}
+
+impl Wood {
+    fn new(pieces: Board) -> Self {
+        Self {
+            pieces,
+            strangers: Bitboard::EMPTY,
+            unseen: 0,
+            returned: Bitboard::EMPTY,
+            lifted: None,
+            made: None,
+        }
+    }
+
+    /// Whether this possibility has stood on it.
+    pub fn has_made(&self, index: usize) -> bool {
+        self.made.is_some_and(|made| made.index == index)
+    }
+
+    /// Whether everything on it is known.
+    pub fn is_known(&self) -> bool {
+        self.strangers.is_empty() && self.unseen == 0
+    }
+
+    fn reads_as(&self, other: &Self) -> bool {
+        self.pieces == other.pieces
+            && self.strangers == other.strangers
+            && self.unseen == other.unseen
+            && self.returned == other.returned
+            && self.lifted == other.lifted
+    }
+}
+
+/// The woods.
+#[derive(Clone, Debug)]
+pub(super) struct Woods {
+    all: Vec<Wood>,
+    /// Those of before, while a landing is taken in: kept, so that nothing is allocated.
+    before: Vec<Wood>,
+    /// When which square was touched last, and whether a piece was lifted.
+    touched: Option<(Instant, Square, bool)>,
+}
+
+impl Woods {
+    pub fn new(pieces: Board) -> Self {
+        let mut all = Vec::with_capacity(MOST);
+        all.push(Wood::new(pieces));
+        Self {
+            all,
+            before: Vec::with_capacity(MOST),
+            touched: None,
+        }
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Wood> {
+        self.all.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Wood> {
+        self.all.iter_mut()
+    }
+
+    /// Whether a piece that nobody saw lifted was lifted again, whatever the reading.
+    pub fn holds_stranger(&self) -> bool {
+        self.all.iter().all(|wood| wood.unseen > 0)
+    }
+
+    /// The pieces stand so, but for what is up and what was put on other squares.
+    pub fn stand(&mut self, pieces: &Board, up: Bitboard, filled: Bitboard) {
+        let mut wood = Wood::new(pieces.clone());
+        for square in up {
+            wood.pieces.discard_piece_at(square);
+        }
+        for square in filled {
+            match self.all.first().and_then(|old| old.pieces.piece_at(square)) {
+                Some(piece) => wood.pieces.set_piece_at(square, piece),
+                None => wood.strangers.add(square),
+            }
+        }
+        self.all.clear();
+        self.all.push(wood);
+    }
+
+    /// A piece is lifted.
+    pub fn lift(&mut self, now: Instant, square: Square) {
+        for wood in &mut self.all {
+            if wood.strangers.contains(square) {
+                wood.strangers.discard(square);
+                wood.unseen = wood.unseen.saturating_add(1);
+            } else if let Some(piece) = wood.pieces.remove_piece_at(square) {
+                wood.lifted = Some(piece);
+            }
+            wood.returned.discard(square);
+        }
+        self.touched = Some((now, square, true));
+        self.merge();
+    }
+
+    /// A piece is put down. `standing`: how the pieces stood before anything was disturbed.
+    pub fn land(&mut self, now: Instant, square: Square, standing: &Board, may: &May<'_>) {
+        let again = self
+            .touched
+            .replace((now, square, false))
+            .filter(|(at, last, _)| *last == square && now.saturating_duration_since(*at) < BOUNCE);
+        match again {
+            // The same landing told twice.
+            Some((_, _, false)) => return,
+            // No hand takes one piece off and puts another one down as fast.
+            Some((_, _, true)) if self.all.iter().all(|wood| wood.lifted.is_some()) => {
+                for wood in &mut self.all {
+                    if let Some(piece) = wood.lifted {
+                        wood.pieces.set_piece_at(square, piece);
+                    }
+                }
+                return;
+            }
+            _ => {}
+        }
+        std::mem::swap(&mut self.all, &mut self.before);
+        self.all.clear();
+        for explained in [true, false] {
+            for wood in &self.before {
+                land_on(wood, square, standing, may, explained, &mut self.all);
+            }
+            // What needs an explanation that another reading does not is dropped.
+            if !self.all.is_empty() {
+                break;
+            }
+        }
+        self.merge();
+        let calm = |wood: &Wood| wood.pieces == *standing && wood.is_known();
+        if self.all.iter().any(calm) {
+            // All is as it was, or a capture is being taken back.
+            self.all.retain(|wood| calm(wood) || wood.returned.any());
+        }
+    }
+
+    /// Only these stand for what was told, which the pieces stand as now.
+    pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Wood) -> Option<Wood>) {
+        std::mem::swap(&mut self.all, &mut self.before);
+        self.all.clear();
+        for wood in &self.before {
+            let Some(mut wood) = keep(wood) else {
+                continue;
+            };
+            wood.made = None;
+            wood.returned = Bitboard::EMPTY;
+            if Hand::of(&wood.pieces, standing).is_empty() {
+                self.all.push(wood);
+            }
+        }
+        if self.all.is_empty() {
+            self.all.push(Wood::new(standing.clone()));
+        }
+        self.merge();
+    }
+
+    /// Squares on which a piece stands.
+    pub fn holds(&self) -> Bitboard {
+        self.all.first().map_or(Bitboard::EMPTY, |wood| {
+            wood.pieces.occupied() | wood.strangers
+        })
+    }
+
+    /// Whatever was not seen has been undone.
+    pub fn forget_strangers(&mut self) {
+        for wood in &mut self.all {
+            wood.unseen = 0;
+        }
+    }
+
+    fn merge(&mut self) {
+        let mut index = 1;
+        while index < self.all.len() {
+            let (earlier, later) = self.all.split_at_mut(index);
+            let Some(same) = earlier.iter_mut().find(|wood| wood.reads_as(&later[0])) else {
+                index += 1;
+                continue;
+            };
+            // What stood for longer counts, or else what the hand did last.
+            let weight = |wood: &Wood| wood.made.map(|made| (made.rested, made.since));
+            if weight(same) < weight(&later[0]) {
+                same.made = later[0].made;
+            }
+            self.all.remove(index);
+        }
+    }
+}
+
+/// What the hand may do next, and after each possibility that stands.
+pub(super) struct May<'a> {
+    /// Next.
+    pub first: &'a Hypotheses,
+    /// And then.
+    pub nexts: &'a [Next],
+}
+
+/// The readings of a piece that is put down on one wood.
+fn land_on(
+    wood: &Wood,
+    square: Square,
+    standing: &Board,
+    may: &May<'_>,
+    explained: bool,
+    all: &mut Vec<Wood>,
+) {
+    let mut add = |next: Wood| {
+        if all.len() < MOST {
+            all.push(next);
+        }
+    };
+    let put = |piece: Piece| {
+        let mut next = wood.clone();
+        next.pieces.set_piece_at(square, piece);
+        next.lifted = None;
+        next
+    };
+    if wood.strangers.contains(square) {
+        if explained {
+            add(wood.clone());
+        }
+        return;
+    }
+    let hand = Hand::of(standing, &wood.pieces);
+    // What was taken by the possibility that stands is off the board; after it the other side has its ways.
+    let ahead = may
+        .nexts
+        .iter()
+        .find(|next| next.after.is_some_and(|after| wood.has_made(after)))
+        .and_then(|next| Some((may.first.after(next.after?), &next.list)));
+    let ahead_hand = ahead.map(|(board, _)| Hand::of(board, &wood.pieces));
+    let goes = |piece: Piece| {
+        let first = standing.piece_at(square) == Some(piece) || may.first.goes(piece, square);
+        let next = || {
+            ahead.is_some_and(|(board, list)| {
+                board.piece_at(square) == Some(piece) || list.goes(piece, square)
+            })
+        };
+        let has = |hand: &Hand| hand.has(piece);
+        (first && hand.has(piece)) || (ahead_hand.as_ref().is_some_and(has) && next())
+    };
+    if let Some(stands) = wood.pieces.piece_at(square) {
+        if !explained {
+            return;
+        }
+        // Its lift was lost, or that of the piece it took.
+        add(wood.clone());
+        for piece in hand
+            .pieces()
+            .filter(|piece| *piece != stands && goes(*piece))
+        {
+            add(put(piece));
+        }
+        return;
+    }
+    // On a square that was empty any piece may stand for a moment.
+    let empty = standing.piece_at(square).is_none();
+    if explained {
+        for piece in hand.pieces() {
+            if empty || goes(piece) {
+                add(put(piece));
+            }
+            // What was a pawn until the last move becomes a pawn again.
+            let pawn = may.first.demoted(piece);
+            if let Some(pawn) = pawn.filter(|pawn| may.first.goes(*pawn, square)) {
+                add(put(pawn));
+            }
+        }
+        // A captured piece comes back.
+        if let Some((_, piece)) = may.first.restores().filter(|(to, _)| *to == square) {
+            let mut next = put(piece);
+            next.returned.add(square);
+            add(next);
+        }
+        return;
+    }
+    // No piece of the hand belongs there; or its lift was lost.
+    for piece in hand.pieces() {
+        add(put(piece));
+    }
+    let reached = ahead.is_some_and(|(_, list)| list.reaches(square));
+    if hand.is_empty() || reached || may.first.reaches(square) {
+        let mut next = wood.clone();
+        next.strangers.add(square);
+        next.unseen = next.unseen.saturating_sub(1);
+        add(next);
+    }
+}
+
+/// Squares that do not hold the same piece.
+pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
+    let roles = Role::ALL
+        .into_iter()
+        .map(|role| a.by_role(role) ^ b.by_role(role));
+    let colors = Color::ALL
+        .into_iter()
+        .map(|color| a.by_color(color) ^ b.by_color(color));
+    roles
+        .chain(colors)
+        .fold(Bitboard::EMPTY, |all, set| all | set)
+}
+
+/// The pieces that are on one board and not on another, wherever they stand.
+struct Hand([i8; 12]);
+
+impl Hand {
+    fn of(there: &Board, not_there: &Board) -> Self {
+        let mut counts = [0i8; 12];
+        for square in differing(there, not_there) {
+            if let Some(piece) = there.piece_at(square) {
+                counts[kind(piece)] += 1;
+            }
+            if let Some(piece) = not_there.piece_at(square) {
+                counts[kind(piece)] -= 1;
+            }
+        }
+        Self(counts)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = Piece> {
+        let counts = self.0;
+        Color::ALL
+            .into_iter()
+            .flat_map(|color| Role::ALL.into_iter().map(move |role| role.of(color)))
+            .filter(move |piece| counts[kind(*piece)] > 0)
+    }
+
+    fn has(&self, piece: Piece) -> bool {
+        self.0[kind(piece)] > 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|count| *count <= 0)
+    }
+}
+
+/// A number for each of the twelve kinds of piece.
+pub(super) fn kind(piece: Piece) -> usize {
+    let role = usize::from(piece.role) - 1;
+    if piece.color.is_white() {
+        role
+    } else {
+        role + 6
+    }
+}
