@@ -169,9 +169,22 @@ impl Recogniser {
 
     /// The squares that lack their piece and those that hold one too many, as sensed now.
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
+        let (lacking, surplus) = self.misplaced();
+        (lacking | self.still_suspected(), surplus)
+    }
+
+    /// Squares that the player was asked about because something may have been done unseen, and that still read empty.
+    fn still_suspected(&self) -> Bitboard {
+        let suspected = self.puzzle.filter(|puzzle| puzzle.suspected);
+        suspected.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking) & self.evidence.fell
+    }
+
+    /// The same without what is only suspected.
+    fn misplaced(&self) -> (Bitboard, Bitboard) {
         let e = &self.evidence;
         // What was told to be missing after an absence is missing until it reads full or is touched.
-        let told = self.puzzle.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
+        let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
+        let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
         // A piece too many came from a square that reads empty.
         let more = |than: Bitboard| e.filled.count() > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
@@ -303,7 +316,7 @@ impl Recogniser {
         }
         if self.puzzle_due.is_some_and(|due| due <= now) {
             self.puzzle_due = None;
-            let (lacking, surplus) = self.disturbed();
+            let (lacking, surplus) = self.misplaced();
             let suspected = (lacking | surplus).is_empty();
             let puzzle = Puzzle {
                 lacking: if suspected { self.suspected() } else { lacking },
@@ -407,7 +420,7 @@ impl Recogniser {
 
     fn mind_puzzle(&mut self, now: Instant, touched: Touched) {
         let event = touched != Touched::Nothing;
-        let (lacking, surplus) = self.disturbed();
+        let (lacking, surplus) = self.misplaced();
         if (lacking | surplus).any() {
             self.suspecting = None;
             if event || self.puzzle_due.is_none() {
@@ -426,7 +439,8 @@ impl Recogniser {
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
         self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
         // A piece from nowhere that is only lifted again has still to go somewhere.
-        if !self.woods.holds_stranger() && self.puzzle.take().is_some() {
+        let clear = !self.woods.holds_stranger() && self.still_suspected().is_empty();
+        if clear && self.puzzle.take().is_some() {
             self.out.push_back(Recognised::Mended);
         }
     }

@@ -170,7 +170,8 @@ impl Woods {
             }
         }
         self.merge();
-        let calm = |wood: &Wood| wood.pieces == *standing && wood.is_known();
+        let calm =
+            |wood: &Wood| wood.pieces == *standing && wood.is_known() && wood.returned.is_empty();
         if self.all.iter().any(calm) {
             // All is as it was, or a capture is being taken back.
             self.all.retain(|wood| calm(wood) || wood.returned.any());

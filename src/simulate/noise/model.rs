@@ -232,6 +232,8 @@ impl Model {
         let hurried = |name, pace| {
             let mut model = model(name, Opponent::Motor, false, faults);
             model.habits.pace = pace;
+            // A piece put straight while the one just moved is held as the victim may be its next one.
+            model.habits.adjusts_between = 0.0;
             model
         };
         let hard = Faults {
