@@ -478,17 +478,18 @@ impl World {
             assert!(self.session.over().is_none(), "{}", self.acts);
             assert!(self.session.game().is_empty(), "{}", self.acts);
         }
-        // A hand behind the SWPP that moved out of turn is led back by the next move.
-        let held = self.snapshot(Side::Second).game;
-        if let Some(&early) = held.moves().get(self.session.game().len())
-            && self.far.is_some()
+        // A hand behind the SWPP that moved out of turn is led back by the next move. Where that is the only one there is, it stands
+        // there already, and what the hand played after it is its answer.
+        while self.far.is_some()
+            && self.session.over().is_none()
             && self.to_move() == Side::First
+            && let Some(&early) =
+                (self.snapshot(Side::Second).game.moves()).get(self.session.game().len())
         {
             let moves = self.session.game().position().legal_moves();
-            if let Some(m) = moves.into_iter().find(|m| *m != early) {
-                self.hand(Side::First, HandAction::Move(uci(m)));
-                self.rest();
-            }
+            let m = moves.into_iter().find(|m| *m != early).unwrap_or(early);
+            self.hand(Side::First, HandAction::Move(uci(m)));
+            self.rest();
         }
         if self.session.over().is_some() {
             return;
