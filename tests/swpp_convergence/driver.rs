@@ -233,6 +233,8 @@ pub struct World {
     undone: bool,
     /// A move of the hand's is on its way at the same time as a new game.
     crossed: bool,
+    /// The player has set a position up without a word: the board came there by other moves than those it was told.
+    unsaid: bool,
     target: Game,
     occasion: Occasion,
     number: u64,
@@ -303,6 +305,7 @@ impl World {
             littered: false,
             undone: false,
             crossed: false,
+            unsaid: false,
             target: Game::standard(),
             occasion: Occasion::default(),
             number: 0,
@@ -552,7 +555,7 @@ impl World {
             // Told again on another link. A new game that is not new leaves the board behind the program's.
             if again && (kind == "MA" || wire.running) {
                 self.wire.again |= kind == "NG";
-                self.followed &= kind == "MA" && !self.moves_come();
+                self.followed &= kind == "MA" && !self.moves_come() && !self.unsaid;
                 return;
             }
             if kind == "NG" {
@@ -624,6 +627,7 @@ impl World {
                 self.lost(&text);
             } else if text.starts_with("NG") {
                 self.announced = true;
+                self.unsaid = false;
                 // A move of the old game that crosses this is taken for one of the new.
                 let known = acknowledged || !self.setup.gatt;
                 self.followed = known && !self.moves_come() && !self.crossed && !self.wire.again;
@@ -1089,6 +1093,7 @@ impl World {
         }
         while self.board.poll_transmit().is_some() {}
         self.look(false);
+        self.unsaid |= !says;
         alike(self.board.game(), &self.target);
         if says {
             self.wire.shown = None;

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{machine::Machine, name::BoardName},
+    board::{advice::Advice, machine::Machine, name::BoardName},
     driver::{
         Channel, Driver, citrine,
         swpp::{MOVE_WAIT, Swpp, Way},
@@ -464,7 +464,8 @@ impl World {
         (!moves.is_empty()).then(|| moves[n % moves.len()])
     }
 
-    /// Whether everybody has the app's game, and the hand is awaited in it.
+    /// Whether everybody has the app's game, and the hand is awaited in it and told so: not while its board is on the way to a
+    /// position that the app has left.
     fn is_awaited(&mut self) -> bool {
         let app = self.app.game().position().clone();
         let ours = self.app.playing().is_some_and(|p| p.board_has(app.turn()));
@@ -475,6 +476,7 @@ impl World {
                 && snapshot.link.is_open()
                 && snapshot.sure
                 && snapshot.awaiting
+                && snapshot.advice != Advice::Nothing
                 && snapshot.game.position() == &app
                 && target.is_some_and(|target| target.position() == &app)
         };
@@ -629,7 +631,9 @@ impl World {
 
     fn app_moves(&mut self) {
         let offline = self.app.playing().is_some_and(|playing| playing.kind == 0);
-        if offline && (self.moves_come() || !self.expected.is_empty() || !self.front().is_quiet()) {
+        let comes = |desk: &Desk| desk.tells_moves() || !desk.is_quiet();
+        let between = self.middle.as_ref().is_some_and(|m| comes(&m.desk));
+        if offline && (!self.expected.is_empty() || comes(&self.desk) || between) {
             // Both have moved.
             self.disagree();
         }
