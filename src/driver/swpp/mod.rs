@@ -299,6 +299,14 @@ impl Swpp {
         }
     }
 
+    /// How long the hand has for what is shown; its time does not run out before what is on the way there has arrived.
+    fn hand_until(&self) -> Option<Instant> {
+        match self.doing {
+            Some(Doing::Hand(until)) if self.outbox.is_empty() => Some(until),
+            _ => None,
+        }
+    }
+
     /// Tells the board that its game is over, once; where there is no handshake yet, after it.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
@@ -426,7 +434,7 @@ impl Driver for Swpp {
             },
             None => {}
         }
-        if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
+        if self.hand_until().is_some_and(|until| until <= now) {
             self.doing = None;
         }
         if self.repeats_at.take_if(|at| *at <= now).is_some() {
@@ -439,14 +447,10 @@ impl Driver for Swpp {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let hand = match self.doing {
-            Some(Doing::Hand(until)) => Some(until),
-            _ => None,
-        };
         [
             self.handshake.deadline(),
             self.outbox.deadline(),
-            hand,
+            self.hand_until(),
             self.asked,
             self.line_ends,
             self.repeats_at,
