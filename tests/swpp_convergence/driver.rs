@@ -8,7 +8,7 @@ use boardbridge::{
         machine::Machine,
         name::BoardName,
         occasion::{GameEnd, Occasion, Opponent},
-        snapshot::{LinkState, Snapshot},
+        snapshot::Snapshot,
     },
     driver::{
         Channel, Outcome, Reported, Request,
@@ -187,6 +187,8 @@ struct Wire {
     answered: bool,
     /// NG has gone at some time, for this hand.
     told: Option<Option<Color>>,
+    /// The link has taken one: a game is known here, whatever has arrived.
+    begun: bool,
     /// A game was begun and its end not told.
     running: bool,
     /// A message that waited for its turn on a characteristic may be gone with the link.
@@ -524,7 +526,10 @@ impl World {
     /// The link has taken a message.
     fn took(&mut self, text: &str) {
         match &text[..2] {
-            "NG" => self.wire.running = true,
+            "NG" => {
+                self.wire.begun = true;
+                self.wire.running = true;
+            }
             "MA" => self.wire.shown = Some(self.now),
             _ => {}
         }
@@ -734,7 +739,7 @@ impl World {
             let hands = [self.wire.told.flatten(), self.hand];
             let others = |hand: Color| hand != held.turn();
             let others = hands.into_iter().flatten().any(others) && !before.awaiting;
-            let taken = before.link == LinkState::Up && self.wire.told.is_some() && !others;
+            let taken = self.wire.begun && !others;
             if let Some((at, m)) = made {
                 let right = self.followed && at == held.position();
                 assert!(!right || !taken, "{m:?} was not taken: {held}");

@@ -225,7 +225,8 @@ impl Swpp {
                     self.remind(now, self.forgets != Some(false));
                 }
             }
-            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
+            // On a new link it may come before H1: the hand does not wait for that.
+            Ok(Message::BoardMove(wording)) => {
                 // A move told twice is from before; nobody moves a piece the same way twice running.
                 if self.heard.replace(wording) != Some(wording) {
                     self.unheard.clear();
@@ -236,12 +237,6 @@ impl Swpp {
                     wording,
                 };
                 self.events.push_back(DriverEvent::Moved(reported));
-            }
-            Ok(Message::BoardMove(_)) => {
-                self.unreadable(format!(
-                    "a move before the handshake: {}",
-                    printable(line, MAX_LINE)
-                ));
             }
             // What only an app says: an echo, or two apps on one line.
             Ok(_) => self.unreadable(format!(
