@@ -520,6 +520,17 @@ impl World {
         }
     }
 
+    /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is told its
+    /// settings first, and its game is asked for then.
+    fn goes_back(&mut self, action: HandAction) {
+        self.pump();
+        let known = self.desk.machine.snapshot().game;
+        if known.position() != self.board.game().position() {
+            self.expected.pop();
+        }
+        self.hand(action);
+    }
+
     /// The app tells of a beginning or an end.
     fn announces(&mut self, order: Order) {
         if !self.app.is_ready() || !self.connected {
@@ -590,8 +601,8 @@ impl World {
                     self.hand(HandAction::Wrong(uci(m)));
                 }
             }
-            Act::HandTakesBack => self.hand(HandAction::TakeBack),
-            Act::HandNewGame => self.hand(HandAction::NewGame),
+            Act::HandTakesBack => self.goes_back(HandAction::TakeBack),
+            Act::HandNewGame => self.goes_back(HandAction::NewGame),
             Act::BoardJunk(length) => {
                 self.hand(HandAction::Garbage(length));
                 if self.plugged {
