@@ -233,7 +233,7 @@ pub struct World {
     littered: bool,
     /// A move that was on its way when the hand went back before it.
     undone: bool,
-    /// A move of the hand's is on its way at the same time as a new game.
+    /// A move of the hand's, or its word that a position was set up, is on its way at the same time as a new game.
     crossed: bool,
     /// The player has set a position up without a word: the board came there by other moves than those it was told.
     unsaid: bool,
@@ -906,8 +906,9 @@ impl World {
                 self.take_answer();
                 if let Some(m) = Self::pick(&self.target, n) {
                     self.target.push(m);
-                    self.restate();
                 }
+                // Also where the answer was mate: the game has gone on.
+                self.restate();
             }
             Act::GuiJumps(plies, n) => {
                 self.take_answer();
@@ -1106,6 +1107,7 @@ impl World {
             self.command(Command::Ready { client: CLIENT });
         }
         let held = self.snapshot().game;
+        self.crossed |= says && self.games_go();
         self.followed = !crosses && held.position() == self.target.position();
     }
 
@@ -1118,6 +1120,7 @@ impl World {
         let held = self.snapshot().game;
         if before != held {
             let same = held.position() == self.board.game().position();
+            self.crossed |= self.games_go();
             self.followed = same && !crosses;
         }
     }
