@@ -539,6 +539,8 @@ impl World {
     fn check(&mut self, text: &str) {
         // A board's first game is not known to it, nor its moves taken, before the radio has acknowledged that.
         self.followed &= !(text.starts_with("NG") && self.setup.gatt && self.moves_come());
+        // A move of the hand's that crosses this was made in another position.
+        self.followed &= !(text.starts_with("MA") && self.moves_come());
         let wire = &mut self.wire;
         let kind = &text[..2];
         if kind == "H0" {
@@ -560,7 +562,7 @@ impl World {
             // Told again on another link. A new game that is not new leaves the board behind the program's.
             if again && (kind == "MA" || wire.running) {
                 self.wire.again |= kind == "NG";
-                self.followed &= kind == "MA" && !self.moves_come() && !self.unsaid;
+                self.followed &= kind == "MA" && !self.unsaid;
                 return;
             }
             if kind == "NG" {

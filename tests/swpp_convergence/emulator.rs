@@ -33,6 +33,10 @@ use crate::{
 /// Longer than any series of waits of any board.
 const LONG: Duration = Duration::from_secs(400);
 
+/// A Citrine that has just been put to the start tells of no move before it has its settings, and its list, which is asked for
+/// then, does not tell whether the hand moved before the app began its game, or after: for so long at most.
+const SETTINGS: Duration = Duration::from_secs(2);
+
 /// What is on the desk.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -128,6 +132,10 @@ pub struct World {
     /// A new game, or its end, is on its way from the app; a move crossed it.
     announcing: usize,
     crossed: bool,
+    /// The board is a Citrine.
+    citrine: bool,
+    /// When a new game of the app's was heard of last.
+    began: Option<Instant>,
     /// Moves of the hand's that the app is to be told.
     expected: Vec<Move>,
     /// Every move of the hand's, as it would be written, that was not told yet.
@@ -146,6 +154,7 @@ fn written(m: Move) -> String {
 
 impl World {
     pub fn new(setup: Setup) -> Self {
+        let citrine = setup.citrine;
         let hand = Some(Duration::from_millis(700));
         let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if setup.citrine {
             (
@@ -195,6 +204,8 @@ impl World {
             agreed: false,
             announcing: 0,
             crossed: false,
+            citrine,
+            began: None,
             expected: Vec::new(),
             made: Vec::new(),
             told: 0,
@@ -322,6 +333,7 @@ impl World {
         if !text.starts_with("NG") && !text.starts_with("GE") {
             return;
         }
+        self.began = Some(self.now);
         self.announcing -= 1;
         self.crossed |= self.moves_come();
         if self.announcing == 0 {
@@ -480,12 +492,14 @@ impl World {
                 && snapshot.game.position() == &app
                 && target.is_some_and(|target| target.position() == &app)
         };
+        let begins = |at: Instant| self.citrine && self.now - at < SETTINGS;
         let middle = self.middle.as_ref();
         let between = middle.is_none_or(|m| {
             stands(&m.desk) && m.to.deadline().is_none() && self.desk.out.deadline().is_none()
         });
         self.agreed
             && self.announcing == 0
+            && !self.began.is_some_and(begins)
             && self.from_app.deadline().is_none()
             && !self.moves_come()
             && ours
@@ -520,12 +534,17 @@ impl World {
         }
     }
 
+    /// Whether the board has told what the hand has made.
+    fn is_heard(&self) -> bool {
+        let known = self.desk.machine.snapshot().game;
+        known.position() == self.board.game().position()
+    }
+
     /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is told its
     /// settings first, and its game is asked for then.
     fn goes_back(&mut self, action: HandAction) {
         self.pump();
-        let known = self.desk.machine.snapshot().game;
-        if known.position() != self.board.game().position() {
+        if !self.is_heard() {
             self.expected.pop();
         }
         self.hand(action);
