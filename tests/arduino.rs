@@ -102,10 +102,19 @@ impl Sketch {
         writeln!(self.hand, "{squares}").unwrap();
     }
 
+    /// What the board's maker sees next.
+    fn shows(&self) -> String {
+        self.lamp.recv_timeout(PATIENCE).unwrap()
+    }
+
     /// The lamp goes `on` or `off`.
     fn lamp(&self, state: &str) {
-        let said = self.lamp.recv_timeout(PATIENCE).unwrap();
-        assert_eq!(said, format!("lamp {state}"));
+        assert_eq!(self.shows(), format!("lamp {state}"));
+    }
+
+    /// It has read that a new game begins.
+    fn begins(&self) {
+        assert_eq!(self.shows(), "new game");
     }
 }
 
@@ -150,6 +159,7 @@ impl Board {
         board.hears("H0010023\n");
         board.says("H101     1.0DIY-1\n");
         board.hears("NG2Y\n");
+        board.sketch.begins();
         Some(board)
     }
 
@@ -218,6 +228,7 @@ fn a_hand_that_plays_black_is_heard_too() {
         return;
     };
     board.hears("NG3N\nMA e2e4\n");
+    board.sketch.begins();
     board.lamp("on");
     board.hand("e2e4");
     board.lamp("off");
@@ -258,6 +269,7 @@ fn castling_is_told_as_castling() {
     board.hand("e1g1");
     board.says("MB e1g1\n");
     board.hears("NG0Y\n");
+    board.sketch.begins();
     board.hand("e8c8");
     board.says("MB0-0-0\n");
 }
@@ -332,6 +344,7 @@ fn a_game_that_is_over_takes_no_moves() {
     board.hand("e2e4");
     board.is_silent();
     board.hears("NG1Y\n");
+    board.sketch.begins();
     board.hand("e2e4");
     board.says("MB e2e4\n");
 }
@@ -349,8 +362,7 @@ fn what_is_no_square_is_named_and_nothing_is_pressed() {
         ("e2e", "e"),
     ] {
         board.hand(wrong);
-        let said = board.sketch.lamp.recv_timeout(PATIENCE).unwrap();
-        assert_eq!(said, format!("no square: {named}"));
+        assert_eq!(board.sketch.shows(), format!("no square: {named}"));
     }
     board.hand("d2d4");
     board.says("MB d2d4\n");
@@ -448,7 +460,7 @@ fn the_daemon_plays_on_it_and_a_reset_in_mid_game_is_no_harm() {
     let mut game = "position startpos moves".to_owned();
     program.says("position startpos");
     program.says("go wtime 900000 btime 900000");
-    logged("new game");
+    board.begins();
     for (by_hand, answer) in [
         ("e2e4", "e7e5"),
         ("g1f3", "b8c6"),
@@ -468,6 +480,7 @@ fn the_daemon_plays_on_it_and_a_reset_in_mid_game_is_no_harm() {
             board = Sketch::switched_on().unwrap();
             fs::remove_file(&port).unwrap();
             symlink(&board.port, &port).unwrap();
+            board.begins();
             board.lamp("on");
         }
         board.hand(answer);

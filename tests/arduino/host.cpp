@@ -3,8 +3,8 @@
 //   g++ -o swpp-board tests/arduino/host.cpp && ./swpp-board
 //
 // Standard input is the hand: "e2e4" presses e2, then e4; "e1" presses one square. Standard output says "port
-// /dev/pts/N", then "ready", then "lamp on" and "lamp off", and "no square: zz" for what cannot be pressed. It ends with its
-// input.
+// /dev/pts/N", then "ready", then "lamp on" and "lamp off", "new game" when an NG has been read, and "no square: zz" for what
+// cannot be pressed. It ends with its input.
 
 #include "Arduino.h"
 
@@ -104,8 +104,15 @@ int SerialPort::available() {
 }
 
 int SerialPort::read() {
+  static std::string line;
   unsigned char byte;
-  return ::read(port, &byte, 1) == 1 ? byte : -1;
+  if (::read(port, &byte, 1) != 1) return -1;
+  line += byte;
+  if (byte == '\n') {
+    if (line.compare(0, 2, "NG") == 0) puts("new game");
+    line.clear();
+  }
+  return byte;
 }
 
 void SerialPort::print(const char *text) {

@@ -123,11 +123,13 @@ impl Desk {
             return;
         };
         let undelivered = tells && !link.lost.is_empty();
-        // What is told again is not lost.
+        // What is told again is not lost. The link tells that not all was read, and not what: one that was read while the next
+        // was on its way comes twice, and the app may take that as it likes.
         for again in self.unproven.drain(..).filter(|_| undelivered) {
-            let at = link.lost.iter().position(|lost| *lost == again);
-            assert!(at.is_some(), "{again} arrived, and is told again");
-            link.lost.remove(at.unwrap());
+            match link.lost.iter().position(|lost| *lost == again) {
+                Some(at) => drop(link.lost.remove(at)),
+                None => self.lost.push(again.clone()),
+            }
             self.again.push(again);
         }
         link.lost.retain(|text| text.starts_with("MB"));

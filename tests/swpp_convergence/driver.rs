@@ -8,7 +8,7 @@ use boardbridge::{
         machine::Machine,
         name::BoardName,
         occasion::{GameEnd, Occasion, Opponent},
-        snapshot::{LinkState, Snapshot},
+        snapshot::Snapshot,
     },
     driver::{
         Channel, Outcome, Reported, Request,
@@ -187,6 +187,8 @@ struct Wire {
     answered: bool,
     /// NG has gone at some time, for this hand.
     told: Option<Option<Color>>,
+    /// The link has taken one: a game is known here, whatever has arrived.
+    begun: bool,
     /// A game was begun and its end not told.
     running: bool,
     /// A message that waited for its turn on a characteristic may be gone with the link.
@@ -231,8 +233,10 @@ pub struct World {
     littered: bool,
     /// A move that was on its way when the hand went back before it.
     undone: bool,
-    /// A move of the hand's is on its way at the same time as a new game.
+    /// A move of the hand's, or its word that a position was set up, is on its way at the same time as a new game.
     crossed: bool,
+    /// The player has set a position up without a word: the board came there by other moves than those it was told.
+    unsaid: bool,
     target: Game,
     occasion: Occasion,
     number: u64,
@@ -303,6 +307,7 @@ impl World {
             littered: false,
             undone: false,
             crossed: false,
+            unsaid: false,
             target: Game::standard(),
             occasion: Occasion::default(),
             number: 0,
@@ -521,7 +526,10 @@ impl World {
     /// The link has taken a message.
     fn took(&mut self, text: &str) {
         match &text[..2] {
-            "NG" => self.wire.running = true,
+            "NG" => {
+                self.wire.begun = true;
+                self.wire.running = true;
+            }
             "MA" => self.wire.shown = Some(self.now),
             _ => {}
         }
@@ -531,6 +539,8 @@ impl World {
     fn check(&mut self, text: &str) {
         // A board's first game is not known to it, nor its moves taken, before the radio has acknowledged that.
         self.followed &= !(text.starts_with("NG") && self.setup.gatt && self.moves_come());
+        // A move of the hand's that crosses this was made in another position.
+        self.followed &= !(text.starts_with("MA") && self.moves_come());
         let wire = &mut self.wire;
         let kind = &text[..2];
         if kind == "H0" {
@@ -552,7 +562,7 @@ impl World {
             // Told again on another link. A new game that is not new leaves the board behind the program's.
             if again && (kind == "MA" || wire.running) {
                 self.wire.again |= kind == "NG";
-                self.followed &= kind == "MA" && !self.moves_come();
+                self.followed &= kind == "MA" && !self.unsaid;
                 return;
             }
             if kind == "NG" {
@@ -624,6 +634,7 @@ impl World {
                 self.lost(&text);
             } else if text.starts_with("NG") {
                 self.announced = true;
+                self.unsaid = false;
                 // A move of the old game that crosses this is taken for one of the new.
                 let known = acknowledged || !self.setup.gatt;
                 self.followed = known && !self.moves_come() && !self.crossed && !self.wire.again;
@@ -730,7 +741,7 @@ impl World {
             let hands = [self.wire.told.flatten(), self.hand];
             let others = |hand: Color| hand != held.turn();
             let others = hands.into_iter().flatten().any(others) && !before.awaiting;
-            let taken = before.link == LinkState::Up && self.wire.told.is_some() && !others;
+            let taken = self.wire.begun && !others;
             if let Some((at, m)) = made {
                 let right = self.followed && at == held.position();
                 assert!(!right || !taken, "{m:?} was not taken: {held}");
@@ -897,8 +908,9 @@ impl World {
                 self.take_answer();
                 if let Some(m) = Self::pick(&self.target, n) {
                     self.target.push(m);
-                    self.restate();
                 }
+                // Also where the answer was mate: the game has gone on.
+                self.restate();
             }
             Act::GuiJumps(plies, n) => {
                 self.take_answer();
@@ -1089,6 +1101,7 @@ impl World {
         }
         while self.board.poll_transmit().is_some() {}
         self.look(false);
+        self.unsaid |= !says;
         alike(self.board.game(), &self.target);
         if says {
             self.wire.shown = None;
@@ -1096,6 +1109,7 @@ impl World {
             self.command(Command::Ready { client: CLIENT });
         }
         let held = self.snapshot().game;
+        self.crossed |= says && self.games_go();
         self.followed = !crosses && held.position() == self.target.position();
     }
 
@@ -1108,6 +1122,7 @@ impl World {
         let held = self.snapshot().game;
         if before != held {
             let same = held.position() == self.board.game().position();
+            self.crossed |= self.games_go();
             self.followed = same && !crosses;
         }
     }

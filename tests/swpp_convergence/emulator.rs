@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{machine::Machine, name::BoardName},
+    board::{advice::Advice, machine::Machine, name::BoardName},
     driver::{
         Channel, Driver, citrine,
         swpp::{MOVE_WAIT, Swpp, Way},
@@ -32,6 +32,10 @@ use crate::{
 
 /// Longer than any series of waits of any board.
 const LONG: Duration = Duration::from_secs(400);
+
+/// A Citrine that has just been put to the start tells of no move before it has its settings, and its list, which is asked for
+/// then, does not tell whether the hand moved before the app began its game, or after: for so long at most.
+const SETTINGS: Duration = Duration::from_secs(2);
 
 /// What is on the desk.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +132,10 @@ pub struct World {
     /// A new game, or its end, is on its way from the app; a move crossed it.
     announcing: usize,
     crossed: bool,
+    /// The board is a Citrine.
+    citrine: bool,
+    /// When a new game of the app's was heard of last.
+    began: Option<Instant>,
     /// Moves of the hand's that the app is to be told.
     expected: Vec<Move>,
     /// Every move of the hand's, as it would be written, that was not told yet.
@@ -146,6 +154,7 @@ fn written(m: Move) -> String {
 
 impl World {
     pub fn new(setup: Setup) -> Self {
+        let citrine = setup.citrine;
         let hand = Some(Duration::from_millis(700));
         let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if setup.citrine {
             (
@@ -195,6 +204,8 @@ impl World {
             agreed: false,
             announcing: 0,
             crossed: false,
+            citrine,
+            began: None,
             expected: Vec::new(),
             made: Vec::new(),
             told: 0,
@@ -322,6 +333,7 @@ impl World {
         if !text.starts_with("NG") && !text.starts_with("GE") {
             return;
         }
+        self.began = Some(self.now);
         self.announcing -= 1;
         self.crossed |= self.moves_come();
         if self.announcing == 0 {
@@ -464,7 +476,8 @@ impl World {
         (!moves.is_empty()).then(|| moves[n % moves.len()])
     }
 
-    /// Whether everybody has the app's game, and the hand is awaited in it.
+    /// Whether everybody has the app's game, and the hand is awaited in it and told so: not while its board is on the way to a
+    /// position that the app has left.
     fn is_awaited(&mut self) -> bool {
         let app = self.app.game().position().clone();
         let ours = self.app.playing().is_some_and(|p| p.board_has(app.turn()));
@@ -475,15 +488,18 @@ impl World {
                 && snapshot.link.is_open()
                 && snapshot.sure
                 && snapshot.awaiting
+                && snapshot.advice != Advice::Nothing
                 && snapshot.game.position() == &app
                 && target.is_some_and(|target| target.position() == &app)
         };
+        let begins = |at: Instant| self.citrine && self.now - at < SETTINGS;
         let middle = self.middle.as_ref();
         let between = middle.is_none_or(|m| {
             stands(&m.desk) && m.to.deadline().is_none() && self.desk.out.deadline().is_none()
         });
         self.agreed
             && self.announcing == 0
+            && !self.began.is_some_and(begins)
             && self.from_app.deadline().is_none()
             && !self.moves_come()
             && ours
@@ -516,6 +532,22 @@ impl World {
             let front = Duration::from_millis(if self.middle.is_some() { 1000 } else { 20 });
             self.pass(front);
         }
+    }
+
+    /// Whether the board has told what the hand has made.
+    fn is_heard(&self) -> bool {
+        let known = self.desk.machine.snapshot().game;
+        known.position() == self.board.game().position()
+    }
+
+    /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is told its
+    /// settings first, and its game is asked for then.
+    fn goes_back(&mut self, action: HandAction) {
+        self.pump();
+        if !self.is_heard() {
+            self.expected.pop();
+        }
+        self.hand(action);
     }
 
     /// The app tells of a beginning or an end.
@@ -588,8 +620,8 @@ impl World {
                     self.hand(HandAction::Wrong(uci(m)));
                 }
             }
-            Act::HandTakesBack => self.hand(HandAction::TakeBack),
-            Act::HandNewGame => self.hand(HandAction::NewGame),
+            Act::HandTakesBack => self.goes_back(HandAction::TakeBack),
+            Act::HandNewGame => self.goes_back(HandAction::NewGame),
             Act::BoardJunk(length) => {
                 self.hand(HandAction::Garbage(length));
                 if self.plugged {
@@ -629,7 +661,9 @@ impl World {
 
     fn app_moves(&mut self) {
         let offline = self.app.playing().is_some_and(|playing| playing.kind == 0);
-        if offline && (self.moves_come() || !self.expected.is_empty() || !self.front().is_quiet()) {
+        let comes = |desk: &Desk| desk.tells_moves() || !desk.is_quiet();
+        let between = self.middle.as_ref().is_some_and(|m| comes(&m.desk));
+        if offline && (!self.expected.is_empty() || comes(&self.desk) || between) {
             // Both have moved.
             self.disagree();
         }

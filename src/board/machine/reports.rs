@@ -480,6 +480,13 @@ impl Machine {
             None if self.held.certainty() == Certainty::Unsure => Game::standard(),
             None => held.clone(),
         };
+        // A position has no en-passant right: where the program has the double step, it is shown after the position before.
+        let is_programs = |game: &Game| self.claims.target().is_some_and(|t| t.continues(game));
+        let game = if game.position().legal_ep_square().is_some() && is_programs(&game) {
+            game.truncated(game.len().saturating_sub(1))
+        } else {
+            game
+        };
         let new_to_board = game != *held;
         if new_to_board {
             self.following = Some(Following {
@@ -561,6 +568,8 @@ impl Machine {
                 self.event(Event::SetUp { fen });
             }
         }
+        // What the hand makes of it next may be known at once.
+        self.claims.taken_back_to(self.held.game().len());
         self.claims
             .stepped(self.held.game(), self.held.fresh_from());
         self.front_ends_know();

@@ -225,7 +225,8 @@ impl Swpp {
                     self.remind(now, self.forgets != Some(false));
                 }
             }
-            Ok(Message::BoardMove(wording)) if self.handshake.is_done() => {
+            // On a new link it may come before H1: the hand does not wait for that.
+            Ok(Message::BoardMove(wording)) => {
                 // A move told twice is from before; nobody moves a piece the same way twice running.
                 if self.heard.replace(wording) != Some(wording) {
                     self.unheard.clear();
@@ -236,12 +237,6 @@ impl Swpp {
                     wording,
                 };
                 self.events.push_back(DriverEvent::Moved(reported));
-            }
-            Ok(Message::BoardMove(_)) => {
-                self.unreadable(format!(
-                    "a move before the handshake: {}",
-                    printable(line, MAX_LINE)
-                ));
             }
             // What only an app says: an echo, or two apps on one line.
             Ok(_) => self.unreadable(format!(
@@ -296,6 +291,14 @@ impl Swpp {
             }
             // Whether it arrived makes no difference to the next game, which is announced anew.
             Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending | Part::Repeat, _) => {}
+        }
+    }
+
+    /// How long the hand has for what is shown; its time does not run out before what is on the way there has arrived.
+    fn hand_until(&self) -> Option<Instant> {
+        match self.doing {
+            Some(Doing::Hand(until)) if self.outbox.is_empty() => Some(until),
+            _ => None,
         }
     }
 
@@ -426,7 +429,7 @@ impl Driver for Swpp {
             },
             None => {}
         }
-        if matches!(self.doing, Some(Doing::Hand(until)) if until <= now) {
+        if self.hand_until().is_some_and(|until| until <= now) {
             self.doing = None;
         }
         if self.repeats_at.take_if(|at| *at <= now).is_some() {
@@ -439,14 +442,10 @@ impl Driver for Swpp {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let hand = match self.doing {
-            Some(Doing::Hand(until)) => Some(until),
-            _ => None,
-        };
         [
             self.handshake.deadline(),
             self.outbox.deadline(),
-            hand,
+            self.hand_until(),
             self.asked,
             self.line_ends,
             self.repeats_at,
