@@ -100,6 +100,15 @@ fn move_or_wait() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// With `LINK_LOG` set, what happens is told on the standard error.
+fn log(now: Instant, what: impl Fn() -> String) {
+    static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    if std::env::var_os("LINK_LOG").is_some() {
+        let at = now.duration_since(*BEGAN.get_or_init(|| now)).as_secs_f64();
+        eprintln!("{at:9.3} {}", what());
+    }
+}
+
 fn side() -> impl Strategy<Value = Side> {
     any::<bool>().prop_map(|first| if first { Side::First } else { Side::Second })
 }
@@ -145,18 +154,28 @@ impl Place {
         let mut moved = false;
         while let Some(bytes) = self.machine.poll_transmit(now) {
             moved = true;
+            log(now, || {
+                format!("{} > {}", self.plugged, bytes.bytes().escape_ascii())
+            });
             if self.plugged {
                 self.board.received(now, bytes.bytes());
             }
         }
         while let Some(bytes) = self.board.poll_transmit() {
             moved = true;
+            log(now, || {
+                format!("{} < {}", self.plugged, bytes.escape_ascii())
+            });
             if self.plugged {
                 self.machine.received(now, Channel::Serial, &bytes);
             }
         }
-        while self.board.poll_report().is_some() {}
-        while self.machine.poll_event().is_some() {}
+        while let Some(report) = self.board.poll_report() {
+            log(now, || format!("board: {report:?}"));
+        }
+        while let Some(event) = self.machine.poll_event() {
+            log(now, || format!("{event:?}"));
+        }
         moved
     }
 }
@@ -291,6 +310,7 @@ impl World {
                 }
                 while let Some(command) = self.session.poll_command(side) {
                     moved = true;
+                    log(self.now, || format!("{side:?} * {command}"));
                     machine.command(self.now, command);
                 }
             }
@@ -527,6 +547,7 @@ fn run(citrines: [bool; 2], white: Side, is_far: bool, acts: &[(Side, Act)]) {
     let mut world = World::new(citrines, white, is_far);
     world.acts = format!("{acts:?}");
     for (side, act) in acts {
+        log(world.now, || format!("{side:?} {act:?}"));
         world.does(*side, act);
     }
     world.settles();
@@ -637,6 +658,41 @@ mod told {
             world.pass(LONG);
             world.has("e2e4 e7e5");
         }
+    }
+
+    #[test]
+    fn a_move_out_of_turn_before_a_set_up_is_proved_is_led_back() {
+        let mut world = World::new([true, true], Side::Second, false);
+        let plays = |world: &mut World, side, m: &str| {
+            world.hand(side, HandAction::Move(m.parse().unwrap()));
+        };
+        world.pass(Duration::from_millis(950));
+        plays(&mut world, Side::Second, "a2a3");
+        world.hand(Side::Second, HandAction::NewGame);
+        world.pass(Duration::from_millis(1200));
+        plays(&mut world, Side::First, "b8a6");
+        world.does(Side::First, &Act::TakesBack);
+        plays(&mut world, Side::First, "b8c6");
+        plays(&mut world, Side::First, "b2b3");
+        world.pass(Duration::from_millis(1500));
+        // Its board is being given the position after a2a3.
+        plays(&mut world, Side::Second, "b8c6");
+        world.pass(LONG);
+        world.has("a2a3");
+    }
+
+    #[test]
+    fn a_pawn_is_taken_en_passant_on_a_board_that_was_switched_off_meanwhile() {
+        let mut world = World::new([true, false], Side::First, false);
+        world.pass(Duration::from_secs(90));
+        world.plays(Side::First, "e2e4");
+        world.plays(Side::Second, "a7a6");
+        world.plays(Side::First, "e4e5");
+        world.plays(Side::Second, "d7d5");
+        world.does(Side::Second, &Act::PowerCycle(false));
+        world.pass(Duration::from_secs(180));
+        world.plays(Side::First, "e5d6");
+        world.has("e2e4 a7a6 e4e5 d7d5 e5d6");
     }
 
     #[test]

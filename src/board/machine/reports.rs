@@ -480,6 +480,12 @@ impl Machine {
             None if self.held.certainty() == Certainty::Unsure => Game::standard(),
             None => held.clone(),
         };
+        // A position has no en-passant right: the double step is shown, or made again, after the position before it.
+        let game = if game.position().legal_ep_square().is_some() {
+            game.truncated(game.len().saturating_sub(1))
+        } else {
+            game
+        };
         let new_to_board = game != *held;
         if new_to_board {
             self.following = Some(Following {
@@ -562,6 +568,8 @@ impl Machine {
                 self.event(Event::SetUp { fen });
             }
         }
+        // What the hand makes of it next may be known at once.
+        self.claims.taken_back_to(self.held.game().len());
         self.claims
             .stepped(self.held.game(), self.held.fresh_from());
         self.front_ends_know();
