@@ -419,7 +419,9 @@ impl World {
 
     fn moves_go(&self) -> bool {
         let changes = |sent: &Sent| sent.text.starts_with("MA") || sent.text.starts_with("NG");
-        self.wire.refused.is_some() || self.wire.left || self.to_board.under_way().any(changes)
+        // What the radio has not told yet of a message that has gone is not known here either.
+        let untold = self.wire.refused.is_some() || !self.outcomes.is_empty();
+        untold || self.wire.left || self.to_board.under_way().any(changes)
     }
 
     /// Lets everything said now go on its way.
@@ -638,6 +640,7 @@ impl World {
                 // A move of the old game that crosses this is taken for one of the new.
                 let known = acknowledged || !self.setup.gatt;
                 self.followed = known && !self.moves_come() && !self.crossed && !self.wire.again;
+                self.undone |= self.moves_come();
                 self.crossed &= self.games_go();
             }
             if acknowledged {
@@ -753,15 +756,19 @@ impl World {
             self.told.push(m);
             self.followed &= made.is_some_and(|(at, _)| at == held.position());
         } else {
-            // The last move, the other way round: it is taken back.
-            let last = held.last().unwrap();
+            // The last move, the other way round: it is taken back. Or one that brings the pieces to where they stood before.
+            let plies = after.game.len();
+            alike(&after.game, &held.truncated(plies));
+            let back = &held.moves()[plies..];
+            let undoes = back.len() == 1 && reported.undoes(Reported::of(back[0]));
+            let goes_back =
+                back.len() > 1 && back.iter().any(|m| reported.undoes(Reported::of(*m)));
             assert!(
-                reported.undoes(Reported::of(last)),
+                undoes || goes_back,
                 "{reported:?} in {held}: {}",
                 after.game
             );
-            alike(&after.game, &held.truncated(held.len() - 1));
-            self.told.retain(|m| *m != last);
+            self.told.retain(|m| !back.contains(m));
             self.followed = false;
         }
         if self.undone {

@@ -480,9 +480,8 @@ impl Machine {
             None if self.held.certainty() == Certainty::Unsure => Game::standard(),
             None => held.clone(),
         };
-        // A position has no en-passant right: where the program has the double step, it is shown after the position before.
-        let is_programs = |game: &Game| self.claims.target().is_some_and(|t| t.continues(game));
-        let game = if game.position().legal_ep_square().is_some() && is_programs(&game) {
+        // A position has no en-passant right: the double step is shown, or made again, after the position before it.
+        let game = if game.position().legal_ep_square().is_some() {
             game.truncated(game.len().saturating_sub(1))
         } else {
             game

@@ -66,6 +66,8 @@ enum Part {
     Ending,
     /// A message that may have been lost with the link before.
     Repeat,
+    /// The move that waits for the hand, shown again.
+    Again,
 }
 
 /// The step under way.
@@ -186,7 +188,7 @@ impl Swpp {
         let shown = self.unheard.last();
         let shown = shown.filter(|m| matches!(m, Message::AppMove(_)));
         if let Some(message) = shown.filter(|m| restarted || !castles(m)).cloned() {
-            self.send(&message, Part::Repeat);
+            self.send(&message, Part::Again);
             self.doing = Some(Doing::Hand(now + self.move_wait));
         }
     }
@@ -284,13 +286,14 @@ impl Swpp {
                     "the board refuses to talk: {why}; write and notify in its ble = {{ … }} name the ones to use"
                 ));
             }
-            Settled::Done(Part::Repeat) => {
+            Settled::Done(Part::Repeat | Part::Again) => {
                 if let Some(Doing::Hand(until)) = &mut self.doing {
                     *until = now + self.move_wait;
                 }
             }
             // Whether it arrived makes no difference to the next game, which is announced anew.
-            Settled::Done(Part::Ending) | Settled::GivenUp(Part::Ending | Part::Repeat, _) => {}
+            Settled::Done(Part::Ending)
+            | Settled::GivenUp(Part::Ending | Part::Repeat | Part::Again, _) => {}
         }
     }
 
@@ -490,6 +493,7 @@ impl Driver for Swpp {
         if !self.repeats {
             // What the hand has made, or a position set up by hand has replaced, is not shown again.
             self.unheard.clear();
+            self.outbox.retract(Part::Again);
         }
     }
 
