@@ -79,6 +79,8 @@ pub(super) struct Woods {
     all: Vec<Wood>,
     /// Those of before, while a landing is taken in: kept, so that nothing is allocated.
     before: Vec<Wood>,
+    /// Whether what was lifted last had just been put down.
+    bounces: bool,
     /// When which square was touched last, and whether a piece was lifted.
     touched: Option<(Instant, Square, bool)>,
 }
@@ -90,6 +92,7 @@ impl Woods {
         Self {
             all,
             before: Vec::with_capacity(MOST),
+            bounces: false,
             touched: None,
         }
     }
@@ -134,29 +137,34 @@ impl Woods {
             }
             wood.returned.discard(square);
         }
+        let told_twice = self.touched_just_now(now, square, true);
+        self.bounces = self.touched_just_now(now, square, false) || (self.bounces && told_twice);
         self.touched = Some((now, square, true));
         self.merge();
     }
 
+    /// Whether the last touch was of this square and so short ago that no hand took one piece off and put another one down.
+    fn touched_just_now(&self, now: Instant, square: Square, lifted: bool) -> bool {
+        self.touched.is_some_and(|(at, last, was_lifted)| {
+            last == square && was_lifted == lifted && now.saturating_duration_since(at) < BOUNCE
+        })
+    }
+
     /// A piece is put down. `standing`: how the pieces stood before anything was disturbed.
     pub fn land(&mut self, now: Instant, square: Square, standing: &Board, may: &May<'_>) {
-        let again = self
-            .touched
-            .replace((now, square, false))
-            .filter(|(at, last, _)| *last == square && now.saturating_duration_since(*at) < BOUNCE);
-        match again {
-            // The same landing told twice.
-            Some((_, _, false)) => return,
-            // No hand takes one piece off and puts another one down as fast.
-            Some((_, _, true)) if self.all.iter().all(|wood| wood.lifted.is_some()) => {
-                for wood in &mut self.all {
-                    if let Some(piece) = wood.lifted {
-                        wood.pieces.set_piece_at(square, piece);
-                    }
+        let told_twice = self.touched_just_now(now, square, false);
+        let bounces = self.bounces && self.touched_just_now(now, square, true);
+        self.touched = Some((now, square, false));
+        if told_twice {
+            return;
+        }
+        if bounces && self.all.iter().all(|wood| wood.lifted.is_some()) {
+            for wood in &mut self.all {
+                if let Some(piece) = wood.lifted {
+                    wood.pieces.set_piece_at(square, piece);
                 }
-                return;
             }
-            _ => {}
+            return;
         }
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
