@@ -498,8 +498,8 @@ impl World {
             assert!(self.session.over().is_none(), "{}", self.acts);
             assert!(self.session.game().is_empty(), "{}", self.acts);
         }
-        // A hand behind the SWPP that moved out of turn is led back by the next move. Where that is the only one there is, it stands
-        // there already, and what the hand played after it is its answer.
+        // A hand behind the SWPP that moved out of turn is led back by the next move. Where that is the only one
+        // there is, it stands there already, and what the hand played after it is its answer.
         while self.far.is_some()
             && self.session.over().is_none()
             && self.to_move() == Side::First

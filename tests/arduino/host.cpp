@@ -3,8 +3,8 @@
 //   g++ -o swpp-board tests/arduino/host.cpp && ./swpp-board
 //
 // Standard input is the hand: "e2e4" presses e2, then e4; "e1" presses one square. Standard output says "port
-// /dev/pts/N", then "ready", then "lamp on" and "lamp off", "new game" when an NG has been read, and "no square: zz" for what
-// cannot be pressed. It ends with its input.
+// /dev/pts/N", then "ready", then "lamp on" and "lamp off", "new game" when an NG has been read, and "no square: zz" for
+// what cannot be pressed. It ends with its input.
 
 #include "Arduino.h"
 

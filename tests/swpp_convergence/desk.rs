@@ -123,8 +123,8 @@ impl Desk {
             return;
         };
         let undelivered = tells && !link.lost.is_empty();
-        // What is told again is not lost. The link tells that not all was read, and not what: one that was read while the next
-        // was on its way comes twice, and the app may take that as it likes.
+        // What is told again is not lost. The link tells that not all was read, and not what: one that was read while
+        // the next was on its way comes twice, and the app may take that as it likes.
         for again in self.unproven.drain(..).filter(|_| undelivered) {
             match link.lost.iter().position(|lost| *lost == again) {
                 Some(at) => drop(link.lost.remove(at)),

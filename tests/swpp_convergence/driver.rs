@@ -756,7 +756,8 @@ impl World {
             self.told.push(m);
             self.followed &= made.is_some_and(|(at, _)| at == held.position());
         } else {
-            // The last move, the other way round: it is taken back. Or one that brings the pieces to where they stood before.
+            // The last move, the other way round: it is taken back. Or one that brings the pieces to where they stood
+            // before.
             let plies = after.game.len();
             alike(&after.game, &held.truncated(plies));
             let back = &held.moves()[plies..];

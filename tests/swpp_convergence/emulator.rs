@@ -33,8 +33,8 @@ use crate::{
 /// Longer than any series of waits of any board.
 const LONG: Duration = Duration::from_secs(400);
 
-/// A Citrine that has just been put to the start tells of no move before it has its settings, and its list, which is asked for
-/// then, does not tell whether the hand moved before the app began its game, or after: for so long at most.
+/// A Citrine that has just been put to the start tells of no move before it has its settings, and its list, which is
+/// asked for then, does not tell whether the hand moved before the app began its game, or after: for so long at most.
 const SETTINGS: Duration = Duration::from_secs(2);
 
 /// What is on the desk.
@@ -476,8 +476,8 @@ impl World {
         (!moves.is_empty()).then(|| moves[n % moves.len()])
     }
 
-    /// Whether everybody has the app's game, and the hand is awaited in it and told so: not while its board is on the way to a
-    /// position that the app has left.
+    /// Whether everybody has the app's game, and the hand is awaited in it and told so: not while its board is on the
+    /// way to a position that the app has left.
     fn is_awaited(&mut self) -> bool {
         let app = self.app.game().position().clone();
         let ours = self.app.playing().is_some_and(|p| p.board_has(app.turn()));
@@ -540,8 +540,8 @@ impl World {
         known.position() == self.board.game().position()
     }
 
-    /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is told its
-    /// settings first, and its game is asked for then.
+    /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is
+    /// told its settings first, and its game is asked for then.
     fn goes_back(&mut self, action: HandAction) {
         self.pump();
         if !self.is_heard() {
