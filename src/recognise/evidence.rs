@@ -343,10 +343,10 @@ impl Evidence {
             let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
             self.faint.set(square, believed);
         }
-        // What only one picture told, which may be an old one, the next confirms or untells.
+        // What only an old picture told is untold by the next.
         let untold = self.filled_by_picture & !picture;
         self.filled &= !untold;
-        self.filled_by_picture = placed & !self.full;
+        self.filled_by_picture &= picture;
         // Squares that held a piece and read empty now.
         let stands = self.full & !self.up;
         self.fell &= !picture;

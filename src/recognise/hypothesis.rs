@@ -122,6 +122,11 @@ impl Hypotheses {
         &self.afters[index]
     }
 
+    /// Whether the pieces stand so after one of them.
+    pub fn leads_to(&self, pieces: &Board) -> bool {
+        self.afters.contains(pieces)
+    }
+
     /// Whether such a piece may be put down there.
     pub fn goes(&self, piece: Piece, square: Square) -> bool {
         self.goes[kind(piece)].contains(square)

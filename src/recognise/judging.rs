@@ -102,11 +102,10 @@ impl Recogniser {
         let list = &self.hypotheses;
         let mut found = Found::Nothing;
         let mut clear = true;
+        let mut calm = false;
         let mut best = Fit::No;
         for wood in self.woods.iter() {
-            if wood.pieces == self.standing && wood.is_known() && !resumed {
-                return Found::Nothing;
-            }
+            calm |= wood.pieces == self.standing && wood.is_known() && !resumed;
             if let Some(Made { index, .. }) = wood.made {
                 let fit = fit(list, index, wood, up, filled);
                 let missing = self.evidence.fell & !list.get(index).vacates;
@@ -122,6 +121,9 @@ impl Recogniser {
         }
         if best == Fit::Whole {
             return if clear { found } else { Found::Nothing };
+        }
+        if calm {
+            return Found::Nothing;
         }
         if !self.is_shaky()
             && !resumed

@@ -181,8 +181,10 @@ impl Woods {
         let calm =
             |wood: &Wood| wood.pieces == *standing && wood.is_known() && wood.returned.is_empty();
         if self.all.iter().any(calm) {
-            // All is as it was, or a capture is being taken back.
-            self.all.retain(|wood| calm(wood) || wood.returned.any());
+            // All is as it was, or a capture is being taken back, or king and rook were exchanged.
+            let exchanged = |wood: &Wood| may.first.leads_to(&wood.pieces);
+            self.all
+                .retain(|wood| calm(wood) || wood.returned.any() || exchanged(wood));
         }
     }
 
