@@ -35,8 +35,10 @@ use crate::{game::Game, sense::Sensed};
 /// Possibilities there is room for from the start: a position has at most 218 legal moves, and those of the
 /// position before are looked at too.
 const POSSIBILITIES: usize = 512;
-/// Possibilities that are followed by others at a time: each reading of two pieces in the hand may have its own.
-const AHEAD: usize = 3;
+/// Possibilities that are followed by others at a time: a rook that slides along its file makes six moves before its last.
+const AHEAD: usize = 8;
+/// Moves that may follow one: a position has at most 218.
+const FOLLOWING: usize = 220;
 /// Pictures after an absence that may tell by themselves what happened in it.
 const PICTURES_TO_RESUME: u8 = 3;
 /// Things recognised that may wait to be fetched: what one thing sensed can make.
@@ -130,7 +132,7 @@ impl Recogniser {
             hypotheses: Hypotheses::with_capacity(POSSIBILITIES),
             nexts: std::array::from_fn(|_| Next {
                 after: None,
-                list: Hypotheses::with_capacity(POSSIBILITIES),
+                list: Hypotheses::with_capacity(FOLLOWING),
             }),
             pending: None,
             puzzle_due: None,

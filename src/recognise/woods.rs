@@ -8,9 +8,9 @@ use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use super::{Next, evidence::BOUNCE, hypothesis::Hypotheses};
 
-/// Woods followed at a time. With three pieces in the hand there are six; a hand that holds more is asked to put
-/// them down.
-pub(super) const MOST: usize = 12;
+/// Woods followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand that
+/// holds more is asked to put them down.
+pub(super) const MOST: usize = 24;
 
 /// A possibility that has stood on a wood, and may stand there still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,7 @@ impl Wood {
             && self.unseen == other.unseen
             && self.returned == other.returned
             && self.lifted == other.lifted
+            && self.made.map(|made| made.index) == other.made.map(|made| made.index)
     }
 }
 
