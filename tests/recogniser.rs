@@ -256,6 +256,17 @@ fn a_board_that_loses_no_events_does_not_ask_about_a_dark_square() {
 }
 
 #[test]
+fn a_board_whose_squares_never_go_dark_is_believed_where_one_reads_empty() {
+    let mut hand = Hand::after("e2e4 d7d5");
+    hand.sensing(Sensing {
+        goes_dark: false,
+        ..Sensing::default()
+    });
+    hand.does("picture +2000 picture +2000 (e4u) +300 d5u +500 d5d +300");
+    assert_eq!(hand.does("picture +2000 picture +2500"), "e4d5");
+}
+
+#[test]
 fn a_board_that_sends_pictures_only_is_read_from_them() {
     let mut hand = Hand::after("e2e4 d7d5");
     hand.sensing(Sensing {

@@ -122,7 +122,7 @@ impl Recogniser {
         if best == Fit::Whole {
             return if clear { found } else { Found::Nothing };
         }
-        if calm {
+        if calm && self.sensing.goes_dark {
             return Found::Nothing;
         }
         if !self.is_shaky()
@@ -182,7 +182,10 @@ impl Recogniser {
                     continue;
                 };
                 let wrong = differing(&wood.pieces, after) & holds & full & !strange;
-                if !(wrong.is_empty() || (resumed && stray.any() && wrong.is_subset(h.swaps))) {
+                // A piece put straight may be the one that took it, lifted unseen.
+                let took = wrong.is_subset(h.swaps & e.landed) && !self.sensing.goes_dark;
+                let taken = took || (resumed && wrong.is_subset(h.swaps));
+                if !(wrong.is_empty() || (taken && stray.any())) {
                     continue;
                 }
                 // Where things are known to have been done unseen, everything must have its reason.

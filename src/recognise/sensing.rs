@@ -9,6 +9,8 @@ pub struct Sensing {
     pub events: bool,
     /// It may lose lifts and placements.
     pub loses_events: bool,
+    /// A square that holds a piece may read empty. Where none does, a piece whose square reads empty is gone.
+    pub goes_dark: bool,
     /// Its pictures come this often at least.
     pub period: Duration,
 }
@@ -19,6 +21,7 @@ impl Default for Sensing {
         Self {
             events: true,
             loses_events: true,
+            goes_dark: true,
             period: Duration::from_millis(2_040),
         }
     }
