@@ -13,12 +13,13 @@ use std::{hint::black_box, time::Instant};
 use boardbridge::{
     board::{held::Held, machine::Machine},
     driver::{
-        Channel, Driver, Reported, citrine,
-        lines::Lines,
+        Driver, citrine,
         ucb::{self, codec::PositionFormat},
     },
     game::Game,
+    lines::Lines,
     uci::command,
+    vocabulary::{Channel, Reported},
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use shakmaty::{Chess, Position, Role, Square};

@@ -26,7 +26,6 @@ use std::{
 };
 
 use boardbridge::{
-    bus::Event,
     config::Config,
     daemon::Daemon,
     driver::neo::codec::{EVENTS, OCCUPANCY},
@@ -35,6 +34,7 @@ use boardbridge::{
         neo::{Neo, Settings},
         radio::ADDRESS,
     },
+    vocabulary::Event,
 };
 use criterion::{Criterion, criterion_group};
 use tokio::{

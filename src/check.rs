@@ -5,10 +5,10 @@ use std::{fmt::Write as _, path::Path};
 #[cfg(target_os = "linux")]
 use crate::access::barred;
 use crate::{
-    board::name::BoardName,
     config::{Config, Listen, board::SerialConfig},
     driver::registry,
     transport::{ble::Radio, is_gadget_port},
+    vocabulary::BoardName,
 };
 
 /// What the configuration would run, in words.

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::board::{command::ClientId, name::BoardName, occasion::Opponent};
+use crate::vocabulary::{BoardName, ClientId, Opponent};
 
 /// Clients listed at once: every GUI that is let in, and more configured front-ends than anybody has. Those beyond are
 /// served, and not listed.

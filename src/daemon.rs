@@ -12,17 +12,20 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, info, warn};
 
 use crate::{
-    board::{actor::Actor, machine::Machine, name::BoardName},
+    board::{actor::Actor, machine::Machine},
     bus::{BoardEvent, BoardHandle, Bus, CAPACITY},
     config::{
-        BoardConfig, BoardKind, Config, LinkConfig, Listen, WhitePawnConfig,
-        board::CORRECTION_WAIT, link::With,
+        BoardConfig, Config, LinkConfig, Listen, WhitePawnConfig, board::CORRECTION_WAIT,
+        link::With,
     },
     driver::{
         registry::{self, SWPP_BAUD},
         swpp::Swpp,
     },
-    games::{self, folder::Folder, folder::Writer},
+    games::{
+        self,
+        folder::{Folder, Writer},
+    },
     link::{self, Player, server::Link},
     status,
     transcript::Recorder,
@@ -33,6 +36,7 @@ use crate::{
         tcp::{TcpPeer, bound_buffers},
     },
     uci::server,
+    vocabulary::{BoardKind, BoardName},
     whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
 };
 

@@ -19,7 +19,6 @@ use tokio::{
 use tracing::{debug, warn};
 
 use crate::{
-    board::{advice::Advice, snapshot::Snapshot},
     config::{Config, ConfigError},
     daemon::{Daemon, StartError, stop_signal},
     simulate::{
@@ -30,6 +29,7 @@ use crate::{
         radio::Radio,
         run::{Kind, Settings, board},
     },
+    vocabulary::{Advice, Snapshot},
 };
 
 /// How long a simulated hand takes for a move.

@@ -9,7 +9,7 @@
 //! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`places`] says who may be.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
+//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
 //! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
 //! are boards without hardware, [`reach`] says why a daemon cannot be reached.
@@ -35,6 +35,7 @@ pub mod driver;
 pub mod game;
 pub mod games;
 pub mod guidance;
+pub mod lines;
 pub mod link;
 pub mod log;
 pub mod places;
@@ -50,5 +51,6 @@ pub mod swpp;
 pub mod transcript;
 pub mod transport;
 pub mod uci;
+pub mod vocabulary;
 pub mod watch;
 pub mod whitepawn;

@@ -12,6 +12,8 @@ use std::{
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+/// Wait after a connection could not be accepted (file descriptors exhausted).
+pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 /// How long a connection that makes room may take to end. It has nothing left to do.
 pub const LEAVE_WAIT: Duration = Duration::from_secs(2);
 

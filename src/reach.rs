@@ -4,7 +4,7 @@ use std::{io, net::ToSocketAddrs};
 
 use crate::{
     config::{DEFAULT_STATUS, DEFAULT_UCI},
-    driver::lines::printable,
+    lines::printable,
 };
 
 /// Bytes repeated of what something else says.

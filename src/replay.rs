@@ -9,10 +9,11 @@ use figment::{
 use thiserror::Error;
 
 use crate::{
-    board::{machine::Machine, name::BoardName},
+    board::machine::Machine,
     config::BoardConfig,
     driver::registry,
     transcript::{Entry, Item, Transcript},
+    vocabulary::BoardName,
 };
 
 /// Deadlines served between two inputs at most: a day of waiting makes some thirty thousand.

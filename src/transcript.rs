@@ -38,14 +38,11 @@ use thiserror::Error;
 use tracing::warn;
 
 use crate::{
-    board::{
-        command::{ClientId, Command},
-        name::BoardName,
-        occasion::GameEnd,
-    },
-    bus::Event,
-    driver::{Channel, Outcome, Outgoing, Request, channel::NoChannel},
     game::Game,
+    vocabulary::{
+        BoardName, Channel, ClientId, Command, Event, GameEnd, NoChannel, Outcome, Outgoing,
+        Request,
+    },
 };
 
 /// A recording stops at this size: a session of a whole day has some 2 MB, a flood has no end.

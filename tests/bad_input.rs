@@ -13,9 +13,9 @@ mod support;
 use std::time::Duration;
 
 use boardbridge::{
-    bus::Event,
     simulate::run::Kind,
     uci::server::{self, MAX_CLIENTS_EACH, MAX_TURNS},
+    vocabulary::Event,
 };
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{

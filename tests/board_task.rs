@@ -19,16 +19,15 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        actor::Actor, machine::Machine, name::BoardName, occasion::Beginning, snapshot::LinkState,
-    },
-    bus::{Bus, CAPACITY, Event},
+    board::{actor::Actor, machine::Machine},
+    bus::{Bus, CAPACITY},
     config::BoardConfig,
-    driver::{Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Step, registry},
+    driver::{Capabilities, Driver, DriverEvent, Step, registry},
     game::Game,
     simulate::run::Kind,
     transport::{Transport, serial::SerialPort},
     uci::server,
+    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing},
 };
 use figment::{
     Figment,

@@ -12,23 +12,14 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::Occasion,
-        snapshot::LinkState,
-    },
-    driver::{
-        Channel,
-        citrine::{
-            self,
-            timing::{CHECK_EVERY, LIT_WAIT},
-        },
+    board::machine::Machine,
+    driver::citrine::{
+        self,
+        timing::{CHECK_EVERY, LIT_WAIT},
     },
     game::{Game, uci},
     simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine},
+    vocabulary::{Advice, BoardName, Channel, ClientId, Command, LinkState, Occasion},
 };
 use shakmaty::Position;
 

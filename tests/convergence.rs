@@ -16,17 +16,11 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::Occasion,
-        snapshot::Snapshot,
-    },
-    driver::{Channel, Driver, citrine, ucb},
+    board::machine::Machine,
+    driver::{Driver, citrine, ucb},
     game::Game,
     simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
+    vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion, Snapshot},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 use shakmaty::{Move, Position, uci::UciMove};

@@ -18,22 +18,17 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::ClientId,
-        name::BoardName,
-        occasion::{GameEnd, Judge, Opponent},
-        snapshot::{LinkState, Place, Snapshot},
-    },
-    bus::{BoardEvent, BoardHandle, Bus, By, Event},
+    bus::{BoardEvent, BoardHandle, Bus},
     clients::{Client, ClientKind},
-    config::BoardKind,
-    driver::BoardResult,
     game::Game,
     guidance::Action,
     status::{
         self,
         lines::{Present, closed_line, event_line, lagged_line},
+    },
+    vocabulary::{
+        Advice, BoardKind, BoardName, BoardResult, By, ClientId, Event, GameEnd, Judge, LinkState,
+        Opponent, Place, Snapshot,
     },
     watch::text::Text,
 };

@@ -20,22 +20,19 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        command::{ClientId, Command as BoardCommand},
-        machine::Machine,
-        name::BoardName,
-        occasion::{GameEnd, Judge, Occasion},
-        snapshot::Snapshot,
-    },
-    bus::By,
+    board::machine::Machine,
     config::{BoardConfig, GamesConfig, games::TagText},
-    driver::{Channel, registry},
+    driver::registry,
     game::Game,
     games::{
         folder::{Folder, Found, remedy},
         keeper::{Keeper, Notice, RETRY_WAIT, WRITE_GAP},
     },
     simulate::run::Kind,
+    vocabulary::{
+        BoardName, By, Channel, ClientId, Command as BoardCommand, GameEnd, Judge, Occasion,
+        Snapshot,
+    },
 };
 use figment::{
     Figment,

@@ -18,15 +18,6 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        name::BoardName,
-        occasion::GameEnd,
-        snapshot::{LinkState, Place, Snapshot},
-    },
-    config::BoardKind,
-    driver::{Misplaced, Reported},
     game::Game,
     guidance::{Action, Picture as Stands, guide},
     uci::{
@@ -36,6 +27,10 @@ use boardbridge::{
             text::KEYWORDS,
         },
         session::{self, Session},
+    },
+    vocabulary::{
+        Advice, BoardKind, BoardName, ClientId, Command, GameEnd, LinkState, Misplaced, Place,
+        Reported, Snapshot,
     },
 };
 use gui::ModelGui;

@@ -14,18 +14,13 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::{GameEnd, Occasion},
-        snapshot::Snapshot,
-    },
-    driver::{Channel, Driver, citrine, swpp::Swpp, ucb},
+    board::machine::Machine,
+    driver::{Driver, citrine, swpp::Swpp, ucb},
     game::{Game, uci},
     link::{Player, Side, notice::Notice, session::Session},
     simulate::{HandAction, SimulatedBoard, citrine::Citrine, ucb::Ucb},
     swpp::write,
+    vocabulary::{BoardName, Channel, ClientId, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::{prelude::*, test_runner::RngSeed};

@@ -14,17 +14,12 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        command::{ClientId, Command},
-        name::BoardName,
-        occasion::GameEnd,
-        snapshot::{LinkState, Place, Snapshot},
-    },
     game::Game,
     link::{
         Player, Side,
         session::{NEXT_WAIT, Session},
     },
+    vocabulary::{BoardName, ClientId, Command, GameEnd, LinkState, Place, Snapshot},
 };
 
 struct Rig {

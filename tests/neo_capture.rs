@@ -12,10 +12,10 @@
 use std::time::Duration;
 
 use boardbridge::{
-    bus::{By, Event},
-    driver::{Channel, Request, neo::codec},
+    driver::neo::codec,
     replay::replay,
     transcript::{Entry, Item, Transcript},
+    vocabulary::{By, Channel, Event, Request},
 };
 
 /// White by hand, Black by the motor.

@@ -16,19 +16,8 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::{GameEnd, Judge, Occasion},
-        snapshot::{LinkState, Snapshot},
-    },
-    bus::{By, Event},
-    driver::{
-        Channel, Misplaced, Outcome, Outgoing, Request,
-        neo::{Neo as Driver, Promotion, Settings as DriverSettings},
-    },
+    board::machine::Machine,
+    driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     game::{Game, uci},
     guidance::{Action, in_words, name},
     simulate::{
@@ -36,6 +25,10 @@ use boardbridge::{
         neo::{Hand, Neo, Settings, profile},
         noise::{Habits, Promoting, Style, gesture},
         peripheral::Peripheral,
+    },
+    vocabulary::{
+        Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
+        Misplaced, Occasion, Outcome, Outgoing, Request, Snapshot,
     },
 };
 use proptest::{prelude::*, test_runner::RngSeed};

@@ -12,19 +12,15 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::{GameEnd, Judge, Occasion},
-        snapshot::{LinkState, Snapshot},
-    },
-    bus::Event,
-    config::{BoardConfig, BoardKind},
-    driver::{Channel, registry},
+    board::machine::Machine,
+    config::BoardConfig,
+    driver::registry,
     game::Game,
     guidance::{Action, in_words},
+    vocabulary::{
+        Advice, BoardKind, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
+        Occasion, Snapshot,
+    },
 };
 use figment::{
     Figment,

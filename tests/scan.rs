@@ -18,9 +18,10 @@ use std::{
 };
 
 use boardbridge::{
-    config::{BoardKind, Config},
+    config::Config,
     scan::{self, Look, Names},
     simulate::run::Kind,
+    vocabulary::BoardKind,
 };
 use support::{Hand, PATIENCE};
 use tokio::{sync::mpsc, time::timeout};

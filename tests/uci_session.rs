@@ -14,19 +14,15 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        name::BoardName,
-        occasion::{GameEnd, Judge},
-        snapshot::{LinkState, Place, Snapshot},
-    },
-    driver::{BoardResult, Misplaced, Reported},
     game::Game,
     guidance::{Action, Picture, guide},
     uci::{
         session::{self, Session},
         telling::PROGRESS,
+    },
+    vocabulary::{
+        Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Misplaced,
+        Place, Reported, Snapshot,
     },
 };
 use shakmaty::{Board, Color, Square};

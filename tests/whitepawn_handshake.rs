@@ -22,9 +22,9 @@ use std::{
 };
 
 use boardbridge::{
-    board::snapshot::{LinkState, Snapshot},
     simulate::pty::Pty,
     transport::line::CABLE,
+    vocabulary::{LinkState, Snapshot},
 };
 use support::{FAST_CITRINE, Gui, House, PATIENCE};
 use tokio::{

@@ -3,15 +3,13 @@
 use std::{fs, path::Path, time::Instant};
 
 use boardbridge::{
-    driver::{
-        Channel, Request,
-        neo::codec::{self, Message},
-    },
+    driver::neo::codec::{self, Message},
     game::{Game, uci},
     recognise::{Recognised, Recogniser, Waits},
     sense::Sensed,
     simulate::noise::gesture,
     transcript::{Item, Transcript},
+    vocabulary::{Channel, Request},
 };
 use shakmaty::{Bitboard, Board, File, Move, Position, Rank, Square};
 

@@ -6,17 +6,7 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
-use boardbridge::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::Occasion,
-    },
-    driver::{Channel, Driver, citrine, swpp, ucb},
-    game::{Game, uci},
-};
+use boardbridge::{board::machine::Machine, driver::{Driver, citrine, swpp, ucb}, game::{Game, uci}, vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion}};
 use shakmaty::Position;
 
 /// One thing that happens.

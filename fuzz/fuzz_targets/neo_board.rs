@@ -3,18 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    board::{
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-    },
-    driver::{
-        Channel, Outcome,
-        neo::{Neo, Settings, codec},
-    },
-    game::Game,
-};
+use boardbridge::{board::machine::Machine, driver::neo::{Neo, Settings, codec}, game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Outcome}};
 
 const HEARD: [uuid::Uuid; 6] = [
     codec::ANSWERS,
@@ -35,7 +24,7 @@ libfuzzer_sys::fuzz_target!(|input: Vec<(u8, u8, Vec<u8>)>| {
         label: "fuzz".into(),
         number: 1,
         game: Box::new(Game::standard()),
-        occasion: boardbridge::board::occasion::Occasion::default(),
+        occasion: boardbridge::vocabulary::Occasion::default(),
     });
     machine.command(now, Command::Await { client: ClientId(1), on: true });
     for (wait, what, bytes) in input {

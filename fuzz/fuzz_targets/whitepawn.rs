@@ -3,11 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    board::{command::ClientId, machine::Machine, name::BoardName},
-    driver::{Channel, ucb},
-    whitepawn::session::{Action, Identity, Session},
-};
+use boardbridge::{board::machine::Machine, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, whitepawn::session::{Action, Identity, Session}};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {

@@ -17,13 +17,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use super::{command::Command, machine::Machine, name::BoardName, snapshot::Snapshot};
+use super::machine::Machine;
 use crate::{
-    bus::{BoardEvent, BoardHandle, COMMANDS, Event},
+    bus::{BoardEvent, BoardHandle, COMMANDS},
     clock::sleep_until_some,
-    driver::{Request, lines::printable},
+    lines::printable,
     transcript::{Item, Recorder},
     transport::{Backoff, Incoming, Link, OpenError, Transport},
+    vocabulary::{BoardName, Command, Event, Request, Snapshot},
 };
 
 /// Bytes of the wire shown in one line of the debug log.

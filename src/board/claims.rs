@@ -23,11 +23,10 @@ use std::sync::Arc;
 
 use shakmaty::{Move, Role};
 
-use super::{
-    command::{ClientId, Command},
-    occasion::Occasion,
+use crate::{
+    game::Game,
+    vocabulary::{ClientId, Command, Occasion},
 };
-use crate::game::Game;
 
 /// Clients that may follow one board at once; those beyond are told that it is taken. More than the UCI
 /// server lets in.

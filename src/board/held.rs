@@ -3,9 +3,9 @@
 use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
-    driver::{Reported, Wording},
     game::Game,
     guidance::guide,
+    vocabulary::{Reported, Wording},
 };
 
 /// A list that has so many moves of the program's game is of that game: a set-up position has the same ones by chance only.

@@ -6,12 +6,7 @@
 //! [UCI session](crate::uci::session) writes `bestmove`.
 
 pub mod actor;
-pub mod advice;
 pub mod claims;
-pub mod command;
 pub mod held;
 pub mod machine;
-pub mod name;
-pub mod occasion;
 pub mod plan;
-pub mod snapshot;

@@ -5,13 +5,11 @@
 
 use shakmaty::Position;
 
-use super::{
-    held::{Certainty, Held},
-    occasion::Beginning,
-};
+use super::held::{Certainty, Held};
 use crate::{
     driver::{Capabilities, Step},
     game::{Game, is_chess960_castling},
+    vocabulary::Beginning,
 };
 
 /// What is to be done next.
@@ -107,7 +105,7 @@ mod tests {
     use shakmaty::Color;
 
     use super::*;
-    use crate::board::occasion::Opponent;
+    use crate::vocabulary::Opponent;
 
     const CITRINE: Capabilities = Capabilities {
         take_back: true,
@@ -230,7 +228,7 @@ mod tests {
         ));
         held.taken_back();
         let reported =
-            crate::driver::Reported::squares(shakmaty::Square::E2, shakmaty::Square::E4, None);
+            crate::vocabulary::Reported::squares(shakmaty::Square::E2, shakmaty::Square::E4, None);
         held.hand_moved(reported, shakmaty::Role::Queen);
         assert_eq!(next(&held, "", CITRINE), Plan::There);
         held.known_to_front_ends(1);

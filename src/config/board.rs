@@ -1,6 +1,6 @@
 //! `[boards.NAME]`: what a board is, how it is reached, and its pacing.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +11,11 @@ use crate::{
         motor::parking::{LEFTMOST, RIGHTMOST},
     },
     transport::ble::Wanted,
+    vocabulary::BoardKind,
 };
 
 /// What is wrong with a part of the configuration: the key, relative to that part, and the problem.
 pub(super) type Wrong = (Vec<&'static str>, String);
-
-/// A board's make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardKind {
-    /// Novag Citrine and sister boards.
-    NovagCitrine,
-    /// Novag Universal Chess Board.
-    NovagUcb,
-    /// Miko Neo, formerly Square Off Neo.
-    MikoNeo,
-    /// Any board that speaks SWPP.
-    Swpp,
-}
 
 /// Keys that only some kinds have.
 const KEYS_OF_KINDS: [(&str, &[BoardKind]); 20] = {
@@ -57,33 +44,20 @@ const KEYS_OF_KINDS: [(&str, &[BoardKind]); 20] = {
     ]
 };
 
-impl BoardKind {
-    /// Whether a board of this kind has this key, of those that there are.
-    pub(super) fn takes(self, key: &str) -> bool {
-        let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
-        found.is_none_or(|(_, kinds)| kinds.contains(&self))
-    }
-
-    fn refuses(self, key: &str) -> String {
-        let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
-        let kinds = found.map_or(&[][..], |(_, kinds)| kinds);
-        let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
-        format!(
-            "is a key of {} only: take it out of this {self}",
-            kinds.join(" and ")
-        )
-    }
+/// Whether a board of this kind has this key, of those that there are.
+pub(super) fn takes(kind: BoardKind, key: &str) -> bool {
+    let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
+    found.is_none_or(|(_, kinds)| kinds.contains(&kind))
 }
 
-impl fmt::Display for BoardKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NovagCitrine => "novag-citrine",
-            Self::NovagUcb => "novag-ucb",
-            Self::MikoNeo => "miko-neo",
-            Self::Swpp => "swpp",
-        })
-    }
+fn refuses(kind: BoardKind, key: &str) -> String {
+    let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
+    let kinds = found.map_or(&[][..], |(_, kinds)| kinds);
+    let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+    format!(
+        "is a key of {} only: take it out of this {kind}",
+        kinds.join(" and ")
+    )
 }
 
 /// Boards that speak the Citrine's dialect; they differ in speed.
@@ -367,7 +341,7 @@ impl BoardConfig {
         .filter_map(|(key, given)| given.then_some(key))
         .collect();
         match given[..] {
-            [way] if !self.kind.takes(way) => {
+            [way] if !takes(self.kind, way) => {
                 let right = if self.kind == BoardKind::MikoNeo {
                     "ble"
                 } else {
@@ -394,8 +368,8 @@ impl BoardConfig {
         if let Some(ble) = &self.ble {
             problems.extend(ble.problems());
             for (key, given) in [("write", ble.write), ("notify", ble.notify)] {
-                if given.is_some() && !self.kind.takes(key) {
-                    problems.push((vec!["ble", key], self.kind.refuses(key)));
+                if given.is_some() && !takes(self.kind, key) {
+                    problems.push((vec!["ble", key], refuses(self.kind, key)));
                 }
             }
         }
@@ -422,8 +396,8 @@ impl BoardConfig {
         ];
         let kind = self.kind;
         keys.into_iter()
-            .filter(move |(key, given)| *given && !kind.takes(key))
-            .map(move |(key, _)| (vec![key], kind.refuses(key)))
+            .filter(move |(key, given)| *given && !takes(kind, key))
+            .map(move |(key, _)| (vec![key], refuses(kind, key)))
     }
 }
 

@@ -12,11 +12,12 @@ use figment::{
 };
 
 use super::{
-    BoardKind, Config, ENV_PREFIX,
+    Config, ENV_PREFIX,
+    board::takes,
     error::{ConfigError, MAX_MISTAKES, Mistake, Place},
     syntax, words,
 };
-use crate::board::name::{BoardName, MAX_NAME};
+use crate::vocabulary::{BoardKind, BoardName, MAX_NAME};
 
 /// Keys one of which a table must have: without its value the table is not complete, and that is no mistake more.
 const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
@@ -141,7 +142,7 @@ impl Judge<'_> {
                         wrong.clone_from(&path);
                         is_key = false;
                         let kind = kind_of(value, &path);
-                        let fits = |key: &&&str| kind.is_none_or(|kind| kind.takes(key));
+                        let fits = |key: &&&str| kind.is_none_or(|kind| takes(kind, key));
                         let known: Vec<&str> = known.iter().filter(fits).copied().collect();
                         let given = at(value, &path).map(|given| given.clone());
                         words::no_such_key(&path, kind, given.as_ref(), &known)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, de};
 
 use super::value::Address;
-use crate::{board::name::BoardName, link::Side};
+use crate::{link::Side, vocabulary::BoardName};
 
 /// What the board of the other `BoardBridge` is called in the key `white`.
 pub const FAR: &str = "far";

@@ -18,14 +18,10 @@ use serde::Deserialize;
 
 use self::judge::Problem;
 pub use self::{
-    board::{BoardConfig, BoardKind},
-    error::ConfigError,
-    games::GamesConfig,
-    link::LinkConfig,
-    value::Listen,
+    board::BoardConfig, error::ConfigError, games::GamesConfig, link::LinkConfig, value::Listen,
     whitepawn::WhitePawnConfig,
 };
-use crate::board::name::BoardName;
+use crate::vocabulary::BoardName;
 
 /// Where the daemon looks for its configuration.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/boardbridge.toml";

@@ -7,7 +7,7 @@ use super::{
     board::{MAX_BLE_NAME, SerialConfig, Wrong, check_adapter, check_name},
     value::{Listen, LongUuid, is_address},
 };
-use crate::{board::name::BoardName, driver::registry::SWPP_BAUD};
+use crate::{driver::registry::SWPP_BAUD, vocabulary::BoardName};
 
 /// Where the app connects by TCP.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";

@@ -2,7 +2,8 @@
 
 use figment::{error::Actual, value::Value};
 
-use super::{BoardKind, board::Dialect, value::is_address, whitepawn::RFCOMM_CHANNELS};
+use super::{board::Dialect, value::is_address, whitepawn::RFCOMM_CHANNELS};
+use crate::vocabulary::BoardKind;
 
 /// From here on (Jaro and Winkler's measure, 0 to 1) a word is taken for another one mistyped: `usi` for `uci`. Few
 /// words of three letters are less alike.

@@ -5,9 +5,7 @@
 //! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; whether a
 //! move is legal, and what is to be shown next, is the business of [`crate::board`].
 
-pub mod channel;
 pub mod citrine;
-pub mod lines;
 pub mod neo;
 pub mod outbox;
 pub mod pacer;
@@ -18,14 +16,13 @@ pub mod ucb;
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Piece, Position, Role, Square};
+use shakmaty::{Board, Chess, Color, Move};
 
-pub use self::channel::{Channel, Outcome, Outgoing, Request};
 use crate::{
-    board::occasion::{Beginning, GameEnd},
-    config::BoardKind,
     game::Game,
-    guidance::Picture,
+    vocabulary::{
+        Beginning, BoardKind, BoardResult, Channel, GameEnd, Misplaced, Outcome, Outgoing, Reported,
+    },
 };
 
 /// One thing a board is asked to do.
@@ -39,154 +36,6 @@ pub enum Step {
     NewGame(Beginning),
     /// Set up the last position of this game.
     SetUp(Box<Game>),
-}
-
-/// A move as a board words it: not yet known to be legal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reported {
-    /// Who moved, if the board says so.
-    pub color: Option<Color>,
-    /// The move itself.
-    pub wording: Wording,
-}
-
-impl Reported {
-    /// A move between squares, by nobody in particular.
-    pub fn squares(from: Square, to: Square, promotion: Option<Role>) -> Self {
-        Self {
-            color: None,
-            wording: Wording::Squares {
-                from,
-                to,
-                promotion,
-            },
-        }
-    }
-
-    /// A move in a board's words.
-    pub fn of(m: Move) -> Self {
-        match m.castling_side() {
-            Some(side) => Self {
-                color: None,
-                wording: Wording::Castle(side),
-            },
-            // Only drops have no square of origin, and no board has drops.
-            None => Self::squares(m.from().unwrap_or(m.to()), m.to(), m.promotion()),
-        }
-    }
-
-    /// Whether this is the same way between two squares, the other way round.
-    pub fn undoes(self, other: Self) -> bool {
-        match (self.wording, other.wording) {
-            (
-                Wording::Squares { from, to, .. },
-                Wording::Squares {
-                    from: back,
-                    to: home,
-                    ..
-                },
-            ) => from == home && to == back,
-            _ => false,
-        }
-    }
-
-    /// Whether these words can mean `m` played by `mover`. A promotion without a piece means any.
-    pub fn names(self, m: Move, mover: Color) -> bool {
-        if self.color.is_some_and(|color| color != mover) {
-            return false;
-        }
-        match self.wording {
-            Wording::Castle(side) => m.castling_side() == Some(side),
-            Wording::Squares {
-                from,
-                to,
-                promotion,
-            } => {
-                let uci = crate::game::uci(m);
-                uci.from() == Some(from)
-                    && uci.to() == Some(to)
-                    && (promotion.is_none() || promotion == m.promotion())
-            }
-        }
-    }
-
-    /// The legal move of `position` these words mean. Where the board did not name the piece a pawn became,
-    /// it is `promotion`.
-    pub fn resolve(self, position: &Chess, promotion: Role) -> Option<Move> {
-        let mover = position.turn();
-        let named = |m: &Move| self.names(*m, mover);
-        let moves = position.legal_moves();
-        let mut candidates = moves.iter().filter(|m| named(m));
-        let first = *candidates.next()?;
-        if first.is_promotion() && first.promotion() != Some(promotion) {
-            let chosen = moves
-                .iter()
-                .find(|m| named(m) && m.promotion() == Some(promotion));
-            return Some(chosen.copied().unwrap_or(first));
-        }
-        Some(first)
-    }
-}
-
-/// The two ways boards word a move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wording {
-    /// From one square to another, with a promotion piece if the board named one.
-    Squares {
-        /// The square left.
-        from: Square,
-        /// The square reached.
-        to: Square,
-        /// The piece a pawn became.
-        promotion: Option<Role>,
-    },
-    /// `O-O` or `O-O-O`.
-    Castle(CastlingSide),
-}
-
-/// How a board says a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardResult {
-    /// Draw by repetition.
-    Repetition,
-    /// Draw by the 50-move rule.
-    FiftyMoves,
-    /// Draw by insufficient material.
-    InsufficientMaterial,
-    /// Stalemate.
-    Stalemate,
-    /// Checkmate.
-    Checkmate,
-    /// The board's own engine resigns.
-    BoardResigns,
-}
-
-impl BoardResult {
-    /// The game's end, where this side is to move.
-    pub fn end(self, turn: Color) -> GameEnd {
-        match self {
-            Self::Repetition => GameEnd::Repetition,
-            Self::FiftyMoves => GameEnd::FiftyMoves,
-            Self::InsufficientMaterial => GameEnd::InsufficientMaterial,
-            Self::Stalemate => GameEnd::Stalemate,
-            Self::Checkmate => GameEnd::Checkmate,
-            Self::BoardResigns => GameEnd::resigned(turn),
-        }
-    }
-}
-
-impl std::fmt::Display for BoardResult {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Repetition => "draw by repetition",
-            Self::FiftyMoves => "draw by the 50-move rule",
-            Self::InsufficientMaterial => "draw by insufficient material",
-            Self::Stalemate => "stalemate",
-            Self::Checkmate => "checkmate",
-            Self::BoardResigns => "the board's own engine resigns",
-        })
-    }
 }
 
 /// What a driver has to say.
@@ -254,49 +103,6 @@ pub enum DriverEvent {
     Battery(u8),
     /// Something came that is no message of this protocol. The text is printable and bounded.
     Unreadable(String),
-}
-
-/// Pieces that do not stand where they should.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Misplaced {
-    /// Empty squares, each with the piece that belongs there.
-    pub lacking: Vec<(Square, Piece)>,
-    /// Squares with a piece that belongs elsewhere.
-    pub surplus: Bitboard,
-    /// What stands on the board, as far as that is known.
-    pub stands: Picture,
-    /// What should.
-    pub wanted: Board,
-}
-
-impl Misplaced {
-    /// What is wrong on these squares where the pieces should stand as on `wanted`. `known` are pieces that are known to
-    /// stand where they do.
-    pub fn on(wanted: &Board, lacking: Bitboard, surplus: Bitboard, known: &Board) -> Self {
-        let piece = |square| Some((square, wanted.piece_at(square)?));
-        let mut stands = Picture::from(wanted.clone());
-        for square in lacking {
-            stands.board.discard_piece_at(square);
-        }
-        for square in (wanted.occupied() | surplus) & !lacking {
-            match known.piece_at(square) {
-                Some(piece) => stands.board.set_piece_at(square, piece),
-                None if surplus.contains(square) => stands.unknown.add(square),
-                None => {}
-            }
-        }
-        Self {
-            lacking: lacking.into_iter().filter_map(piece).collect(),
-            surplus,
-            stands,
-            wanted: wanted.clone(),
-        }
-    }
-
-    /// Whether nothing is wrong after all.
-    pub fn is_right(&self) -> bool {
-        self.lacking.is_empty() && self.surplus.is_empty() && self.stands.board == self.wanted
-    }
 }
 
 /// Why a step did not take effect.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::channel::{Outcome, Outgoing, Request};
+use crate::vocabulary::{Outcome, Outgoing, Request};
 
 /// Requests that may wait. The longest sequence (a Neo's start) has ten.
 pub const MAX_QUEUED: usize = 64;

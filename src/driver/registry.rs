@@ -3,20 +3,21 @@
 use thiserror::Error;
 
 use super::{
-    Channel, Driver,
+    Driver,
     citrine::{self, Citrine},
     neo::{self, Neo},
     swpp::{self, Swpp, Way},
     ucb::{self, Ucb, codec::PositionFormat},
 };
 use crate::{
-    config::{BoardConfig, BoardKind, whitepawn::NORDIC_UART},
+    config::{BoardConfig, whitepawn::NORDIC_UART},
     transport::{
         Transport,
         ble::{BleBoard, Radio},
         serial::SerialPort,
         tcp::TcpPeer,
     },
+    vocabulary::{BoardKind, Channel},
 };
 
 /// The speed of a UCB's serial line, in baud.

@@ -1,7 +1,7 @@
 //! Which kind of board talks on a line that was configured for another kind, where its words leave no doubt.
 
 use super::{citrine, ucb};
-use crate::config::BoardKind;
+use crate::vocabulary::BoardKind;
 
 /// The kind of board that says such a line, and of which the `configured` one never does.
 pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {

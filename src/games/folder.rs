@@ -21,7 +21,7 @@ use tempfile::{Builder, NamedTempFile};
 use tokio::sync::oneshot;
 
 use super::{keeper::Writing, reading::MAX_FILE};
-use crate::{board::name::BoardName, config::MAX_BOARDS};
+use crate::{config::MAX_BOARDS, vocabulary::BoardName};
 
 /// Games of one board that may begin in one second.
 const MAX_SAME_NAME: usize = 100;

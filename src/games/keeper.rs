@@ -26,14 +26,9 @@ use super::{
     writing::{clock, pgn, program},
 };
 use crate::{
-    board::{
-        name::BoardName,
-        occasion::{GameEnd, Judge},
-        snapshot::Snapshot,
-    },
-    bus::By,
     config::{GamesConfig, games::TagText},
     game::Game,
+    vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
 };
 
 /// Moves that may be taken back before another move begins another game. Players take back one or two moves of

@@ -9,9 +9,8 @@ use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
 
 use super::record::{Heading, Record, Standing};
 use crate::{
-    board::occasion::GameEnd,
-    bus::By,
     game::{Game, MAX_PLIES},
+    vocabulary::{By, GameEnd},
 };
 
 /// The longest file read back, bytes: a game of [`MAX_PLIES`] with a time at every move has half of it.

@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration, time::SystemTime};
 use jiff::tz::TimeZone;
 use shakmaty::{Color, KnownOutcome, Outcome, Position};
 
-use crate::{board::occasion::GameEnd, bus::By, game::Game};
+use crate::{
+    game::Game,
+    vocabulary::{By, GameEnd},
+};
 
 /// What stands in a game's tags besides what was played: the same for all games of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,10 @@ use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 use shakmaty::{CastlingMode, Color, Outcome, Position, san::SanPlus};
 
 use super::record::{Heading, Record, Standing};
-use crate::{board::occasion::GameEnd, bus::By, game::fen};
+use crate::{
+    game::fen,
+    vocabulary::{By, GameEnd},
+};
 
 /// The longest line of movetext, in characters (PGN standard 4.3: fewer than 80).
 const MAX_LINE: usize = 79;

@@ -9,12 +9,8 @@ use std::{
 use shakmaty::Move;
 
 use crate::{
-    board::{
-        command::{ClientId, Command},
-        occasion::{GameEnd, Occasion},
-        snapshot::{LinkState, Snapshot},
-    },
     game::{Game, uci},
+    vocabulary::{ClientId, Command, GameEnd, LinkState, Occasion, Snapshot},
 };
 
 /// Which of the two boards.

@@ -5,9 +5,8 @@ use std::{fmt, sync::Arc};
 use shakmaty::Color;
 
 use crate::{
-    board::{advice::Words, occasion::GameEnd},
-    driver::Reported,
     game::{MAX_PLIES, uci},
+    vocabulary::{GameEnd, Reported, Words},
 };
 
 /// One thing to say.

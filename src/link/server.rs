@@ -14,10 +14,10 @@ use super::{
     session::Session,
 };
 use crate::{
-    board::command::Command,
-    bus::{BoardHandle, Bus, Event},
+    bus::{BoardHandle, Bus},
     clients::{Client, ClientKind},
     clock::sleep_until_some,
+    vocabulary::{Command, Event},
 };
 
 /// What a link needs.

@@ -16,13 +16,8 @@ use super::{
     notice::Notice,
 };
 use crate::{
-    board::{
-        advice::Advice,
-        command::Command,
-        occasion::{GameEnd, Occasion, Opponent},
-        snapshot::{LinkState, Place, Snapshot},
-    },
     game::{Game, MAX_PLIES},
+    vocabulary::{Advice, Command, GameEnd, LinkState, Occasion, Opponent, Place, Snapshot},
 };
 
 /// How long after one board the other has to want a new game too, in the middle of one: time to put up 32 pieces.

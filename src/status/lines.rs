@@ -7,10 +7,10 @@ use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
 
 use super::MAX_WATCHERS;
 use crate::{
-    board::snapshot::{LinkState, Snapshot},
-    bus::{BoardEvent, BoardHandle, Bus, Event, rounded},
+    bus::{BoardEvent, BoardHandle, Bus},
     clients::Client,
     game::{Game, uci},
+    vocabulary::{Event, LinkState, Snapshot, rounded},
 };
 
 /// How everything stands now: the daemon, every board, every client. Each line is made when it is asked for.

@@ -17,7 +17,10 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, debug, info_span, warn};
 
-use crate::{bus::Bus, places::Places, uci::server::ACCEPT_WAIT};
+use crate::{
+    bus::Bus,
+    places::{ACCEPT_WAIT, Places},
+};
 use lines::{Present, closed_line, event_line, lagged_line, text};
 
 /// Watchers at once. For one more, the address that has most of them gives up its oldest: a watcher only listens, so nobody

@@ -4,7 +4,7 @@ use shakmaty::{CastlingSide, Role, Square};
 use thiserror::Error;
 
 use super::{BoardVersion, Ending, GameKind, MOVE_WIDTH, Message, VERSION_WIDTH};
-use crate::driver::{Wording, lines::printable};
+use crate::{lines::printable, vocabulary::Wording};
 
 /// Characters of an unreadable payload repeated in an error.
 const QUOTED: usize = 40;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{MAX_SERIAL, VERSION_WIDTH};
-use crate::driver::Wording;
+use crate::vocabulary::Wording;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use tracing::warn;
 use super::{Incoming, Stream, tcp::USER_TIMEOUT};
 use crate::{
     clock::sleep_until_some,
-    driver::{Channel, Outgoing},
+    vocabulary::{Channel, Outgoing},
 };
 
 /// Bytes read from a board at once.

@@ -17,7 +17,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use self::line::{CABLE, Line, Medium, NETWORK};
-use crate::driver::{Channel, Outcome, Outgoing};
+use crate::vocabulary::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
 

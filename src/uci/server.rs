@@ -25,13 +25,13 @@ use super::{
     session::{Action, Session},
 };
 use crate::{
-    board::{command::ClientId, name::BoardName, snapshot::Snapshot},
-    bus::{BoardEvent, BoardHandle, Bus, Event},
+    bus::{BoardEvent, BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    driver::lines::{Line, Lines, printable},
-    places::{Place, Places},
+    lines::{Line, Lines, printable},
+    places::{ACCEPT_WAIT, Place, Places},
     transport::tcp::watch_over,
+    vocabulary::{BoardName, ClientId, Event, Snapshot},
 };
 
 /// GUIs at once, over all ports: as many as there may be boards. When all places are taken, one that has stated no game makes
@@ -54,8 +54,6 @@ pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 pub const MAX_TURNS: u8 = 10;
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
-/// Wait after a connection could not be accepted (file descriptors exhausted).
-pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 
 /// What all UCI ports share.
 #[derive(Debug, Clone)]

@@ -11,17 +11,14 @@ use super::{
     telling::{Telling, Word},
 };
 use crate::{
-    board::{
-        advice::Advice,
-        command::{ClientId, Command},
-        name::BoardName,
-        occasion::{GameEnd, Judge, Occasion},
-        snapshot::{LinkState, Snapshot},
-    },
     config::words,
-    driver::{BoardResult, lines::printable},
     game::{Game, uci},
     guidance::in_short,
+    lines::printable,
+    vocabulary::{
+        Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Occasion,
+        Snapshot,
+    },
 };
 
 /// The longest name that is repeated to a GUI, characters.

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{board::advice::Advice, guidance::Action};
+use crate::{guidance::Action, vocabulary::Advice};
 
 /// Between two lines about the same task: a line that is read takes about so long, while a hand that sets pieces up puts
 /// one a second, and a loose sensor flickers many times a second.

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::Value;
 
-use crate::board::advice::{NEW_GAME, SET_UP};
+use crate::vocabulary::{NEW_GAME, SET_UP};
 
 /// Moves of a game that are shown; the last are enough to see where it is.
 const SHOWN: usize = 3;

@@ -5,10 +5,10 @@ use std::fmt;
 use shakmaty::Color;
 
 use crate::{
-    board::advice::Words,
-    driver::{Reported, lines::printable},
     game::MAX_PLIES,
+    lines::printable,
     swpp::{self, GameKind, LineError},
+    vocabulary::{Reported, Words},
 };
 
 /// Refusals, and games begun without a move, that are told one after the other; an app that does nothing else is then only heard in the debug log.

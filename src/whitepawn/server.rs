@@ -17,19 +17,13 @@ use super::{
     session::{ACK_SOON, ACK_WAIT, Action, Identity, Session},
 };
 use crate::{
-    board::{
-        command::{ClientId, Command},
-        name::BoardName,
-    },
-    bus::{BoardHandle, Bus, Event},
+    bus::{BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    driver::{
-        Outgoing,
-        lines::{LINE_WAIT, Line as Text, Lines, printable},
-    },
+    lines::{LINE_WAIT, Line as Text, Lines, printable},
     swpp::{self, MAX_LINE},
     transport::line::{Line, Passed},
+    vocabulary::{BoardName, ClientId, Command, Event, Outgoing},
 };
 
 /// Connections at once that have not shaken hands, besides the app's. The oldest makes room for one more.

@@ -12,14 +12,10 @@ use shakmaty::{Color, Move, Position, Role};
 
 use super::notice::{Notice, Notices};
 use crate::{
-    board::{
-        command::{ClientId, Command},
-        occasion::{GameEnd, Occasion, Opponent},
-        snapshot::Snapshot,
-    },
-    driver::{Reported, Wording, lines::printable},
     game::{Game, MAX_PLIES, uci},
+    lines::printable,
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
+    vocabulary::{ClientId, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording},
 };
 
 /// Answers that may wait for an app that does not read. It is not read meanwhile.
@@ -482,9 +478,10 @@ impl Session {
 mod tests {
     use super::*;
     use crate::{
-        board::{machine::Machine, name::BoardName},
-        driver::{Channel, ucb},
+        board::machine::Machine,
+        driver::ucb,
         swpp::write,
+        vocabulary::{BoardName, Channel},
     };
 
     /// A conversation with an app in a game on a board without I/O.

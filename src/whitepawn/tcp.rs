@@ -18,8 +18,8 @@ use tracing::{debug, warn};
 
 use super::{Connection, connection::Unread};
 use crate::{
+    places::ACCEPT_WAIT,
     transport::{line::NETWORK, tcp::watch_over},
-    uci::server::ACCEPT_WAIT,
 };
 
 /// Accepts apps until `stop` is cancelled.

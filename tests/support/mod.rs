@@ -10,7 +10,6 @@ pub mod process;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
-    board::advice::Advice,
     config::Config,
     daemon::Daemon,
     simulate::{
@@ -18,6 +17,7 @@ use boardbridge::{
         port::{Happened, Port},
         run::{Kind, Settings, board},
     },
+    vocabulary::Advice,
 };
 use tempfile::TempDir;
 use tokio::{

@@ -7,12 +7,10 @@ use std::{
 };
 
 use boardbridge::{
-    board::{
-        command::{ClientId, Command},
-        machine::Machine,
-    },
-    driver::lines::{Line as Text, Lines},
+    board::machine::Machine,
+    lines::{Line as Text, Lines},
     swpp::{self, MAX_LINE},
+    vocabulary::{ClientId, Command},
     whitepawn::session::{Action, Identity, Session},
 };
 use fastrand::Rng;

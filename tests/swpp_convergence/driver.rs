@@ -3,25 +3,20 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{
-        command::{ClientId, Command},
-        machine::Machine,
-        name::BoardName,
-        occasion::{GameEnd, Occasion, Opponent},
-        snapshot::Snapshot,
-    },
-    driver::{
-        Channel, Outcome, Reported, Request,
-        lines::LINE_WAIT,
-        swpp::{MOVE_WAIT, Swpp, Way},
-    },
+    board::machine::Machine,
+    driver::swpp::{MOVE_WAIT, Swpp, Way},
     game::{Game, uci},
+    lines::LINE_WAIT,
     simulate::{
         HandAction, Report, SimulatedBoard,
         swpp::{
             Style, SwppBoard,
             board::{Answer, Settings},
         },
+    },
+    vocabulary::{
+        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Outcome, Reported,
+        Request, Snapshot,
     },
 };
 use fastrand::Rng;

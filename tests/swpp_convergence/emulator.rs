@@ -7,9 +7,9 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::{advice::Advice, machine::Machine, name::BoardName},
+    board::machine::Machine,
     driver::{
-        Channel, Driver, citrine,
+        Driver, citrine,
         swpp::{MOVE_WAIT, Swpp, Way},
         ucb,
     },
@@ -20,6 +20,7 @@ use boardbridge::{
         swpp::{NewGame, Order, Seen, WhitePawnApp, app::Settings},
         ucb::Ucb,
     },
+    vocabulary::{Advice, BoardName, Channel},
 };
 use fastrand::Rng;
 use proptest::prelude::*;

@@ -4,8 +4,8 @@ use shakmaty::Move;
 
 use super::Machine;
 use crate::{
-    board::{advice::Advice, held::Certainty, snapshot::LinkState},
-    driver::Misplaced,
+    board::held::Certainty,
+    vocabulary::{Advice, LinkState, Misplaced},
 };
 
 impl Machine {

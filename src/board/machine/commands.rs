@@ -4,13 +4,9 @@ use std::time::Instant;
 
 use super::{Following, Machine, answer_to};
 use crate::{
-    board::{
-        command::Command,
-        held::Certainty,
-        occasion::{Judge, Opponent},
-    },
-    bus::Event,
+    board::held::Certainty,
     game::Game,
+    vocabulary::{Command, Event, Judge, Opponent},
 };
 
 impl Machine {
@@ -254,17 +250,13 @@ mod tests {
 
     use super::*;
     use crate::{
-        board::{
-            command::ClientId,
-            name::BoardName,
-            occasion::{GameEnd, Occasion},
-        },
         driver::{
-            Channel, Driver, Outcome,
+            Driver,
             swpp::{MOVE_WAIT, Swpp, Way},
             ucb,
         },
         game::{Game, uci},
+        vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Outcome},
     };
 
     const CLIENT: ClientId = ClientId(1);

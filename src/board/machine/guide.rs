@@ -6,16 +6,12 @@ use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
 use super::{Following, Machine, wood::Wood};
 use crate::{
-    board::{
-        advice::Advice,
-        held::Certainty,
-        occasion::{GameEnd, Judge},
-    },
-    bus::Event,
+    board::held::Certainty,
     driver::Step,
     game::is_chess960_castling,
     guidance::{Action, Picture, guide},
     recognise::CENTRE,
+    vocabulary::{Advice, Event, GameEnd, Judge},
 };
 
 /// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for

@@ -20,20 +20,18 @@ use shakmaty::{Board, Color, Move, Position};
 
 use self::{timing::Times, wood::Wood};
 use super::{
-    advice::Advice,
     claims::{Claim, Claims},
-    command::Command,
     held::{Certainty, Held, Listed},
-    name::BoardName,
-    occasion::{GameEnd, Judge},
     plan::{Circumstances, Plan, plan},
-    snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
-    bus::{By, Event},
-    driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
+    driver::{Driver, Step},
     game::Game,
     guidance::{Action, Picture},
+    vocabulary::{
+        Advice, BoardName, BoardResult, By, Channel, Command, Event, GameEnd, Judge, LinkState,
+        Misplaced, Outcome, Outgoing, Place, Reported, Snapshot,
+    },
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before

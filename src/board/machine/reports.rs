@@ -9,15 +9,10 @@ use super::{
     wood::Wood,
 };
 use crate::{
-    board::{
-        advice::{Advice, Words},
-        held::{Certainty, Held, List, Listed, Meaning, carried},
-        occasion::Judge,
-        snapshot::LinkState,
-    },
-    bus::{By, Event},
-    driver::{DriverEvent, Reported, Step, StepFailure},
+    board::held::{Certainty, Held, List, Listed, Meaning, carried},
+    driver::{DriverEvent, Step, StepFailure},
     game::{Game, uci},
+    vocabulary::{Advice, By, Event, Judge, LinkState, Reported, Words},
 };
 
 impl Machine {

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{board::advice::Advice, bus::By, game::Game};
+use crate::{
+    game::Game,
+    vocabulary::{Advice, By},
+};
 
 /// What was seen of one move being made.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Color, Piece, Square};
 
-use crate::driver::Reported;
+use crate::vocabulary::Reported;
 
 /// What a Citrine can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Rank, Role, Square,
 };
 
-use crate::driver::{BoardResult, Reported, Wording};
+use crate::vocabulary::{BoardResult, Reported, Wording};
 
 /// One line from the board.
 #[derive(Clone, Debug, PartialEq, Eq)]

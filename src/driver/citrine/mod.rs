@@ -33,13 +33,12 @@ use self::{
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
 };
-use super::{
-    Capabilities, Channel, Driver, DriverEvent, Outgoing, Reported, Step, StepFailure,
+use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
+use crate::{
+    game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
-    pacer::Pacer,
-    stranger,
+    vocabulary::{BoardKind, Channel, Outgoing, Reported},
 };
-use crate::{config::BoardKind, game::Game};
 
 /// Referee mode: the player moves both sides, the board none.
 const REFEREE_ON: &str = "U ON";

@@ -4,13 +4,18 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Position};
 
-use super::part::Part;
-use super::task::{Assembling, Task};
-use super::touched::Touched;
-use super::{Neo, codec};
-use crate::driver::{DriverEvent, Misplaced, Step};
-use crate::game::Game;
-use crate::recognise::Recogniser;
+use super::{
+    Neo, codec,
+    part::Part,
+    task::{Assembling, Task},
+    touched::Touched,
+};
+use crate::{
+    driver::{DriverEvent, Step},
+    game::Game,
+    recognise::Recogniser,
+    vocabulary::Misplaced,
+};
 
 impl Neo {
     pub(super) fn start_assembling(&mut self, now: Instant, step: Step) {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use shakmaty::{Bitboard, Color, Square};
 use uuid::{Uuid, uuid};
 
-use crate::driver::channel::{Channel, Outgoing, Request};
+use crate::vocabulary::{Channel, Outgoing, Request};
 
 /// The service a Neo advertises (field notes: `d804b643-…`, the rest as in its characteristic).
 pub const SERVICE: Uuid = uuid!("d804b643-6ce7-4e81-9f8a-ce0f699085eb");

@@ -4,12 +4,17 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Position, Square};
 
-use super::motor::{Action, Carry, Place};
-use super::part::Part;
-use super::recognition::by;
-use super::task::{Driving, Interrupted, Motion, Task};
-use super::{LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec, motor};
-use crate::driver::{DriverEvent, Misplaced, StepFailure};
+use super::{
+    LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec,
+    motor::{self, Action, Carry, Place},
+    part::Part,
+    recognition::by,
+    task::{Driving, Interrupted, Motion, Task},
+};
+use crate::{
+    driver::{DriverEvent, StepFailure},
+    vocabulary::Misplaced,
+};
 
 impl Neo {
     pub(super) fn path_done(&mut self, now: Instant) {

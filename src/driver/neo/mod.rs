@@ -38,16 +38,16 @@ use self::{
     touched::Touched,
 };
 use super::{
-    Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Step, StepFailure,
-    lines::printable,
+    Capabilities, Driver, DriverEvent, Step, StepFailure,
     outbox::{Outbox, Settled},
 };
 use crate::{
-    board::occasion::{Beginning, GameEnd},
     game::Game,
     guidance,
+    lines::printable,
     recognise::Recogniser,
     sense::Sensed,
+    vocabulary::{Beginning, Channel, GameEnd, Misplaced, Outcome, Outgoing},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the

@@ -4,12 +4,16 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
 
-use super::task::Task;
-use super::touched::Touched;
-use super::{Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec};
-use crate::driver::{DriverEvent, Misplaced, Reported, Step, Wording};
-use crate::recognise::{BOUNCE, Recognised};
-use crate::sense::Sensed;
+use super::{
+    Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec, task::Task,
+    touched::Touched,
+};
+use crate::{
+    driver::{DriverEvent, Step},
+    recognise::{BOUNCE, Recognised},
+    sense::Sensed,
+    vocabulary::{Misplaced, Reported, Wording},
+};
 
 impl Neo {
     pub(super) fn sense(&mut self, now: Instant, sensed: Sensed) {

@@ -2,13 +2,15 @@
 
 use shakmaty::{Bitboard, Color, Outcome as GameOutcome, Position, Square};
 
-use super::codec::Sign;
-use super::task::Task;
-use super::{Neo, codec};
+use super::{
+    Neo,
+    codec::{self, Sign},
+    task::Task,
+};
 use crate::{
-    board::occasion::GameEnd,
-    driver::{DriverEvent, Misplaced},
+    driver::DriverEvent,
     guidance::{Action, guide},
+    vocabulary::{GameEnd, Misplaced},
 };
 
 /// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board, or

@@ -21,15 +21,16 @@ use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
 
 use self::handshake::{Answer, Due, Handshake};
 use super::{
-    Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Reported, Request, Step,
-    StepFailure, Wording,
-    lines::{LINE_WAIT, Line, Lines, printable},
+    Capabilities, Driver, DriverEvent, Step, StepFailure,
     outbox::{Outbox, Settled},
 };
 use crate::{
-    board::occasion::{Beginning, GameEnd, Opponent},
     game::Game,
+    lines::{LINE_WAIT, Line, Lines, printable},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
+    vocabulary::{
+        Beginning, Channel, GameEnd, Opponent, Outcome, Outgoing, Reported, Request, Wording,
+    },
 };
 
 /// How long the hand may take for a shown move before the next one is shown, by default: no board says that the hand

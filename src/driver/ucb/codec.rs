@@ -3,8 +3,8 @@
 use shakmaty::{Chess, File, Move, Position, Rank, Role, Square};
 
 use crate::{
-    driver::Reported,
     game::{self},
+    vocabulary::Reported,
 };
 
 /// What this program answers to `I`: the computer the UCB was built to talk to.

@@ -15,15 +15,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{config::BoardKind, game::Game};
 use shakmaty::Chess;
 
 use self::codec::{Message, PositionFormat};
-use super::{
-    Capabilities, Channel, Driver, DriverEvent, Outgoing, Step,
+use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
+use crate::{
+    game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
-    pacer::Pacer,
-    stranger,
+    vocabulary::{BoardKind, Channel, Outgoing},
 };
 
 /// The longest line read, bytes. The longest the document shows has 7 (`Ma7a8/Q`).

@@ -17,8 +17,8 @@ use uuid::Uuid;
 
 use super::{CALL_WAIT, Hub, Lost, Radio};
 use crate::{
-    driver::{Channel, Outcome, Outgoing, Request},
     transport::Incoming,
+    vocabulary::{Channel, Outcome, Outgoing, Request},
 };
 
 /// Requests that may wait. A driver asks one at a time.

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::board::snapshot::Snapshot;
+use crate::vocabulary::Snapshot;
 use line::{Info, MAX_ROWS, Rows, TableLine};
 use picture::{Picture, Table};
 

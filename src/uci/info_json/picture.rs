@@ -9,13 +9,9 @@ use super::{
     text::Text,
 };
 use crate::{
-    board::{
-        advice::Advice,
-        snapshot::{LinkState, Snapshot},
-    },
-    driver::{Reported, Wording},
     game::Game,
     guidance::{self, Action},
+    vocabulary::{Advice, LinkState, Reported, Snapshot, Wording},
 };
 
 /// What a square is called that is none.

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use super::server::MAX_LINE;
 use crate::{
-    driver::lines::{Line, Lines},
+    lines::{Line, Lines},
     reach::{Wanted, malformed, unreachable},
 };
 use talk::{Action, Talk};

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use shakmaty::{Role, uci::UciMove};
 
-use super::occasion::{GameEnd, Occasion};
+use super::{ending::GameEnd, opponent::Occasion};
 use crate::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs.

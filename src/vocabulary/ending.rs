@@ -1,4 +1,4 @@
-//! What a game is played for, and how it ended: what some boards and apps show, and no rule of chess tells.
+//! How a game ended, and who says so: what some boards and apps show, and the rules of chess alone do not tell.
 
 use std::{fmt, str::FromStr};
 
@@ -11,114 +11,6 @@ use crate::game::Game;
 const FIVEFOLD: usize = 5;
 /// So many half-moves without a capture or a pawn's move end a game (FIDE Laws of Chess 9.6.2).
 const SEVENTY_FIVE: u32 = 150;
-
-/// What a transcript has of a game in which no move can be taken back.
-const KEPT: &str = "/kept";
-
-/// Who plays against the hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Opponent {
-    /// Nobody: the hand plays both sides.
-    Nobody,
-    /// A program.
-    #[default]
-    Engine,
-    /// Somebody over the `WhitePawn` app.
-    WhitePawn,
-    /// Somebody on Lichess.
-    Lichess,
-}
-
-/// What a client's game is played for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Occasion {
-    /// Who plays against the hand.
-    pub opponent: Opponent,
-    /// Whether the hand makes the next move.
-    pub hand_next: bool,
-    /// Whether moves can be taken back where it is played: in an app they cannot.
-    pub takes_back: bool,
-}
-
-impl Default for Occasion {
-    /// What a UCI position is: one in which the engine, here the hand, is to find a move.
-    fn default() -> Self {
-        Self {
-            opponent: Opponent::Engine,
-            hand_next: true,
-            takes_back: true,
-        }
-    }
-}
-
-impl Occasion {
-    /// The game's beginning, where `turn` is to move now.
-    pub fn beginning(self, turn: Color) -> Beginning {
-        Beginning {
-            opponent: self.opponent,
-            hand: match (self.opponent, self.hand_next) {
-                (Opponent::Nobody, _) => None,
-                (_, true) => Some(turn),
-                (_, false) => Some(turn.other()),
-            },
-        }
-    }
-}
-
-/// What is known of a game as it begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Beginning {
-    /// Who plays against the hand.
-    pub opponent: Opponent,
-    /// The hand's colour; none if it plays both.
-    pub hand: Option<Color>,
-}
-
-impl Default for Beginning {
-    fn default() -> Self {
-        Occasion::default().beginning(Color::White)
-    }
-}
-
-impl fmt::Display for Occasion {
-    /// As a transcript has it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let opponent = match self.opponent {
-            Opponent::Nobody => "nobody",
-            Opponent::Engine => "engine",
-            Opponent::WhitePawn => "whitepawn",
-            Opponent::Lichess => "lichess",
-        };
-        let next = if self.hand_next { "hand" } else { "opponent" };
-        let kept = if self.takes_back { "" } else { KEPT };
-        write!(f, "{opponent}/{next}{kept}")
-    }
-}
-
-impl FromStr for Occasion {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let kept = text.strip_suffix(KEPT);
-        let (opponent, next) = kept.unwrap_or(text).split_once('/').ok_or(())?;
-        Ok(Self {
-            takes_back: kept.is_none(),
-            opponent: match opponent {
-                "nobody" => Opponent::Nobody,
-                "engine" => Opponent::Engine,
-                "whitepawn" => Opponent::WhitePawn,
-                "lichess" => Opponent::Lichess,
-                _ => return Err(()),
-            },
-            hand_next: match next {
-                "hand" => true,
-                "opponent" => false,
-                _ => return Err(()),
-            },
-        })
-    }
-}
 
 /// By whose word a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -253,25 +145,47 @@ impl FromStr for GameEnd {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// How a board says a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardResult {
+    /// Draw by repetition.
+    Repetition,
+    /// Draw by the 50-move rule.
+    FiftyMoves,
+    /// Draw by insufficient material.
+    InsufficientMaterial,
+    /// Stalemate.
+    Stalemate,
+    /// Checkmate.
+    Checkmate,
+    /// The board's own engine resigns.
+    BoardResigns,
+}
 
-    #[test]
-    fn what_a_transcript_has_of_an_occasion_is_read_again() {
-        use Opponent::{Engine, Lichess, Nobody, WhitePawn};
-        for opponent in [Nobody, Engine, WhitePawn, Lichess] {
-            for (hand_next, takes_back) in
-                [(true, true), (true, false), (false, true), (false, false)]
-            {
-                let occasion = Occasion {
-                    opponent,
-                    hand_next,
-                    takes_back,
-                };
-                assert_eq!(occasion.to_string().parse(), Ok(occasion));
-            }
+impl BoardResult {
+    /// The game's end, where this side is to move.
+    pub fn end(self, turn: Color) -> GameEnd {
+        match self {
+            Self::Repetition => GameEnd::Repetition,
+            Self::FiftyMoves => GameEnd::FiftyMoves,
+            Self::InsufficientMaterial => GameEnd::InsufficientMaterial,
+            Self::Stalemate => GameEnd::Stalemate,
+            Self::Checkmate => GameEnd::Checkmate,
+            Self::BoardResigns => GameEnd::resigned(turn),
         }
-        assert!("lichess/hand/never".parse::<Occasion>().is_err());
+    }
+}
+
+impl fmt::Display for BoardResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Repetition => "draw by repetition",
+            Self::FiftyMoves => "draw by the 50-move rule",
+            Self::InsufficientMaterial => "draw by insufficient material",
+            Self::Stalemate => "stalemate",
+            Self::Checkmate => "checkmate",
+            Self::BoardResigns => "the board's own engine resigns",
+        })
     }
 }

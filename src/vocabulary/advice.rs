@@ -4,12 +4,13 @@ use std::fmt;
 
 use shakmaty::{Color, Move, fen::Fen};
 
-use super::snapshot::{GARBLED, stranger};
-use crate::{
-    config::BoardKind,
-    driver::{Misplaced, Reported, Wording},
-    game::uci,
+use super::{
+    board_kind::BoardKind,
+    misplaced::Misplaced,
+    report::{Reported, Wording},
+    snapshot::{GARBLED, stranger},
 };
+use crate::game::uci;
 
 /// What the player is to know or do now.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -8,11 +8,13 @@ use shakmaty::Move;
 
 use super::{
     advice::Advice,
+    board_kind::BoardKind,
+    board_name::BoardName,
     command::ClientId,
-    name::BoardName,
-    occasion::{GameEnd, Judge},
+    ending::{BoardResult, GameEnd, Judge},
+    event::By,
 };
-use crate::{bus::By, config::BoardKind, driver::BoardResult, game::Game, guidance::Action};
+use crate::{game::Game, guidance::Action};
 
 /// How the board is connected.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,247 @@
+//! What happens on a board.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use serde::{Serialize, Serializer};
+use shakmaty::uci::UciMove;
+
+use super::{
+    board_kind::BoardKind,
+    ending::{BoardResult, GameEnd, Judge},
+    snapshot::{UNHEARD, stranger},
+};
+use crate::guidance::{Action, in_short};
+
+/// Who made a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The hand, seen as it happened.
+    Hand,
+    /// The hand, while the board was away; learned afterwards.
+    HandUnseen,
+    /// The target: the move was shown on the board.
+    Target,
+}
+
+/// What happened on a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The link is up.
+    Connected,
+    /// The link is gone.
+    Disconnected {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The board answers.
+    Answers {
+        /// Its name and version, if told.
+        id: Option<String>,
+    },
+    /// A board that cannot be asked has said nothing over this link yet.
+    Unheard,
+    /// The board has stopped answering.
+    Silent,
+    /// What is connected talks as another kind of board does.
+    Stranger {
+        /// The kind.
+        kind: BoardKind,
+    },
+    /// The board was switched off and on.
+    Restarted,
+    /// A move was made.
+    Moved {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+        /// Counted from 1.
+        ply: usize,
+        /// Who made it.
+        by: By,
+        /// How long the hand took for it, where that was seen.
+        #[serde(serialize_with = "seconds", skip_serializing_if = "Option::is_none")]
+        took: Option<Duration>,
+    },
+    /// What the hand is to do so that the pieces stand as they should; empty when they do.
+    Guidance {
+        /// What, in this order.
+        actions: Arc<[Action]>,
+    },
+    /// A move was taken back.
+    TookBack {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+        /// Which ply it was.
+        ply: usize,
+        /// Who took it back.
+        by: By,
+    },
+    /// The board stands at the start of a new game.
+    NewGame {
+        /// Who began it.
+        by: By,
+    },
+    /// A position was given to the board.
+    SetUp {
+        /// The position.
+        fen: String,
+    },
+    /// The hand executed the move that was shown.
+    Executed {
+        /// The move.
+        #[serde(serialize_with = "display")]
+        uci: UciMove,
+    },
+    /// The hand did something that is not awaited.
+    Mistake {
+        /// What, and what to do about it.
+        text: String,
+    },
+    /// What was wrong is right again.
+    Mended,
+    /// The board says the game is over.
+    Result {
+        /// How.
+        result: BoardResult,
+    },
+    /// The game is over.
+    Ended {
+        /// How.
+        end: GameEnd,
+        /// By whose word.
+        by: Judge,
+    },
+    /// Other clients have the board, or wait for it.
+    Players {
+        /// Who has it.
+        have: Vec<Arc<str>>,
+        /// Who waits for it.
+        wait: Vec<Arc<str>>,
+    },
+    /// A client is at work, or no longer.
+    Client {
+        /// Which.
+        client: Arc<str>,
+        /// What it did, or what was refused to it.
+        text: String,
+    },
+    /// The board is led to another game.
+    Target {
+        /// `startpos moves …`, or nothing where no client has the board.
+        game: Option<String>,
+    },
+    /// What is left in the board's battery.
+    Battery {
+        /// 0 to 100.
+        percent: u8,
+    },
+    /// The board sent something that is no message of its protocol.
+    Unreadable {
+        /// Printable and bounded.
+        text: String,
+    },
+    /// The player is to know or do something else now.
+    Advice {
+        /// In words; empty for nothing.
+        text: String,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+#[expect(clippy::ref_option, reason = "serde gives a reference")]
+fn seconds<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(rounded).serialize(serializer)
+}
+
+/// Seconds, to the millisecond: what lies beyond is chance.
+pub fn rounded(time: Duration) -> f64 {
+    Duration::new(time.as_secs(), time.subsec_millis() * 1_000_000).as_secs_f64()
+}
+
+impl Event {
+    /// Whether there is nothing in it to read.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Advice { text } => text.is_empty(),
+            Self::Guidance { actions } => actions.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// Who plays, and who waits.
+fn players(f: &mut fmt::Formatter<'_>, have: &[Arc<str>], wait: &[Arc<str>]) -> fmt::Result {
+    if have.is_empty() {
+        f.write_str("the board is free")?;
+    } else {
+        write!(f, "the board is with {}", have.join(" and "))?;
+    }
+    if wait.is_empty() {
+        return Ok(());
+    }
+    write!(f, "; waiting for it: {}", wait.join(", "))
+}
+
+/// The last moves of a game's text are enough to see where it is.
+fn shortened(game: &str) -> String {
+    const SHOWN: usize = 3;
+    let Some((start, moves)) = game.split_once(" moves ") else {
+        return game.to_owned();
+    };
+    let moves: Vec<&str> = moves.split(' ').collect();
+    match moves.len().checked_sub(SHOWN) {
+        None | Some(0) => game.to_owned(),
+        Some(before) => format!(
+            "{start}, {} plies: … {}",
+            moves.len(),
+            moves[before..].join(" ")
+        ),
+    }
+}
+
+impl fmt::Display for Event {
+    /// For a person.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected => f.write_str("the port is open"),
+            Self::Disconnected { why } => write!(f, "no link: {why}"),
+            Self::Answers { id: Some(id) } => write!(f, "the board answers: {id}"),
+            Self::Answers { id: None } => f.write_str("the board answers"),
+            Self::Unheard => f.write_str(UNHEARD),
+            Self::Silent => f.write_str("the board does not answer: is it switched on?"),
+            Self::Stranger { kind } => f.write_str(&stranger(*kind)),
+            Self::Restarted => f.write_str("the board was switched on"),
+            Self::Moved { uci, ply, by, .. } => match by {
+                By::Hand => write!(f, "ply {ply}: {uci}, by hand"),
+                By::HandUnseen => write!(f, "ply {ply}: {uci}, by hand while the board was away"),
+                By::Target => write!(f, "ply {ply}: {uci}, shown on the board"),
+            },
+            Self::TookBack { uci, ply, by } => match by {
+                By::Hand | By::HandUnseen => write!(f, "ply {ply}: {uci} taken back by hand"),
+                By::Target => write!(f, "ply {ply}: {uci} taken back for the program"),
+            },
+            Self::NewGame { .. } => f.write_str("new game"),
+            Self::SetUp { fen } => write!(f, "position given to the board: {fen}"),
+            Self::Executed { uci } => write!(f, "{uci} executed"),
+            Self::Mistake { text } => f.write_str(text),
+            Self::Mended => f.write_str("the pieces stand right again"),
+            Self::Result { result } => write!(f, "the board says: {result}"),
+            Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
+            Self::Players { have, wait } => players(f, have, wait),
+            Self::Client { client, text } => write!(f, "{client}: {text}"),
+            Self::Guidance { actions } => f.write_str(&in_short(actions)),
+            Self::Target { game: Some(game) } => write!(f, "target: {}", shortened(game)),
+            Self::Target { game: None } => f.write_str("no program has the board"),
+            Self::Battery { percent } => write!(f, "battery: {percent} %"),
+            Self::Unreadable { text } => write!(f, "unreadable: {text}"),
+            Self::Advice { text } => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What all rooms talk in: names, channels, reports, events, snapshots, commands. It knows chess, and no room.
+//!
+//! A driver makes a [`Reported`] of bytes, the board's core finds the legal move and tells it as an [`Event`] with the
+//! [`Snapshot`] after it; front-ends answer by [`Command`]s.
+
+mod advice;
+mod board_kind;
+mod board_name;
+mod channel;
+mod command;
+mod ending;
+mod event;
+mod misplaced;
+mod opponent;
+mod report;
+mod snapshot;
+
+pub use advice::{Advice, NEW_GAME, SET_UP, Words};
+pub use board_kind::BoardKind;
+pub use board_name::{BoardName, BoardNameError, MAX_NAME};
+pub use channel::{Channel, NoChannel, Outcome, Outgoing, Request};
+pub use command::{ClientId, Command};
+pub use ending::{BoardResult, GameEnd, Judge};
+pub use event::{By, Event, rounded};
+pub use misplaced::Misplaced;
+pub use opponent::{Beginning, Occasion, Opponent};
+pub use report::{Reported, Wording};
+pub use snapshot::{GARBLED, LinkState, Place, Snapshot, UNHEARD, stranger};

@@ -1,0 +1,108 @@
+//! A move as a board words it.
+
+use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
+
+use crate::game::uci;
+
+/// A move as a board words it: not yet known to be legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// Who moved, if the board says so.
+    pub color: Option<Color>,
+    /// The move itself.
+    pub wording: Wording,
+}
+
+impl Reported {
+    /// A move between squares, by nobody in particular.
+    pub fn squares(from: Square, to: Square, promotion: Option<Role>) -> Self {
+        Self {
+            color: None,
+            wording: Wording::Squares {
+                from,
+                to,
+                promotion,
+            },
+        }
+    }
+
+    /// A move in a board's words.
+    pub fn of(m: Move) -> Self {
+        match m.castling_side() {
+            Some(side) => Self {
+                color: None,
+                wording: Wording::Castle(side),
+            },
+            // Only drops have no square of origin, and no board has drops.
+            None => Self::squares(m.from().unwrap_or(m.to()), m.to(), m.promotion()),
+        }
+    }
+
+    /// Whether this is the same way between two squares, the other way round.
+    pub fn undoes(self, other: Self) -> bool {
+        match (self.wording, other.wording) {
+            (
+                Wording::Squares { from, to, .. },
+                Wording::Squares {
+                    from: back,
+                    to: home,
+                    ..
+                },
+            ) => from == home && to == back,
+            _ => false,
+        }
+    }
+
+    /// Whether these words can mean `m` played by `mover`. A promotion without a piece means any.
+    pub fn names(self, m: Move, mover: Color) -> bool {
+        if self.color.is_some_and(|color| color != mover) {
+            return false;
+        }
+        match self.wording {
+            Wording::Castle(side) => m.castling_side() == Some(side),
+            Wording::Squares {
+                from,
+                to,
+                promotion,
+            } => {
+                let named = uci(m);
+                named.from() == Some(from)
+                    && named.to() == Some(to)
+                    && (promotion.is_none() || promotion == m.promotion())
+            }
+        }
+    }
+
+    /// The legal move of `position` these words mean. Where the board did not name the piece a pawn became,
+    /// it is `promotion`.
+    pub fn resolve(self, position: &Chess, promotion: Role) -> Option<Move> {
+        let mover = position.turn();
+        let named = |m: &Move| self.names(*m, mover);
+        let moves = position.legal_moves();
+        let mut candidates = moves.iter().filter(|m| named(m));
+        let first = *candidates.next()?;
+        if first.is_promotion() && first.promotion() != Some(promotion) {
+            let chosen = moves
+                .iter()
+                .find(|m| named(m) && m.promotion() == Some(promotion));
+            return Some(chosen.copied().unwrap_or(first));
+        }
+        Some(first)
+    }
+}
+
+/// The two ways boards word a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wording {
+    /// From one square to another, with a promotion piece if the board named one.
+    Squares {
+        /// The square left.
+        from: Square,
+        /// The square reached.
+        to: Square,
+        /// The piece a pawn became.
+        promotion: Option<Role>,
+    },
+    /// `O-O` or `O-O-O`.
+    Castle(CastlingSide),
+}
