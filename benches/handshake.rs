@@ -26,6 +26,7 @@ use std::{
 };
 
 use boardbridge::{
+    bus::News,
     config::Config,
     daemon::Daemon,
     driver::neo::codec::{EVENTS, OCCUPANCY},
@@ -133,9 +134,14 @@ fn daemon() -> SocketAddr {
             let mut silent: BTreeSet<String> =
                 config.boards.keys().map(ToString::to_string).collect();
             while !silent.is_empty() {
-                let told = events.recv().await.unwrap();
-                let heard = !matches!(told.event, Event::Connected | Event::Disconnected { .. });
-                if let Some(board) = told.board.filter(|_| heard) {
+                let News::Published(told) = events.next().await else {
+                    continue;
+                };
+                let is_link =
+                    |event: &Event| matches!(event, Event::Connected | Event::Disconnected { .. });
+                if let Some(board) = told.board()
+                    && !told.events.iter().all(is_link)
+                {
                     silent.remove(board.as_str());
                 }
             }

@@ -1,32 +1,95 @@
-//! The bus: what happens on every board, told to whoever listens.
+//! The bus: what happens on every board and how it stands afterwards, published to every front-end.
 //!
-//! Events go over a `tokio::sync::broadcast`; a consumer that lags loses the oldest ones, never holds up a
-//! board, and reads the [`Snapshot`] to know where things stand.
+//! Publications go over one `tokio::sync::broadcast`. A consumer that lags never holds up a board: it takes the board's latest
+//! state and goes on from there. Publications of a board are counted, so that none counts twice after that.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
 
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    mpsc,
+};
 
 use crate::{
     clients::Clients,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
 
-/// Events a consumer may be behind before it loses the oldest. A flooded board makes some hundred a second;
-/// a hand makes one.
-pub const CAPACITY: usize = 256;
+/// Publications a consumer may be behind before it loses the oldest. Each holds a board's state, 60 KiB at most. A flooded board
+/// makes some hundred a second; a hand makes one.
+pub const CAPACITY: usize = 64;
 /// Commands that may wait for one board. Clients beyond that wait their turn; the board does not.
 pub const COMMANDS: usize = 64;
 
-/// An event with its time, and its board if it has one.
+/// What happened, and how the board stands after it.
 #[derive(Clone, Debug)]
-pub struct BoardEvent {
-    /// Which board; none for a client that has not chosen one.
-    pub board: Option<BoardName>,
+pub struct Publication {
     /// When.
     pub at: SystemTime,
-    /// What.
-    pub event: Event,
+    /// What happened, in order. Nothing where only the state has changed, or where this is told to a consumer that lagged.
+    pub events: Arc<[Event]>,
+    /// The board; none for a client that has not chosen one.
+    pub state: Option<Arc<Snapshot>>,
+    /// Counts the board's publications.
+    number: u64,
+}
+
+impl Publication {
+    /// Which board it is about.
+    pub fn board(&self) -> Option<&BoardName> {
+        self.state.as_ref().map(|state| &state.board)
+    }
+}
+
+/// Where a board's task and its front-ends publish what happens on it.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    bus: broadcast::Sender<Publication>,
+    latest: Arc<Mutex<Latest>>,
+}
+
+/// A board's latest state.
+#[derive(Debug)]
+struct Latest {
+    state: Arc<Snapshot>,
+    number: u64,
+}
+
+impl Publisher {
+    /// For a board in this state.
+    pub fn new(bus: broadcast::Sender<Publication>, state: Snapshot) -> Self {
+        let state = Arc::new(state);
+        Self {
+            bus,
+            latest: Arc::new(Mutex::new(Latest { state, number: 1 })),
+        }
+    }
+
+    /// Publishes what happened, with the new state if there is one.
+    pub fn publish(&self, events: Vec<Event>, state: Option<Snapshot>) {
+        // Sent before others may publish: the order on the bus is that of the numbers.
+        let mut latest = self.latest();
+        latest.number += 1;
+        if let Some(state) = state {
+            latest.state = Arc::new(state);
+        }
+        // A bus without consumers is fine.
+        let _ = self.bus.send(Publication {
+            at: SystemTime::now(),
+            events: events.into(),
+            state: Some(latest.state.clone()),
+            number: latest.number,
+        });
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A front-end's way to one board.
@@ -38,23 +101,39 @@ pub struct BoardHandle {
     pub way: Arc<str>,
     /// What the front-end asks of it.
     pub commands: mpsc::Sender<Command>,
-    /// How it stands.
-    pub snapshot: watch::Receiver<Arc<Snapshot>>,
+    /// What happens on it.
+    pub publisher: Publisher,
+}
+
+impl BoardHandle {
+    /// How it stands now.
+    pub fn state(&self) -> Arc<Snapshot> {
+        self.publisher.latest().state.clone()
+    }
+
+    /// Everything that happens on it, beginning with how it stands now.
+    pub fn feed(&self) -> Feed {
+        Feed {
+            subscription: Subscription::of(&self.publisher.bus),
+            board: self.clone(),
+            behind: true,
+        }
+    }
 }
 
 /// The bus and every board on it.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    events: broadcast::Sender<BoardEvent>,
+    publications: broadcast::Sender<Publication>,
     boards: Arc<[BoardHandle]>,
     clients: Clients,
 }
 
 impl Bus {
-    /// A bus that carries these boards' events.
-    pub fn new(events: broadcast::Sender<BoardEvent>, boards: Vec<BoardHandle>) -> Self {
+    /// A bus that carries these boards' publications.
+    pub fn new(publications: broadcast::Sender<Publication>, boards: Vec<BoardHandle>) -> Self {
         Self {
-            events,
+            publications,
             boards: boards.into(),
             clients: Clients::default(),
         }
@@ -72,20 +151,16 @@ impl Bus {
 
     /// The same bus, with this board alone.
     pub fn only(&self, name: &BoardName) -> Self {
-        let boards = self.boards.iter().filter(|board| board.name == *name);
-        Self {
-            events: self.events.clone(),
-            boards: boards.cloned().collect(),
-            clients: self.clients.clone(),
-        }
+        self.with(|board| board == name)
     }
 
     /// The same bus, without these boards.
     pub fn without(&self, names: &[BoardName]) -> Self {
-        let boards = self
-            .boards
-            .iter()
-            .filter(|board| !names.contains(&board.name));
+        self.with(|board| !names.contains(board))
+    }
+
+    fn with(&self, keep: impl Fn(&BoardName) -> bool) -> Self {
+        let boards = self.boards.iter().filter(|board| keep(&board.name));
         Self {
             boards: boards.cloned().collect(),
             ..self.clone()
@@ -97,23 +172,119 @@ impl Bus {
         &self.clients
     }
 
-    /// Tells everybody what happened on a board, or to one of its clients.
-    pub fn tell(&self, board: &BoardName, event: Event) {
-        self.tell_all(Some(board), event);
+    /// Publishes what happened to a client, on its board if it has one.
+    pub fn tell(&self, board: Option<&BoardName>, event: Event) {
+        match board.and_then(|name| self.board(name.as_str())) {
+            Some(board) => board.publisher.publish(vec![event], None),
+            // A bus without consumers is fine.
+            None => drop(self.publications.send(Publication {
+                at: SystemTime::now(),
+                events: [event].into(),
+                state: None,
+                number: 0,
+            })),
+        }
     }
 
-    /// Tells everybody what happened, where it may have happened to a client that has no board.
-    pub fn tell_all(&self, board: Option<&BoardName>, event: Event) {
-        // Nobody listening is not an error.
-        let _ = self.events.send(BoardEvent {
-            board: board.cloned(),
-            at: SystemTime::now(),
-            event,
-        });
+    /// Everything that happens from now on.
+    pub fn subscribe(&self) -> Subscription {
+        Subscription::of(&self.publications)
+    }
+}
+
+/// What a [`Subscription`] has next.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// Something happened.
+    Published(Publication),
+    /// So many publications were lost. Take every board's state by [`Subscription::look`].
+    Lagged(u64),
+}
+
+/// Everything that happens on all boards.
+#[derive(Debug)]
+pub struct Subscription {
+    publications: broadcast::Receiver<Publication>,
+    /// The last publication known of each board.
+    seen: BTreeMap<BoardName, u64>,
+}
+
+impl Subscription {
+    fn of(bus: &broadcast::Sender<Publication>) -> Self {
+        Self {
+            publications: bus.subscribe(),
+            seen: BTreeMap::new(),
+        }
     }
 
-    /// The events from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<BoardEvent> {
-        self.events.subscribe()
+    /// How a board stands now. What happened until now will not come any more.
+    pub fn look(&mut self, board: &BoardHandle) -> Arc<Snapshot> {
+        self.catch_up(board).1
+    }
+
+    /// The same, and whether anything has happened since it was seen last.
+    fn catch_up(&mut self, board: &BoardHandle) -> (bool, Arc<Snapshot>) {
+        let latest = board.publisher.latest();
+        let seen = self.seen.insert(board.name.clone(), latest.number);
+        (seen != Some(latest.number), latest.state.clone())
+    }
+
+    /// What comes next. Nothing is lost where this is cancelled.
+    pub async fn next(&mut self) -> News {
+        loop {
+            match self.publications.recv().await {
+                Ok(publication) => {
+                    let seen = publication.board().and_then(|name| self.seen.get(name));
+                    if seen.is_none_or(|seen| publication.number > *seen) {
+                        return News::Published(publication);
+                    }
+                }
+                Err(RecvError::Lagged(lost)) => {
+                    // What is still there is older than the states to be taken now.
+                    let passed = self.publications.len() as u64;
+                    self.publications = self.publications.resubscribe();
+                    return News::Lagged(lost + passed);
+                }
+                // The bus ends with the daemon.
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// Everything that happens on one board.
+#[derive(Debug)]
+pub struct Feed {
+    subscription: Subscription,
+    board: BoardHandle,
+    /// The board's state is to be taken before anything else.
+    behind: bool,
+}
+
+impl Feed {
+    /// What comes next: at first, and after a lag, the board's latest state. Nothing is lost where this is cancelled.
+    pub async fn next(&mut self) -> (Arc<[Event]>, Arc<Snapshot>) {
+        loop {
+            if mem::take(&mut self.behind)
+                && let (true, state) = self.subscription.catch_up(&self.board)
+            {
+                return ([].into(), state);
+            }
+            match self.subscription.next().await {
+                News::Published(Publication {
+                    events,
+                    state: Some(state),
+                    ..
+                }) if state.board == self.board.name => return (events, state),
+                News::Published(_) => {}
+                News::Lagged(_) => self.behind = true,
+            }
+        }
+    }
+
+    /// The board's latest state, as soon as anything has happened: for consumers that need not see everything.
+    pub async fn latest(&mut self) -> Arc<Snapshot> {
+        self.next().await;
+        self.subscription.look(&self.board)
     }
 }

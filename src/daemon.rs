@@ -13,7 +13,7 @@ use tracing::{Instrument, info, warn};
 
 use crate::{
     board::{actor::Actor, machine::Machine},
-    bus::{BoardEvent, BoardHandle, Bus, CAPACITY},
+    bus::{BoardHandle, Bus, CAPACITY, Publication},
     config::{
         BoardConfig, Config, LinkConfig, Listen, WhitePawnConfig, board::CORRECTION_WAIT,
         link::With,
@@ -99,12 +99,22 @@ impl Daemon {
     /// # Errors
     /// [`StartError`]; nothing is left running then.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
+        Self::start_on(config, broadcast::channel(CAPACITY).0).await
+    }
+
+    /// The same, on this bus.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running then.
+    pub async fn start_on(
+        config: &Config,
+        bus: broadcast::Sender<Publication>,
+    ) -> Result<Self, StartError> {
         outlive_file_limit();
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let tasks = TaskTracker::new();
         let radio = Radio::default();
-        let (events, _) = broadcast::channel(CAPACITY);
         let mut handles = Vec::new();
         for (name, board) in &config.boards {
             let transport = match registry::transport(board, &radio) {
@@ -120,21 +130,19 @@ impl Daemon {
                 let driver = registry::driver(&config);
                 Machine::new(called.clone(), driver, config.correction_wait())
             };
-            let (actor, handle) =
-                Actor::new(name.clone(), make, transport, recorder, events.clone());
+            let (actor, handle) = Actor::new(name.clone(), make, transport, recorder, bus.clone());
             tasks.spawn(actor.run(stop.clone()));
             handles.push(handle);
         }
         for entry in &config.link {
             if let (Some(with), Some(board)) = (&entry.with, entry.boards.first()) {
-                let (actor, handle) = far_board(board.far(), with, events.clone());
+                let (actor, handle) = far_board(board.far(), with, bus.clone());
                 tasks.spawn(actor.run(stop.clone()));
                 handles.push(handle);
             }
         }
-        let bus = Bus::new(events, handles);
         let mut daemon = Self {
-            bus,
+            bus: Bus::new(bus, handles),
             tasks,
             radio,
             stop,
@@ -367,7 +375,7 @@ fn by_radio(
 fn far_board(
     name: BoardName,
     with: &With,
-    events: broadcast::Sender<BoardEvent>,
+    events: broadcast::Sender<Publication>,
 ) -> (Actor, BoardHandle) {
     let called = name.clone();
     let make = move || {

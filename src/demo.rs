@@ -7,18 +7,15 @@ use std::{
     os::unix::{fs::DirBuilderExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use thiserror::Error;
-use tokio::{
-    sync::{mpsc, watch},
-    time::sleep,
-};
+use tokio::{sync::mpsc, time::sleep};
 use tracing::{debug, warn};
 
 use crate::{
+    bus::Feed,
     config::{Config, ConfigError},
     daemon::{Daemon, StartError, stop_signal},
     simulate::{
@@ -29,7 +26,7 @@ use crate::{
         radio::Radio,
         run::{Kind, Settings, board},
     },
-    vocabulary::{Advice, Snapshot},
+    vocabulary::Advice,
 };
 
 /// How long a simulated hand takes for a move.
@@ -137,12 +134,12 @@ pub async fn run(
         let (orders, hand) = mpsc::channel(MAX_ORDERS);
         tokio::spawn(simulate(name, port, hand));
         if let Some(board) = daemon.bus().board(name) {
-            tokio::spawn(hand_that_waits(board.snapshot.clone(), orders));
+            tokio::spawn(hand_that_waits(board.feed(), orders));
         }
     }
     let neo = radio.as_ref().and_then(Radio::board);
     if let (Some(neo), Some(board)) = (neo, daemon.bus().board("neo")) {
-        tokio::spawn(person_at_the_neo(board.snapshot.clone(), neo));
+        tokio::spawn(person_at_the_neo(board.feed(), neo));
     }
     // Whoever started it may not be reading.
     let _ = write!(io::stdout(), "{}", welcome(&daemon, missing.as_deref()));
@@ -168,22 +165,17 @@ fn neo_settings(seed: u64) -> neo::Settings {
 }
 
 /// Does what a person would who reads what the Neo waits for.
-async fn person_at_the_neo(
-    mut snapshots: watch::Receiver<Arc<Snapshot>>,
-    neo: bluez::hosted::Hosted<Neo>,
-) {
+async fn person_at_the_neo(mut feed: Feed, neo: bluez::hosted::Hosted<Neo>) {
+    let mut state = feed.latest().await;
     loop {
-        let order = {
-            let snapshot = snapshots.borrow_and_update();
-            match &snapshot.advice {
-                Advice::YourMove(_) if snapshot.awaiting => Some(Hand::from(HandAction::Random)),
-                Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
-                Advice::SetUp(_) | Advice::Misplaced(_) => {
-                    let target = snapshot.target.as_deref().cloned();
-                    target.map(|target| Hand::SetUp(Box::new(target)))
-                }
-                _ => None,
+        let order = match &state.advice {
+            Advice::YourMove(_) if state.awaiting => Some(Hand::from(HandAction::Random)),
+            Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
+            Advice::SetUp(_) | Advice::Misplaced(_) => {
+                let target = state.target.as_deref().cloned();
+                target.map(|target| Hand::SetUp(Box::new(target)))
             }
+            _ => None,
         };
         if let Some(order) = order {
             sleep(HAND_DELAY).await;
@@ -197,11 +189,11 @@ async fn person_at_the_neo(
             });
             // Not done yet, or not enough: look again.
             tokio::select! {
-                changed = snapshots.changed() => if changed.is_err() { return },
+                latest = feed.latest() => state = latest,
                 () = sleep(NEO_PATIENCE) => {}
             }
-        } else if snapshots.changed().await.is_err() {
-            return;
+        } else {
+            state = feed.latest().await;
         }
     }
 }
@@ -249,22 +241,17 @@ async fn simulate(name: &'static str, mut port: Port, mut hand: mpsc::Receiver<H
 }
 
 /// Makes a move whenever the player is to move, like a person who reads what the board waits for.
-async fn hand_that_waits(
-    mut snapshots: watch::Receiver<Arc<Snapshot>>,
-    orders: mpsc::Sender<HandAction>,
-) {
+async fn hand_that_waits(mut feed: Feed, orders: mpsc::Sender<HandAction>) {
+    let mut state = feed.latest().await;
     loop {
-        let awaited = {
-            let snapshot = snapshots.borrow_and_update();
-            // Only the last shown move is followed by the hand's own.
-            let last = snapshot.target.as_ref().and_then(|target| target.last());
-            let mine = match snapshot.advice {
-                Advice::YourMove(_) => true,
-                Advice::Make(m) => Some(m) == last,
-                _ => false,
-            };
-            mine && snapshot.awaiting
+        // Only the last shown move is followed by the hand's own.
+        let last = state.target.as_ref().and_then(|target| target.last());
+        let mine = match state.advice {
+            Advice::YourMove(_) => true,
+            Advice::Make(m) => Some(m) == last,
+            _ => false,
         };
+        let awaited = mine && state.awaiting;
         if awaited {
             sleep(HAND_DELAY).await;
             // The simulated hand executes a shown move by itself, and refuses another until then.
@@ -275,11 +262,11 @@ async fn hand_that_waits(
         if awaited {
             // Not moved yet (a shown move came between): look again.
             tokio::select! {
-                changed = snapshots.changed() => if changed.is_err() { return },
+                latest = feed.latest() => state = latest,
                 () = sleep(HAND_DELAY) => {}
             }
-        } else if snapshots.changed().await.is_err() {
-            return;
+        } else {
+            state = feed.latest().await;
         }
     }
 }

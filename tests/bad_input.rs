@@ -13,6 +13,7 @@ mod support;
 use std::time::Duration;
 
 use boardbridge::{
+    bus::News,
     simulate::run::Kind,
     uci::server::{self, MAX_CLIENTS_EACH, MAX_TURNS},
     vocabulary::Event,
@@ -204,13 +205,16 @@ async fn a_board_that_floods_does_not_hold_up_another() {
     }
     // The flood has reached the daemon.
     let unreadable = |event: &Event| matches!(event, Event::Unreadable { .. });
-    while !unreadable(
-        &timeout(PATIENCE, events.recv())
-            .await
-            .unwrap()
-            .unwrap()
-            .event,
-    ) {}
+    let flooded = async {
+        loop {
+            if let News::Published(publication) = events.next().await
+                && publication.events.iter().any(unreadable)
+            {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, flooded).await.unwrap();
     let mut gui = house.gui().await;
     gui.says("setoption name Board value citrine").await;
     a_move_goes_through(&mut gui, &citrine).await;

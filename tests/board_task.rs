@@ -27,14 +27,14 @@ use boardbridge::{
     simulate::run::Kind,
     transport::{Transport, serial::SerialPort},
     uci::server,
-    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing},
+    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing, Snapshot},
 };
 use figment::{
     Figment,
     providers::{Format as _, Toml},
 };
 use shakmaty::{Board, Chess};
-use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE};
+use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, until};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -146,7 +146,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     let (actor, handle) = Actor::new(name, make, transport, None, events.clone());
     let stop = CancellationToken::new();
     let task = tokio::spawn(actor.run(stop.clone()));
-    let mut snapshots = handle.snapshot.clone();
+    let board = handle.clone();
     let bus = Bus::new(events, vec![handle]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -163,10 +163,8 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     faults.store(1, Ordering::Relaxed);
     hand.does("g1f3").await;
     // The state says so, with the count, and so do the events.
-    let down = snapshots.wait_for(
-        |snapshot| matches!(&snapshot.link, LinkState::Down(why) if why.contains("itself failed")),
-    );
-    timeout(PATIENCE, down).await.unwrap().unwrap();
+    let down = |state: &Snapshot| matches!(&state.link, LinkState::Down(why) if why.contains("itself failed"));
+    until(&board, down).await;
     gui.hears_of("BoardBridge itself failed on this board (for the 1. time")
         .await;
     // The board still has the move: it answers the `go` of before.
@@ -177,11 +175,13 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     hand.does("f1b5").await;
     gui.hears("bestmove f1b5").await;
     let mut failed = 0;
-    while let Ok(event) = told.try_recv() {
-        let why = event.event.to_string();
-        let is = matches!(event.event, Event::Disconnected { .. }) && why.contains("itself failed");
-        failed += u32::from(is);
-        assert!(!why.contains('\u{1b}'), "{why:?}");
+    while let Ok(publication) = told.try_recv() {
+        for event in &*publication.events {
+            let why = event.to_string();
+            let is = matches!(event, Event::Disconnected { .. }) && why.contains("itself failed");
+            failed += u32::from(is);
+            assert!(!why.contains('\u{1b}'), "{why:?}");
+        }
     }
     assert_eq!(failed, 2);
     stop.cancel();

@@ -14,11 +14,11 @@ mod schema;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use boardbridge::{
-    bus::{BoardEvent, BoardHandle, Bus},
+    bus::{BoardHandle, Bus, News, Publisher},
     clients::{Client, ClientKind},
     game::Game,
     guidance::Action,
@@ -32,12 +32,13 @@ use boardbridge::{
     },
     watch::text::Text,
 };
+use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use shakmaty::{Color, Role, Square};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::{TcpListener, TcpStream},
-    sync::{broadcast, mpsc, watch},
+    sync::{broadcast, mpsc},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -109,14 +110,14 @@ fn busy() -> Snapshot {
 
 /// A bus with this board.
 fn bus(snapshot: Snapshot) -> Bus {
-    let (_, snapshot) = watch::channel(Arc::new(snapshot));
+    let publications = broadcast::channel(1).0;
     let handle = BoardHandle {
         name: name(),
         way: "/dev/ttyUSB0 at 57600 baud".into(),
         commands: mpsc::channel(1).0,
-        snapshot,
+        publisher: Publisher::new(publications.clone(), snapshot),
     };
-    Bus::new(broadcast::channel(1).0, vec![handle])
+    Bus::new(publications, vec![handle])
 }
 
 /// One event of every kind.
@@ -228,8 +229,8 @@ fn every_line() -> Vec<Value> {
             ..Client::new(ClientId(2), "127.0.0.1:50112".into(), ClientKind::Gui)
         };
         let _gui = bus.clients().enter(gui);
-        let mut present = Present::of(&bus);
-        let told = std::iter::from_fn(|| present.next(&bus, 1));
+        let (mut present, mut subscription) = (Present::of(&bus), bus.subscribe());
+        let told = std::iter::from_fn(|| present.next(&bus, &mut subscription, 1));
         let told: Vec<Value> = told
             .map(|line| serde_json::from_str(&line).unwrap())
             .collect();
@@ -238,17 +239,24 @@ fn every_line() -> Vec<Value> {
     }
     for event in every_event() {
         is_among_them(&event);
-        let at = SystemTime::now();
-        let board = Some(name());
-        let event = BoardEvent { board, at, event };
-        lines.push(event_line(&event, Some(&game())));
-        let event = BoardEvent {
-            board: event.board,
-            ..event
-        };
-        lines.push(event_line(&event, None));
+        lines.push(line_of(&event, game()));
+        lines.push(line_of(&event, Game::standard()));
     }
     lines
+}
+
+/// The line of an event after which the board holds this game.
+fn line_of(event: &Event, game: Game) -> Value {
+    let bus = bus(Snapshot {
+        game: Arc::new(game),
+        ..busy()
+    });
+    let mut subscription = bus.subscribe();
+    bus.tell(Some(&name()), event.clone());
+    match subscription.next().now_or_never() {
+        Some(News::Published(publication)) => event_line(&publication, event),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The keys of every kind of line.
@@ -336,29 +344,20 @@ fn the_document_has_an_example_of_every_line_and_each_is_right() {
 #[test]
 fn a_move_that_the_game_has_left_has_no_other_name() {
     let uci = game().uci_moves().last().unwrap();
-    let at = SystemTime::now();
-    let event = |event| BoardEvent {
-        board: Some(name()),
-        at,
-        event,
-    };
-    let moved = event(Event::Moved {
+    let moved = Event::Moved {
         uci,
         ply: 2,
         by: By::Hand,
         took: None,
-    });
-    assert_eq!(event_line(&moved, Some(&game()))["san"], "Nf6");
-    assert_eq!(
-        event_line(&moved, Some(&Game::standard()))["san"],
-        Value::Null
-    );
-    let taken_back = event(Event::TookBack {
+    };
+    assert_eq!(line_of(&moved, game())["san"], "Nf6");
+    assert_eq!(line_of(&moved, Game::standard())["san"], Value::Null);
+    let taken_back = Event::TookBack {
         uci,
         ply: 2,
         by: By::Hand,
-    });
-    let line = event_line(&taken_back, Some(&game().truncated(1)));
+    };
+    let line = line_of(&taken_back, game().truncated(1));
     assert_eq!((&line["san"], &line["number"]), (&"Nf6".into(), &1.into()));
 }
 
@@ -385,11 +384,13 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
     assert_eq!(kinds(3).await, stands);
     // The bus holds one event, and nobody else has a turn meanwhile.
     for _ in 0..3 {
-        bus.tell(&name(), Event::Mended);
+        bus.tell(Some(&name()), Event::Mended);
     }
     assert_eq!(kinds(1).await, ["lagged"]);
     assert_eq!(kinds(3).await, stands);
-    assert_eq!(kinds(1).await, ["mended"]);
+    // What happened before these is in them; what happens afterwards is told.
+    bus.tell(Some(&name()), Event::Restarted);
+    assert_eq!(kinds(1).await, ["restarted"]);
     stop.cancel();
     serving.await.unwrap();
 }

@@ -16,9 +16,10 @@ use std::net::SocketAddr;
 use boardbridge::{
     game::{Game, uci},
     simulate::run::Kind,
+    vocabulary::Snapshot,
 };
 use shakmaty::Position;
-use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
+use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
 use tokio::{
     io::copy_bidirectional,
     net::{TcpListener, TcpStream},
@@ -59,22 +60,14 @@ impl Place<'_> {
     }
 
     async fn holds(&self, game: &Game) {
-        let mut snapshots = self
-            .house
-            .daemon
-            .bus()
-            .board(self.name)
-            .unwrap()
-            .snapshot
-            .clone();
-        let same = snapshots.wait_for(|snapshot| {
+        let same = |snapshot: &Snapshot| {
             let led = snapshot
                 .target
                 .as_ref()
                 .is_none_or(|target| **target == *game);
             led && *snapshot.game == *game
-        });
-        tokio::time::timeout(PATIENCE, same).await.unwrap().unwrap();
+        };
+        self.house.until(self.name, same).await;
     }
 }
 
@@ -90,6 +83,18 @@ async fn whole_game(places: &mut [Place<'_>; 2], game: &Game) {
     for place in places {
         place.holds(game).await;
     }
+}
+
+#[tokio::test]
+async fn a_link_that_lags_misses_no_move() {
+    let folder = House::folder();
+    let [citrine, ucb] = [(Kind::NovagCitrine, "citrine"), (Kind::NovagUcb, "ucb")]
+        .map(|(kind, name)| board(kind, &folder, name));
+    let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
+    let house = &House::lagging(folder, &keys, LOCAL).await;
+    let mut places =
+        [("citrine", citrine), ("ucb", ucb)].map(|(name, hand)| Place { house, name, hand });
+    whole_game(&mut places, &game(26)).await;
 }
 
 const LOCAL: &str = "[[link]]\nboards = [\"citrine\", \"ucb\"]\n";
@@ -373,8 +378,7 @@ async fn the_boards_of_a_link_are_seen_as_its_own_and_that_of_another_is_no_engi
         .bus()
         .board("citrine")
         .unwrap()
-        .snapshot
-        .borrow()
+        .state()
         .holders
         .clone();
     assert_eq!(

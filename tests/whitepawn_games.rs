@@ -84,6 +84,18 @@ async fn on(keys: &str, kind: Kind, more: &str) -> (House, Hand) {
     (house, hand)
 }
 
+#[tokio::test]
+async fn an_app_and_the_games_kept_miss_no_move_when_they_lag() {
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = format!("{TCP}{}", kept_in(&folder.path().join("games")));
+    let house = House::lagging(folder, &[("board", FAST_CITRINE)], &more).await;
+    let mut phone = Phone::new(tcp(&house), GAMES, Some((25, Plays::Black))).await;
+    whole_game(&house, &mut hand, &mut phone, 25, Plays::Black).await;
+    house.awaits("board", 0).await;
+    kept(house, &[25]).await;
+}
+
 /// Stops the daemon, which has kept exactly these games to their ends.
 async fn kept(house: House, numbers: &[usize]) {
     let House { daemon, folder } = house;

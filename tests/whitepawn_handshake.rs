@@ -57,16 +57,16 @@ async fn house(folder: tempfile::TempDir) -> House {
 /// Lets the app ask again and again until this is so, and looks at how long its answers took.
 async fn is_answered_at_once(house: &House, until: impl Fn(&Snapshot) -> bool) {
     let mut app = Gui::connect(house.address("whitepawn for citrine")).await;
-    let snapshot = &house.daemon.bus().board("citrine").unwrap().snapshot;
+    let board = house.daemon.bus().board("citrine").unwrap();
     let mut often = interval(OFTEN);
     often.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut took = Vec::new();
     let began = Instant::now();
-    while took.len() < ASKED || !until(&snapshot.borrow()) {
+    while took.len() < ASKED || !until(&board.state()) {
         assert!(
             began.elapsed() < PATIENCE,
             "what was to come did not: {:?}",
-            snapshot.borrow().link
+            board.state().link
         );
         often.tick().await;
         let asked = Instant::now();

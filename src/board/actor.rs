@@ -4,13 +4,12 @@ use std::{
     any::Any,
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use futures_util::FutureExt as _;
 use tokio::{
-    sync::{broadcast, mpsc, watch},
+    sync::{broadcast, mpsc},
     task::yield_now,
     time::sleep_until,
 };
@@ -19,12 +18,12 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use super::machine::Machine;
 use crate::{
-    bus::{BoardEvent, BoardHandle, COMMANDS},
+    bus::{BoardHandle, COMMANDS, Publication, Publisher},
     clock::sleep_until_some,
     lines::printable,
     transcript::{Item, Recorder},
     transport::{Backoff, Incoming, Link, OpenError, Transport},
-    vocabulary::{BoardName, Command, Event, Request, Snapshot},
+    vocabulary::{BoardName, Command, Event, Request},
 };
 
 /// Bytes of the wire shown in one line of the debug log.
@@ -51,8 +50,7 @@ pub struct Actor {
     transport: Transport,
     recorder: Option<Recorder>,
     commands: mpsc::Receiver<Command>,
-    events: broadcast::Sender<BoardEvent>,
-    snapshot: watch::Sender<Arc<Snapshot>>,
+    publisher: Publisher,
 }
 
 /// Why a link ended.
@@ -72,16 +70,16 @@ impl Actor {
         make: impl Fn() -> Machine + Send + 'static,
         transport: Transport,
         recorder: Option<Recorder>,
-        events: broadcast::Sender<BoardEvent>,
+        bus: broadcast::Sender<Publication>,
     ) -> (Self, BoardHandle) {
         let machine = make();
         let (sender, commands) = mpsc::channel(COMMANDS);
-        let (snapshot, receiver) = watch::channel(Arc::new(machine.snapshot()));
+        let publisher = Publisher::new(bus, machine.snapshot());
         let handle = BoardHandle {
             name: name.clone(),
             way: transport.to_string().into(),
             commands: sender,
-            snapshot: receiver,
+            publisher: publisher.clone(),
         };
         let actor = Self {
             name,
@@ -92,8 +90,7 @@ impl Actor {
             transport,
             recorder,
             commands,
-            events,
-            snapshot,
+            publisher,
         };
         (actor, handle)
     }
@@ -304,9 +301,8 @@ impl Actor {
 
     /// Tells the bus what happened.
     fn publish(&mut self) {
-        if let Some(snapshot) = self.machine.poll_snapshot() {
-            self.snapshot.send_replace(Arc::new(snapshot));
-        }
+        let state = self.machine.poll_snapshot();
+        let mut events = Vec::new();
         while let Some(event) = self.machine.poll_event() {
             match &event {
                 Event::Unreadable { .. } => debug!("{event}"),
@@ -317,12 +313,10 @@ impl Actor {
                 _ => info!("{event}"),
             }
             self.record(Item::Event(event.clone()));
-            // Nobody listening is not an error.
-            let _ = self.events.send(BoardEvent {
-                board: Some(self.name.clone()),
-                at: SystemTime::now(),
-                event,
-            });
+            events.push(event);
+        }
+        if state.is_some() || !events.is_empty() {
+            self.publisher.publish(events, state);
         }
     }
 

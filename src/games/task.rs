@@ -64,8 +64,7 @@ struct Task {
 impl Task {
     /// Until the end; until when what is left may be written.
     async fn run(&mut self, writer: &Writer, stop: &CancellationToken) -> Instant {
-        let mut snapshots = self.board.snapshot.clone();
-        snapshots.mark_changed();
+        let mut feed = self.board.feed();
         let mut writing = None;
         loop {
             if writing.is_none()
@@ -82,13 +81,7 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                changed = snapshots.changed() => {
-                    if changed.is_err() {
-                        break;
-                    }
-                    let snapshot = snapshots.borrow_and_update().clone();
-                    self.keeper.see(SystemTime::now(), &snapshot);
-                }
+                (_, state) = feed.next() => self.keeper.see(SystemTime::now(), &state),
                 result = written => {
                     writing = None;
                     written_so(&mut self.keeper, &self.board, &self.folder, result);
@@ -96,8 +89,7 @@ impl Task {
                 () = sleep_until_some(deadline) => {}
             }
         }
-        let snapshot = snapshots.borrow().clone();
-        self.keeper.see(SystemTime::now(), &snapshot);
+        self.keeper.see(SystemTime::now(), &self.board.state());
         let late = Instant::now() + FLUSH_WAIT;
         if let Some(writing) = writing
             && let Ok(result) = timeout_at(late, writing).await

@@ -1,7 +1,5 @@
 //! Runs one `[[link]]`: gives the game between two boards the boards and a clock.
 
-use std::sync::Arc;
-
 use tokio::{
     sync::mpsc::{Permit, error::SendError},
     time::Instant,
@@ -39,7 +37,7 @@ pub async fn serve(link: Link, stop: CancellationToken) {
     run(link, stop).instrument(span).await;
 }
 
-async fn run(mut link: Link, stop: CancellationToken) {
+async fn run(link: Link, stop: CancellationToken) {
     // Listed for as long as they are held.
     let _presences = Side::BOTH.map(|side| {
         let player = &link.players[side.index()];
@@ -50,9 +48,7 @@ async fn run(mut link: Link, stop: CancellationToken) {
     let labels = link.players.clone().map(|player| player.label);
     let mut session = Session::new(now(), link.players, link.white);
     let senders = link.boards.clone().map(|board| board.commands);
-    for board in &mut link.boards {
-        board.snapshot.mark_changed();
-    }
+    let [mut first, mut second] = link.boards.each_ref().map(BoardHandle::feed);
     loop {
         while let Some((side, notice)) = session.poll_notice() {
             let board = &link.boards[side.index()].name;
@@ -65,10 +61,9 @@ async fn run(mut link: Link, stop: CancellationToken) {
                 client: labels[side.index()].clone(),
                 text: notice.to_string(),
             };
-            link.bus.tell(board, event);
+            link.bus.tell(Some(board), event);
         }
         let deadline = session.deadline().map(Instant::from_std);
-        let [first, second] = &mut link.boards;
         // A board that takes no commands keeps only its own waiting.
         tokio::select! {
             () = stop.cancelled() => return,
@@ -78,14 +73,8 @@ async fn run(mut link: Link, stop: CancellationToken) {
             place = senders[1].reserve(), if session.has_commands(Side::Second) => {
                 give(place, session.poll_command(Side::Second));
             }
-            Ok(()) = first.snapshot.changed() => {
-                let snapshot = Arc::clone(&first.snapshot.borrow_and_update());
-                session.snapshot(now(), Side::First, &snapshot);
-            }
-            Ok(()) = second.snapshot.changed() => {
-                let snapshot = Arc::clone(&second.snapshot.borrow_and_update());
-                session.snapshot(now(), Side::Second, &snapshot);
-            }
+            (_, state) = first.next() => session.snapshot(now(), Side::First, &state),
+            (_, state) = second.next() => session.snapshot(now(), Side::Second, &state),
             () = sleep_until_some(deadline) => session.timeout(now()),
         }
     }

@@ -7,7 +7,7 @@ use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
 
 use super::MAX_WATCHERS;
 use crate::{
-    bus::{BoardEvent, BoardHandle, Bus},
+    bus::{Bus, Publication, Subscription},
     clients::Client,
     game::{Game, uci},
     vocabulary::{Event, LinkState, Snapshot, rounded},
@@ -33,13 +33,19 @@ impl Present {
     }
 
     /// The next line.
-    pub fn next(&mut self, bus: &Bus, watchers: usize) -> Option<String> {
+    pub fn next(
+        &mut self,
+        bus: &Bus,
+        subscription: &mut Subscription,
+        watchers: usize,
+    ) -> Option<String> {
         if !std::mem::replace(&mut self.begun, true) {
             return Some(text(&daemon_line(bus, self.clients.len(), watchers)));
         }
         if let Some(board) = bus.boards().get(self.boards) {
             self.boards += 1;
-            return Some(text(&snapshot_line(board)));
+            let state = subscription.look(board);
+            return Some(text(&snapshot_line(&state, &board.way)));
         }
         let client = self.clients.next()?;
         Some(text(&client_line(&client, bus)))
@@ -81,8 +87,7 @@ fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
     })
 }
 
-fn snapshot_line(board: &BoardHandle) -> Value {
-    let snapshot = board.snapshot.borrow().clone();
+fn snapshot_line(snapshot: &Snapshot, way: &str) -> Value {
     let link = match &snapshot.link {
         LinkState::Down(_) => "down",
         LinkState::Asking => "asking",
@@ -100,7 +105,7 @@ fn snapshot_line(board: &BoardHandle) -> Value {
         "board": snapshot.board,
         "link": link,
         "why": snapshot.link.why(),
-        "transport": &*board.way,
+        "transport": way,
         "id": snapshot.id,
         "battery": snapshot.battery,
         "game": game.to_string(),
@@ -108,7 +113,7 @@ fn snapshot_line(board: &BoardHandle) -> Value {
         "san": san,
         "ply": game.len(),
         "turn": color(game.turn()),
-        "last": last(&snapshot, san.last()),
+        "last": last(snapshot, san.last()),
         "took": took,
         "sure": snapshot.sure,
         "ending": snapshot.ending,
@@ -147,7 +152,7 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
         .as_ref()
         .and_then(|name| bus.board(name.as_str()));
     let place = board.and_then(|board| {
-        let snapshot = board.snapshot.borrow();
+        let snapshot = board.state();
         let place = snapshot
             .places
             .iter()
@@ -174,16 +179,17 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
     })
 }
 
-/// An event. A move is named as people write it too, where the board's game still has it.
-pub fn event_line(event: &BoardEvent, game: Option<&Game>) -> Value {
+/// One event of a publication. A move is named as people write it too, where the board's game still has it.
+pub fn event_line(publication: &Publication, event: &Event) -> Value {
     let mut line = Map::new();
-    line.insert("at".to_owned(), timestamp(event.at).into());
-    line.insert("board".to_owned(), json!(event.board));
-    line.insert("text".to_owned(), event.event.to_string().into());
-    if let Ok(Value::Object(keys)) = serde_json::to_value(&event.event) {
+    line.insert("at".to_owned(), timestamp(publication.at).into());
+    line.insert("board".to_owned(), json!(publication.board()));
+    line.insert("text".to_owned(), event.to_string().into());
+    if let Ok(Value::Object(keys)) = serde_json::to_value(event) {
         line.extend(keys);
     }
-    if let Some((before, m)) = game.and_then(|game| moved(&event.event, game)) {
+    let state = publication.state.as_ref();
+    if let Some((before, m)) = state.and_then(|state| moved(event, &state.game)) {
         line.insert("number".to_owned(), before.fullmoves().get().into());
         line.insert("color".to_owned(), color(before.turn()).into());
         let san = SanPlus::from_move(before, m).to_string();

@@ -6,19 +6,18 @@
 
 pub mod lines;
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
     net::{TcpListener, TcpStream, tcp::OwnedReadHalf},
-    sync::broadcast::error::RecvError,
     time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, debug, info_span, warn};
 
 use crate::{
-    bus::Bus,
+    bus::{Bus, News},
     places::{ACCEPT_WAIT, Places},
 };
 use lines::{Present, closed_line, event_line, lagged_line, text};
@@ -87,14 +86,17 @@ async fn left(input: &mut OwnedReadHalf) {
 }
 
 async fn watcher(stream: TcpStream, bus: Bus, places: &Places, leave: &CancellationToken) {
-    let mut events = bus.subscribe();
+    let mut subscription = bus.subscribe();
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
     let mut present = Present::of(&bus);
-    let mut next = None;
+    let mut next = VecDeque::new();
     loop {
         // One at a time: a game in a line of its own may be long, and a watcher slow.
-        while let Some(line) = next.take().or_else(|| present.next(&bus, places.taken())) {
+        while let Some(line) = next
+            .pop_front()
+            .or_else(|| present.next(&bus, &mut subscription, places.taken()))
+        {
             if !matches!(
                 timeout(WRITE_WAIT, output.write_all(line.as_bytes())).await,
                 Ok(Ok(()))
@@ -109,25 +111,20 @@ async fn watcher(stream: TcpStream, bus: Bus, places: &Places, leave: &Cancellat
         if leave.is_cancelled() || !matches!(flushed, Ok(Ok(()))) {
             return;
         }
-        let event = tokio::select! {
+        let news = tokio::select! {
             () = left(&mut input) => return,
             () = leave.cancelled() => continue,
-            event = events.recv() => event,
+            news = subscription.next() => news,
         };
-        match event {
-            Ok(event) => {
-                let board = event
-                    .board
-                    .as_ref()
-                    .and_then(|name| bus.board(name.as_str()));
-                let game = board.map(|board| board.snapshot.borrow().game.clone());
-                next = Some(text(&event_line(&event, game.as_deref())));
+        match news {
+            News::Published(publication) => {
+                let events = publication.events.iter();
+                next.extend(events.map(|event| text(&event_line(&publication, event))));
             }
-            Err(RecvError::Lagged(missed)) => {
-                next = Some(text(&lagged_line(missed)));
+            News::Lagged(missed) => {
+                next.push_back(text(&lagged_line(missed)));
                 present = Present::of(&bus);
             }
-            Err(RecvError::Closed) => return,
         }
     }
 }

@@ -14,7 +14,6 @@ use futures_util::FutureExt as _;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::{broadcast, watch},
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -25,7 +24,7 @@ use super::{
     session::{Action, Session},
 };
 use crate::{
-    bus::{BoardEvent, BoardHandle, Bus},
+    bus::{BoardHandle, Bus, Feed},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     lines::{Line, Lines, printable},
@@ -129,6 +128,7 @@ struct Connection {
     session: Session,
     bus: Bus,
     board: Option<BoardHandle>,
+    feed: Option<Feed>,
     output: Vec<u8>,
     closing: bool,
     label: Arc<str>,
@@ -165,11 +165,13 @@ async fn client(
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
     entry.peer = Some(label.clone());
     entry.default_board = session.board().cloned();
+    let board = session
+        .board()
+        .and_then(|name| bus.board(name.as_str()))
+        .cloned();
     let mut connection = Connection {
-        board: session
-            .board()
-            .and_then(|name| bus.board(name.as_str()))
-            .cloned(),
+        feed: board.as_ref().map(BoardHandle::feed),
+        board,
         stream,
         session,
         place,
@@ -202,7 +204,6 @@ impl Connection {
     async fn run(&mut self, stop: CancellationToken) -> String {
         let mut lines = Lines::new(MAX_LINE);
         let mut buffer = vec![0; READ_CHUNK];
-        let mut events = self.bus.subscribe();
         let mut write_deadline: Option<Instant> = None;
         let first_deadline = Instant::now() + FIRST_WAIT;
         let leave = self.place.leave().clone();
@@ -224,7 +225,6 @@ impl Connection {
             } else {
                 write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
             };
-            let debug_on = self.session.debug();
             let session_deadline = self.session.deadline().map(Instant::from_std);
             let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
@@ -254,20 +254,12 @@ impl Connection {
                     }
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                Some(snapshot) = changed(&mut self.board), if reads => self.session.snapshot(&snapshot, now()),
+                (events, state) = published(&mut self.feed), if reads => self.published(&events, &state),
                 read = reader.read(&mut buffer), if reads => match read {
                     Ok(0) => return "it closed the connection".to_owned(),
                     Ok(count) => lines.push(&buffer[..count]),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
-                event = next_event(&mut events, debug_on), if reads => {
-                    if let Some(name) = self.session.board()
-                        && event.board.as_ref() == Some(name)
-                    {
-                        let text = format!("debug {name}: {}", event.event);
-                        self.session.info(&text);
-                    }
-                }
                 () = sleep_until(first_deadline), if self.silent => {
                     return format!("it said nothing of UCI for {} s", FIRST_WAIT.as_secs());
                 }
@@ -277,6 +269,17 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Something happened on the board.
+    fn published(&mut self, events: &[Event], state: &Arc<Snapshot>) {
+        if self.session.debug() {
+            for event in events {
+                self.session
+                    .info(&format!("debug {}: {event}", state.board));
+            }
+        }
+        self.session.snapshot(state, now());
     }
 
     fn line(&mut self, line: Line) {
@@ -319,9 +322,7 @@ impl Connection {
                 Action::Choose(name) => {
                     info!(board = %name, "the GUI turned to a board");
                     self.board = self.bus.board(name.as_str()).cloned();
-                    if let Some(board) = &mut self.board {
-                        board.snapshot.mark_changed();
-                    }
+                    self.feed = self.board.as_ref().map(BoardHandle::feed);
                     self.chosen = true;
                     if self.turns < MAX_TURNS {
                         self.turns += 1;
@@ -362,7 +363,7 @@ impl Connection {
             client: self.label.clone(),
             text: text.to_owned(),
         };
-        self.bus.tell_all(board, event);
+        self.bus.tell(board, event);
     }
 
     /// Sends what is left, for a bounded time.
@@ -382,20 +383,10 @@ fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
-async fn changed(board: &mut Option<BoardHandle>) -> Option<Arc<Snapshot>> {
-    let receiver: &mut watch::Receiver<_> = &mut board.as_mut()?.snapshot;
-    receiver.changed().await.ok()?;
-    Some(receiver.borrow_and_update().clone())
-}
-
-/// The next event, if the GUI wants to hear of events at all.
-async fn next_event(events: &mut broadcast::Receiver<BoardEvent>, wanted: bool) -> BoardEvent {
-    loop {
-        match events.recv().await {
-            Ok(event) if wanted => return event,
-            // What was missed is in the snapshot.
-            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
-            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
-        }
+/// What happens on the chosen board.
+async fn published(feed: &mut Option<Feed>) -> (Arc<[Event]>, Arc<Snapshot>) {
+    match feed {
+        Some(feed) => feed.next().await,
+        None => std::future::pending().await,
     }
 }

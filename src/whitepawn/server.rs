@@ -150,7 +150,7 @@ impl Server {
         connections: &mut mpsc::Receiver<Connection>,
         stop: &CancellationToken,
     ) {
-        self.app.board.snapshot.mark_changed();
+        let mut feed = self.app.board.feed();
         loop {
             self.act();
             self.send();
@@ -166,10 +166,7 @@ impl Server {
                     }
                 }
                 Some(connection) = connections.recv() => self.connected(connection),
-                Ok(()) = self.app.board.snapshot.changed() => {
-                    let snapshot = self.app.board.snapshot.borrow_and_update().clone();
-                    self.session.snapshot(&snapshot);
-                }
+                (_, state) = feed.next() => self.session.snapshot(&state),
                 Ok(()) = self.app.trouble.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
@@ -367,7 +364,7 @@ impl Server {
     fn tell(&self, text: String) {
         let client = self.label.clone();
         let event = Event::Client { client, text };
-        self.app.bus.tell(&self.app.board.name, event);
+        self.app.bus.tell(Some(&self.app.board.name), event);
     }
 
     /// What keeps the app from coming is another thing, or nothing any more. The transport has logged it.

@@ -10,6 +10,7 @@ pub mod process;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
+    bus::BoardHandle,
     config::Config,
     daemon::Daemon,
     simulate::{
@@ -17,7 +18,7 @@ use boardbridge::{
         port::{Happened, Port},
         run::{Kind, Settings, board},
     },
-    vocabulary::Advice,
+    vocabulary::{Advice, Event, Snapshot},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -26,8 +27,9 @@ use tokio::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::mpsc,
-    time::timeout,
+    sync::{broadcast, mpsc},
+    task::yield_now,
+    time::{sleep, timeout},
 };
 
 /// Nothing awaited here takes so long unless it never comes.
@@ -138,6 +140,30 @@ impl House {
 
     /// The same, with more configuration behind it.
     pub async fn with(folder: TempDir, boards: &[(&str, &str)], more: &str) -> Self {
+        let config = Self::config(&folder, boards, more);
+        let daemon = Daemon::start(&config).await.unwrap();
+        Self { daemon, folder }
+    }
+
+    /// The same, on a bus that holds one publication, while others are published all the time: every consumer lags.
+    pub async fn lagging(folder: TempDir, boards: &[(&str, &str)], more: &str) -> Self {
+        let config = Self::config(&folder, boards, more);
+        let bus = broadcast::channel(1).0;
+        let daemon = Daemon::start_on(&config, bus).await.unwrap();
+        let bus = daemon.bus().clone();
+        tokio::spawn(async move {
+            loop {
+                for board in bus.boards().iter().chain(bus.boards()) {
+                    board.publisher.publish(vec![Event::Mended], None);
+                }
+                yield_now().await;
+                sleep(Duration::from_micros(200)).await;
+            }
+        });
+        Self { daemon, folder }
+    }
+
+    fn config(folder: &TempDir, boards: &[(&str, &str)], more: &str) -> Config {
         let mut text =
             "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n".to_owned();
         for (name, keys) in boards {
@@ -147,9 +173,7 @@ impl House {
             ));
         }
         text.push_str(more);
-        let config = Config::from_text(&text, "the test").unwrap();
-        let daemon = Daemon::start(&config).await.unwrap();
-        Self { daemon, folder }
+        Config::from_text(&text, "the test").unwrap()
     }
 
     /// One Citrine, its hand executing shown moves by itself.
@@ -174,24 +198,26 @@ impl House {
         port.unwrap_or_else(|| panic!("no port for {what}")).1
     }
 
+    /// Waits until a board stands so.
+    pub async fn until(&self, board: &str, stands: impl Fn(&Snapshot) -> bool) {
+        until(self.daemon.bus().board(board).unwrap(), stands).await;
+    }
+
     /// Waits until the daemon is sure of so many plies on a board.
     pub async fn knows(&self, board: &str, plies: usize) {
-        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
-        let known = snapshots.wait_for(|snapshot| snapshot.sure && snapshot.game.len() == plies);
-        timeout(PATIENCE, known).await.unwrap().unwrap();
+        self.until(board, |state| state.sure && state.game.len() == plies)
+            .await;
     }
 
     /// Waits until so many clients have a board.
     pub async fn awaits(&self, board: &str, holders: usize) {
-        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
-        let there = snapshots.wait_for(|snapshot| snapshot.holders.len() == holders);
-        timeout(PATIENCE, there).await.unwrap().unwrap();
+        self.until(board, |state| state.holders.len() == holders)
+            .await;
     }
 
     /// Waits until the player is told to move on a board, or to make the last shown move and then one of his own.
     pub async fn asks_for_a_move(&self, board: &str) {
-        let mut snapshots = self.daemon.bus().board(board).unwrap().snapshot.clone();
-        let asked = snapshots.wait_for(|snapshot| {
+        let asked = self.until(board, |snapshot| {
             let last = snapshot.target.as_ref().and_then(|target| target.last());
             let told = match snapshot.advice {
                 Advice::YourMove(_) => true,
@@ -200,12 +226,19 @@ impl House {
             };
             told && snapshot.awaiting
         });
-        timeout(PATIENCE, asked).await.unwrap().unwrap();
+        asked.await;
     }
 
     pub async fn gui(&self) -> Gui {
         Gui::connect(self.address("uci")).await
     }
+}
+
+/// Waits until a board stands so.
+pub async fn until(board: &BoardHandle, stands: impl Fn(&Snapshot) -> bool) {
+    let mut feed = board.feed();
+    let stood = async { while !stands(&feed.next().await.1) {} };
+    timeout(PATIENCE, stood).await.unwrap();
 }
 
 /// A GUI on a TCP connection.
