@@ -23,7 +23,7 @@ use crate::{
 /// Speeds of the Citrine and its sister boards, in baud. Not 1200, which few have: opened at that speed, some Arduinos
 /// wait for a new program.
 const NOVAG_BAUDS: [u32; 2] = [57_600, 9_600];
-/// Between an end of line and the question: closer commands are lost (`docs/protocols.md`, Novag Citrine).
+/// Between an end of line and the question: closer commands are lost (`src/driver/citrine/PROTOCOL.md`).
 const COMMAND_GAP: Duration = Duration::from_millis(200);
 /// How long a Novag board may take for its answer, which is 20 bytes.
 const ANSWER_WAIT: Duration = Duration::from_millis(1500);
