@@ -1,5 +1,5 @@
-//! Who may open a serial port, told without opening it: opening would start an Arduino anew, or take the port from a
-//! daemon that is about to.
+//! Checks who may open a serial port without opening it: opening would restart an Arduino, or take the port from a
+//! daemon that is starting.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use nix::unistd::{AccessFlags, Gid, Group, Uid, User, eaccess, geteuid};
 
 /// The group that `systemd/boardbridge.service` is in.
 const SERVICE_GROUP: &str = "dialout";
-/// Reading and writing, for the group and for everybody.
+/// Reading and writing, for the group and for others.
 const GROUP_MAY: u32 = 0o060;
 const EVERYBODY_MAY: u32 = 0o006;
 
@@ -24,11 +24,11 @@ struct Facts<'a> {
     user: &'a str,
     /// Whether this process may open it.
     may: bool,
-    /// Whether the user is in the group by now, be it only since the last login.
+    /// Whether the user is in the group, even if only since the last login.
     member: bool,
 }
 
-/// Who of this user and the service may not open a port that is there, and what to do: one text each.
+/// Reports which of this user and the service may not open a port, and what to do: one text each.
 pub fn barred(port: &str) -> Vec<String> {
     let Ok(there) = fs::metadata(port) else {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! Who is connected to the daemon, whether or not it has a board: chess programs, apps, other boards' links.
+//! The clients connected to the daemon, with or without a board: chess programs, apps, links to other boards.
 //!
-//! A front-end enters each client and keeps its [`Presence`], through which it says what has changed. With the presence the
-//! client is gone. Whether a client has its board is not kept here: the board's snapshot knows.
+//! A front-end registers each client and keeps its [`Presence`], through which it reports changes. Dropping the
+//! presence removes the client. Whether a client has its board is not kept here: the board's snapshot has that.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
@@ -10,11 +10,11 @@ use tokio::sync::watch;
 
 use crate::vocabulary::{BoardName, ClientId, Opponent};
 
-/// Clients listed at once: every GUI that is let in, and more configured front-ends than anybody has. Those beyond are
-/// served, and not listed.
+/// Clients listed at once: all admitted GUIs, and more configured front-ends than anyone has. Those beyond are
+/// served, but not listed.
 pub const MAX_LISTED: usize = 512;
 
-/// What kind of client.
+/// The kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientKind {
@@ -31,28 +31,28 @@ pub enum ClientKind {
 pub struct Client {
     /// Its number.
     pub id: ClientId,
-    /// What it is called in messages.
+    /// Its name in messages.
     pub label: Arc<str>,
-    /// What it is.
+    /// Its kind.
     pub kind: ClientKind,
-    /// From where it is connected; none while its connection is gone and it may come back.
+    /// Its remote address; `None` while it is disconnected and may come back.
     pub peer: Option<Arc<str>>,
-    /// When it connected, or when its connection was lost; none before it has come.
+    /// When it connected, or when its connection was lost; `None` before the first connection.
     pub since: Option<SystemTime>,
-    /// Why it cannot come, and what to do.
+    /// Why it cannot connect, and what to do.
     pub why: Option<Arc<str>>,
     /// The board it has chosen.
     pub board: Option<BoardName>,
-    /// The board it has until it chooses one.
+    /// Its board until it chooses one.
     pub default_board: Option<BoardName>,
     /// Whether it awaits the hand's move.
     pub awaiting: bool,
-    /// Who plays against the hand in its game, where it says.
+    /// The opponent in its game, if known.
     pub opponent: Option<Opponent>,
 }
 
 impl Client {
-    /// A client that has just connected, or whose place is kept for it.
+    /// A client that has just connected, or for which a place is reserved.
     pub fn new(id: ClientId, label: Arc<str>, kind: ClientKind) -> Self {
         Self {
             id,
@@ -69,7 +69,7 @@ impl Client {
     }
 }
 
-/// Every client there is now.
+/// All current clients.
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     listed: Arc<watch::Sender<BTreeMap<ClientId, Client>>>,
@@ -92,18 +92,18 @@ impl Clients {
         }
     }
 
-    /// All of them, in the order of their numbers.
+    /// All of them, by number.
     pub fn list(&self) -> Vec<Client> {
         self.listed.borrow().values().cloned().collect()
     }
 
-    /// The list, for whoever waits for it to change.
+    /// The list, to wait for changes.
     pub fn subscribe(&self) -> watch::Receiver<BTreeMap<ClientId, Client>> {
         self.listed.subscribe()
     }
 }
 
-/// A client's place in the list.
+/// A client's entry in the list.
 #[derive(Debug)]
 pub struct Presence {
     clients: Clients,
@@ -111,7 +111,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Says what is different with it now.
+    /// Changes the entry.
     pub fn change(&self, change: impl FnOnce(&mut Client)) {
         self.clients.listed.send_if_modified(|listed| {
             let Some(client) = listed.get_mut(&self.id) else {

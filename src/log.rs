@@ -1,7 +1,7 @@
 //! Logging: to standard error, `info` unless `RUST_LOG` says otherwise.
 //!
-//! What others say reaches the log: so what they make us write is bounded ([`budget`]), and control characters in it, which a
-//! terminal would obey, are written as escapes.
+//! Input from others reaches the log: so the amount they can cause is bounded ([`budget`]), and control characters in
+//! it, which a terminal would interpret, are escaped.
 
 pub mod budget;
 
@@ -27,25 +27,25 @@ use tracing_subscriber::{
 
 use self::budget::{Budget, Origin, Peers};
 
-/// The longest line, bytes: a game of 200 moves fits. At debug level every line is whole.
+/// The longest line, in bytes: a game of 200 moves fits. At debug level lines are not cut.
 pub const MAX_LINE: usize = 4096;
 
-/// Begins to log. A second call does nothing.
+/// Starts logging. A second call does nothing.
 pub fn init() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let ansi = stderr().is_terminal();
-    // The journal knows the time already.
+    // The journal adds the time itself.
     let result = if std::env::var_os("JOURNAL_STREAM").is_some() {
         let format = Format::default().without_time();
         subscriber(filter, format, (), ansi).try_init()
     } else {
         subscriber(filter, Format::default(), SystemTime, ansi).try_init()
     };
-    // Somebody else, for instance a test, has set logging up: theirs stays.
+    // Logging was already set up, for instance by a test: that setup stays.
     let _ = result;
 }
 
-/// What logs lines of this format, which has this time, to standard error.
+/// A subscriber with this line format and this time, which writes to standard error.
 fn subscriber<T: FormatTime + Send + Sync + 'static>(
     filter: EnvFilter,
     format: Format<Full, T>,
@@ -77,7 +77,7 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Resu
     write!(Escaping(writer), "{value:?}")
 }
 
-/// Escapes control characters in what is written through it.
+/// Escapes control characters in everything written through it.
 pub struct Escaping<'w, W>(pub &'w mut W);
 
 impl<W: fmt::Write> fmt::Write for Escaping<'_, W> {
@@ -104,18 +104,18 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Lines of the log, as many as their origin may make.
+/// Log lines, limited by the budget of their origin.
 struct Lines<T> {
     format: Format<Full, T>,
-    /// The format's time, for lines of our own.
+    /// The format's time, for our own lines.
     time: T,
     budget: Budget,
-    /// Not at debug level: whoever asks for that wants to see everything.
+    /// No limit at debug level: there, everything is wanted.
     bounded: bool,
 }
 
 impl<T: FormatTime> Lines<T> {
-    /// A line of our own.
+    /// One of our own lines.
     fn warn(&self, writer: &mut Writer<'_>, text: &dyn Display) -> fmt::Result {
         let mut time = String::new();
         self.time.format_time(&mut Writer::new(&mut time))?;

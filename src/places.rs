@@ -1,5 +1,5 @@
-//! Places for connections, shared among the addresses they come from: when all are taken, an idle connection of the address
-//! that has most of them makes room for a new one.
+//! Places for connections, shared among the addresses they come from: when all are taken, an idle connection of the
+//! address with the most of them makes room for a new one.
 
 use std::{
     cmp::Reverse,
@@ -17,8 +17,8 @@ pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 /// How long a connection that makes room may take to end. It has nothing left to do.
 pub const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
-/// What counts as one address: this machine is one, and so is a network of IPv6 (64 bits), as a machine may give itself any
-/// address in it.
+/// What counts as one address: this machine is one, and so is an IPv6 network (64 bits), as a machine may give itself
+/// any address in it.
 pub fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
@@ -33,9 +33,9 @@ pub fn origin(address: IpAddr) -> IpAddr {
 /// Places for connections.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// How many there are.
+    /// The total.
     all: usize,
-    /// How many one address may have.
+    /// The maximum per address.
     each: usize,
     taken: Arc<Mutex<Taken>>,
 }
@@ -49,16 +49,16 @@ struct Taken {
 #[derive(Debug)]
 struct Seat {
     origin: IpAddr,
-    /// When its connection was last of use, if ever.
+    /// When its connection was last useful, if ever.
     used: Option<Instant>,
-    /// It does not make room.
+    /// It never makes room.
     busy: bool,
     leave: CancellationToken,
     left: CancellationToken,
 }
 
 impl Places {
-    /// So many places, of which each address may have so many.
+    /// This many places, with this maximum per address.
     pub fn new(all: usize, each: usize) -> Self {
         Self {
             all,
@@ -72,7 +72,7 @@ impl Places {
         self.lock().by.len()
     }
 
-    /// A place for a connection from this address, as soon as another has made room where that is needed. Nothing if none
+    /// A place for a connection from this address, once another one has made room if necessary. `None` if none
     /// does.
     pub async fn take(&self, address: IpAddr) -> Option<Place> {
         let origin = origin(address);
@@ -95,15 +95,15 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        // Nothing is left half done by whoever panicked.
+        // A panic while holding the lock leaves nothing half done.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 enum Room {
-    /// The place, and what tells its connection to leave.
+    /// The place, and the token that tells its connection to leave.
     Free(u64, CancellationToken),
-    /// As soon as this has happened.
+    /// Ready once this has happened.
     Soon(CancellationToken),
     None,
 }
@@ -133,7 +133,7 @@ impl Taken {
         let idle = |seat: &&Seat| !seat.busy || seat.leave.is_cancelled();
         let share = |seat: &&Seat| {
             let count = counts.get(&seat.origin).copied();
-            // One that is leaving already is waited for. Of those that were of no use yet the oldest is first.
+            // One that is already leaving is waited for. Of those that were never useful, the oldest is first.
             (!seat.leave.is_cancelled(), Reverse(count), seat.used)
         };
         let seats = self.by.values().filter(concerned).filter(idle);
@@ -156,19 +156,19 @@ pub struct Place {
 }
 
 impl Place {
-    /// Cancelled when the connection is to make room.
+    /// Cancelled when the connection has to make room.
     pub fn leave(&self) -> &CancellationToken {
         &self.leave
     }
 
-    /// The connection was of use now.
+    /// The connection was useful now.
     pub fn used(&self) {
         if let Some(seat) = self.places.lock().by.get_mut(&self.id) {
             seat.used = Some(Instant::now());
         }
     }
 
-    /// Whether the connection does not make room for others.
+    /// Whether the connection is exempt from making room.
     pub fn set_busy(&self, busy: bool) {
         if let Some(seat) = self.places.lock().by.get_mut(&self.id) {
             seat.busy = busy;
@@ -192,7 +192,7 @@ mod tests {
         [192, 168, 1, last].into()
     }
 
-    /// The next one to come, and what makes room for it.
+    /// The next one to come, and the connection that makes room for it.
     async fn comes(places: &Places, from: u8, there: &mut Vec<(u8, Place)>) -> Option<u8> {
         let taking = places.take(address(from));
         tokio::pin!(taking);
@@ -215,7 +215,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(comes(&places, 1, &mut there).await, Some(1));
         }
-        // An address that has its share gives up its own.
+        // An address with its full share gives up one of its own.
         let oldest = there[0].1.id;
         assert_eq!(comes(&places, 1, &mut there).await, Some(1));
         assert!(there.iter().all(|(_, place)| place.id != oldest));

@@ -1,4 +1,4 @@
-//! What to say of an address where the daemon should be and is not.
+//! Explains why the daemon cannot be reached at an address.
 
 use std::{io, net::ToSocketAddrs};
 
@@ -7,7 +7,7 @@ use crate::{
     lines::printable,
 };
 
-/// Bytes repeated of what something else says.
+/// Bytes quoted of what something else sends.
 const MAX_REPEATED: usize = 60;
 
 /// The port of the daemon that is wanted.
@@ -35,7 +35,7 @@ impl Wanted {
         default.rsplit(':').next().unwrap_or(default)
     }
 
-    /// Where it is.
+    /// The default address.
     fn place(self) -> String {
         let what = match self {
             Self::Uci => "chess programs connect",
@@ -49,7 +49,7 @@ impl Wanted {
     }
 }
 
-/// What is wrong with the words of an address, if anything is.
+/// What is wrong with an address as text, if anything.
 pub fn malformed(address: &str, wanted: Wanted) -> Option<String> {
     let port = wanted.port();
     let Some((host, given)) = address.rsplit_once(':') else {
@@ -89,7 +89,7 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
     format!("BoardBridge cannot be reached at {address}: {error}. {what_to_do}")
 }
 
-/// What is at the other end instead of the port that is wanted.
+/// What answers instead of the wanted port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The daemon's port for chess programs, or any other UCI engine.
@@ -100,14 +100,14 @@ pub enum Found {
     Web,
     /// It closed the connection at once.
     Closed,
-    /// It says nothing.
+    /// It sends nothing.
     Silence,
-    /// Something else, which says this.
+    /// Something else, which sends this.
     Other(String),
 }
 
 impl Found {
-    /// What says this first.
+    /// Recognises it by the first thing it sends.
     pub fn by(line: &[u8]) -> Self {
         let begins = |head: &str| line.starts_with(head.as_bytes());
         if begins("{") && serde_json::from_slice::<serde_json::Value>(line).is_ok() {
@@ -121,7 +121,7 @@ impl Found {
         }
     }
 
-    /// What is there, and where to look for what is wanted.
+    /// What is there, and where the wanted port may be.
     pub fn told(&self, address: &str, wanted: Wanted) -> String {
         let what = match self {
             Self::Uci => format!("{address} is a port for chess programs"),

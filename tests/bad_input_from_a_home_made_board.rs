@@ -1,5 +1,5 @@
 //! Whatever a board that speaks SWPP may send, by each of the ways it can be reached: what becomes of it is stated in
-//! `docs/protocols.md`, and the hand's next move is taken.
+//! `src/driver/swpp/PROTOCOL.md`, and the hand's next move is taken.
 
 #![cfg(target_os = "linux")]
 #![allow(

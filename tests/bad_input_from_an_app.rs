@@ -1,5 +1,5 @@
-//! Whatever an app may send, by each of the ways it can come: what becomes of it is stated in `docs/protocols.md`, and the
-//! game goes on.
+//! Whatever an app may send, by each of the ways it can come: what becomes of it is stated in
+//! `src/driver/swpp/PROTOCOL.md`, and the game goes on.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -4,12 +4,12 @@
 // As it stands, the board is 64 push buttons in a matrix, one under each square, and one lamp:
 //
 //   - a move is made by pressing the square it comes from, then the square it goes to. Castling is the king's move;
-//   - the lamp is on while a move of the opponent's waits to be made in the same way, and blinks once at any other move;
+//   - the lamp is on while a move of the opponent waits to be made in the same way, and blinks once at any other move;
 //   - pressing the same square twice forgets it.
 //
 // Your own sensors go into squarePressed(), your own lamps into showMove(). Everything else can stay as it is.
 
-// What the board says of itself. The version is exactly 8 characters, filled with blanks on the left; the serial number
+// The board's name. The version is exactly 8 characters, filled with blanks on the left; the serial number
 // may be empty.
 const char BOARD_VERSION[] = "     1.0";
 const char BOARD_SERIAL[] = "DIY-1";
@@ -38,7 +38,7 @@ struct Move {
   int8_t to;
 };
 
-// ---- Sensors and lamps: put yours in here -------------------------------------------------------
+// ---- Sensors and lamps: put yours here ----------------------------------------------------------
 
 void setUpHardware() {
   for (uint8_t i = 0; i < 8; i++) {
@@ -54,7 +54,7 @@ int8_t squarePressed() {
   int8_t pressed = NO_SQUARE;
   for (uint8_t rank = 0; rank < 8; rank++) {
     digitalWrite(RANK_PINS[rank], LOW);
-    delayMicroseconds(5);  // a long wire takes its time
+    delayMicroseconds(5);  // long wires are slow
     for (uint8_t file = 0; file < 8; file++) {
       if (digitalRead(FILE_PINS[file]) == LOW) pressed = rank * 8 + file;
     }
@@ -63,7 +63,7 @@ int8_t squarePressed() {
   return pressed;
 }
 
-// The opponent's move, which waits to be made: light up its two squares here.
+// The opponent's move, to be made by the hand: light up its two squares here.
 void showMove(const Move &) {
   digitalWrite(LAMP_PIN, HIGH);
 }
@@ -74,17 +74,17 @@ void clearLamps() {
 
 // ---- What the board knows of the game -----------------------------------------------------------
 
-bool greeted = false;  // the app has said hello: before that, it is told nothing
+bool greeted = false;  // the app has sent H0: before that, nothing is sent
 bool ended = false;
 
-// How many moves were made: an even number, and it is White's turn. The protocol tells no colours.
+// The number of moves made: if even, it is White's turn. The protocol does not send colours.
 unsigned int plies = 0;
 Move last = {NO_SQUARE, NO_SQUARE};
-// White's, Black's. Until a game begins this is not known: a board that was switched off in mid-game is shown the move that
-// waits again, and no more.
+// White's, Black's. Unknown until a game begins: a board that was switched off in mid-game is only shown the pending move
+// again.
 bool kingIsHome[2] = {false, false};
 
-// The opponent's moves that wait for the hand. There are several when a game is resumed. Nothing tells the app that a
+// The opponent's moves that wait for the hand. There are several when a game is resumed. The app cannot be told that a
 // move was made, so none may be lost.
 const uint8_t MAX_SHOWN = 32;
 Move shown[MAX_SHOWN];
@@ -128,7 +128,7 @@ void newGame() {
 // ---- From the board to the app ------------------------------------------------------------------
 //
 // A message ends in LF and nothing else: write '\n', never println(), which ends a line in CR LF. Never send an empty
-// line, nor anything but these two messages: the app chokes on it.
+// line, nor anything but these two messages: the app jams on it.
 
 void sendHandshake() {
   Serial.print("H101");
@@ -158,7 +158,7 @@ int8_t square(const char *text) {
   return (text[1] - '1') * 8 + (text[0] - 'a');
 }
 
-// "e7e5", "e7e8q" (what the pawn becomes is the hand's to know), "0-0" and "0-0-0", with blanks before them or without.
+// "e7e5", "e7e8q" (the board ignores the promotion piece), "0-0" and "0-0-0", with or without blanks before them.
 bool parseMove(const char *text, Move &move) {
   while (*text == ' ') text++;
   if ((text[0] == '0' || text[0] == 'O') && text[1] == '-') {
@@ -176,7 +176,7 @@ bool parseMove(const char *text, Move &move) {
 void moveOnApp(const char *text) {
   Move move;
   if (!parseMove(text, move)) return;
-  // The same squares twice running cannot be a move: it is what the board has already, come back.
+  // The same squares twice running cannot be a new move: it is one the board already has, sent again.
   if (move.from == last.from && move.to == last.to) return;
   if (countShown == MAX_SHOWN) return;
   shown[(firstShown + countShown) % MAX_SHOWN] = move;
@@ -202,10 +202,10 @@ void handle(const char *line) {
   } else if (line[0] == 'M' && line[1] == 'A') {
     moveOnApp(line + 2);
   }
-  // Anything else is for boards that know more.
+  // Anything else is for other kinds of board.
 }
 
-// Takes what has arrived, and never waits for more: half a line stays where it is until the rest comes.
+// Reads what has arrived, and never waits for more: half a line is kept until the rest comes.
 void readSerial() {
   static char line[32];
   static uint8_t length = 0;
@@ -229,7 +229,7 @@ void readSerial() {
 
 void handMoved(const Move &move) {
   if (countShown > 0) {
-    // Making the opponent's move on the board is no move: the app is not told.
+    // Making the opponent's move on the board does not count as a move: the app is not told.
     if (move.from != shown[firstShown].from || move.to != shown[firstShown].to) {
       clearLamps();
       blinking = true;
@@ -287,7 +287,7 @@ void setup() {
   Serial.begin(BAUD);
 }
 
-// No delay() in here, and none in what you put in: an H0 must be answered within a fifth of a second.
+// Never use delay(), here or in your own code: an H0 must be answered within a fifth of a second.
 void loop() {
   readSerial();
   readHand();

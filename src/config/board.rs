@@ -1,4 +1,4 @@
-//! `[boards.NAME]`: what a board is, how it is reached, and its pacing.
+//! `[boards.NAME]`: a board's kind, how it is reached, and its pacing.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     vocabulary::BoardKind,
 };
 
-/// What is wrong with a part of the configuration: the key, relative to that part, and the problem.
+/// A problem in a part of the configuration: the key, relative to that part, and the message.
 pub(super) type Wrong = (Vec<&'static str>, String);
 
 /// Keys that only some kinds have.
@@ -44,7 +44,7 @@ const KEYS_OF_KINDS: [(&str, &[BoardKind]); 20] = {
     ]
 };
 
-/// Whether a board of this kind has this key, of those that there are.
+/// Whether a board of this kind has this key, if it is one of them.
 pub(super) fn takes(kind: BoardKind, key: &str) -> bool {
     let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
     found.is_none_or(|(_, kinds)| kinds.contains(&kind))
@@ -82,7 +82,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The speed these boards come with, in baud.
+    /// The default speed of these boards, in baud.
     pub fn baud(self) -> u32 {
         match self {
             Self::Citrine | Self::StarDiamond | Self::StarSapphire => 57_600,
@@ -105,7 +105,7 @@ pub struct SerialConfig {
 }
 
 impl SerialConfig {
-    /// What the types cannot say: the key, relative to what the port belongs to, and the problem.
+    /// Checks what the types cannot: returns the key, relative to the owner of the port, and the problem.
     pub(super) fn problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
         let port = vec!["serial", "port"];
@@ -130,7 +130,7 @@ impl SerialConfig {
     expecting = "a table: { name = \"…\" } or { address = \"…\" }"
 )]
 pub struct BleConfig {
-    /// The name the board advertises, or what it begins with.
+    /// The name the board advertises, or its beginning.
     pub name: Option<String>,
     /// The board's hardware address.
     pub address: Option<String>,
@@ -143,7 +143,7 @@ pub struct BleConfig {
 }
 
 impl BleConfig {
-    /// Which board is meant.
+    /// The board to connect to.
     pub fn wanted(&self) -> Option<Wanted> {
         let name = self.name.clone().map(Wanted::Name);
         let address = self.address.clone().map(Wanted::Address);
@@ -181,7 +181,7 @@ impl BleConfig {
     }
 }
 
-/// Whether this can be the name of a Bluetooth device or service; otherwise the problem.
+/// Checks that this can be the name of a Bluetooth device or service; otherwise returns the problem.
 pub(super) fn check_name(name: Option<&str>, longest: usize) -> Result<(), String> {
     let Some(name) = name else { return Ok(()) };
     if !(1..=longest).contains(&name.len()) {
@@ -195,7 +195,7 @@ pub(super) fn check_name(name: Option<&str>, longest: usize) -> Result<(), Strin
     Ok(())
 }
 
-/// Whether this can be the name of an adapter; otherwise the problem.
+/// Checks that this can be the name of an adapter; otherwise returns the problem.
 pub(super) fn check_adapter(adapter: Option<&str>) -> Result<(), String> {
     match adapter {
         Some(adapter)
@@ -239,7 +239,7 @@ pub struct BoardConfig {
     pub uci_listen: Option<Listen>,
     /// A directory for recordings.
     pub record: Option<PathBuf>,
-    /// How long the hand may take to mend what it did before the board is led back.
+    /// How long the hand may take to correct a mistake before the board is led back.
     pub correction_wait: Option<Span>,
     /// How long the hand may take for a shown move before the next is shown.
     pub move_wait: Option<Span>,
@@ -247,13 +247,13 @@ pub struct BoardConfig {
     pub setup_wait: Option<Span>,
     /// UCB: the "UCB Version", 1 or 2.
     pub position_format: Option<u8>,
-    /// UCB: least time between two lines.
+    /// UCB: minimum time between two lines.
     pub line_gap: Option<Span>,
     /// Citrine: which of the sister boards.
     pub dialect: Option<Dialect>,
     /// Citrine: the level set at every new game.
     pub level: Option<String>,
-    /// Citrine: least time between two commands.
+    /// Citrine: minimum time between two commands.
     pub command_gap: Option<Span>,
     /// Citrine: time between the two sends of a move.
     pub second_send: Option<Span>,
@@ -267,29 +267,29 @@ pub struct BoardConfig {
     pub old_signs: Option<bool>,
     /// Neo: columns beside the board for captured pieces, the best first.
     pub parking: Option<Vec<i8>>,
-    /// Neo: how long a piece that may still go on is given.
+    /// Neo: how long to wait for a piece that may still move on.
     pub settle: Option<Span>,
-    /// SWPP: whether the board forgets its game when its link is opened anew; left out, it does on a serial line, and how
-    /// it answers tells on any other.
+    /// SWPP: whether the board forgets its game when its link is opened again; by default it does on a serial line, and
+    /// on others its answer decides.
     pub forgets: Option<bool>,
 }
 
 /// Default of `correction_wait`: time to see the mistake and to put the piece back.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
-/// The longest name of a Bluetooth device, bytes (Bluetooth core specification, local name).
+/// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).
 pub const MAX_BLE_NAME: usize = 248;
 /// Speeds a serial line can have, in baud.
 pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
-/// The longest gap between two commands: beyond it a board only seems dead.
+/// The longest gap between two commands: with a longer one a board only seems dead.
 pub const LONGEST_GAP: Duration = Duration::from_secs(10);
 
 impl BoardConfig {
-    /// How long the hand may take to mend what it did.
+    /// How long the hand may take to correct a mistake.
     pub fn correction_wait(&self) -> Duration {
         self.correction_wait.map_or(CORRECTION_WAIT, |span| span.0)
     }
 
-    /// What the types cannot say: the key, relative to the board, and the problem.
+    /// Checks what the types cannot: returns the key, relative to the board, and the problem.
     pub(super) fn problems(&self) -> Vec<Wrong> {
         let mut problems = self.transport_problems();
         problems.extend(self.keys_of_other_kinds());
@@ -402,7 +402,7 @@ impl BoardConfig {
 }
 
 impl BoardConfig {
-    /// What the board is, without how it is reached, as TOML: the head of a recording.
+    /// The board without its transport, as TOML: the head of a recording.
     pub fn to_toml(&self) -> String {
         let mut lines = vec![format!("kind = \"{}\"", self.kind)];
         if let Some(format) = self.position_format {
@@ -434,7 +434,7 @@ impl BoardConfig {
             }
         }
         if let Some(ble) = self.ble.as_ref().filter(|_| self.kind == BoardKind::Swpp) {
-            // How such a board is reached decides what it is told.
+            // The transport decides what such a board is told.
             let keys = [("write", ble.write), ("notify", ble.notify)];
             let keys = keys
                 .into_iter()

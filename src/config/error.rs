@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where.
+//! Mistakes in a configuration, with their places.
 
 use std::{fmt, io, ops::Range, path::PathBuf};
 
@@ -7,10 +7,10 @@ use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
 use super::{DEFAULT_FILE, ENV_PREFIX, words};
 
-/// As many mistakes are named at once: what fits a screen.
+/// Mistakes listed at once: as many as fit a screen.
 pub const MAX_MISTAKES: usize = 20;
 
-/// What is wrong with a configuration.
+/// A configuration that cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -21,7 +21,7 @@ pub enum ConfigError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something in it is wrong: one line a mistake, [`MAX_MISTAKES`] and the word that there are more at most.
+    /// It has mistakes: one line each, at most [`MAX_MISTAKES`] and a line that there are more.
     #[error("{}", .0.join("\n"))]
     Wrong(Vec<String>),
 }
@@ -41,9 +41,9 @@ impl ConfigError {
 
 /// One mistake.
 pub(super) struct Mistake {
-    /// Its line; 0 in the environment.
+    /// Its line; 0 for the environment.
     line: usize,
-    /// `FILE:LINE: key`, or the variable in the environment; what is wrong, and what would be right.
+    /// `FILE:LINE: key`, or the environment variable; what is wrong, and what would be right.
     text: String,
 }
 
@@ -58,14 +58,14 @@ fn unreadable_hint(source: &io::Error) -> String {
     }
 }
 
-/// The text of a configuration, to find a key's line in.
+/// The text of a configuration, to find a key's line.
 pub(super) struct Place<'a> {
     text: &'a str,
     origin: &'a str,
 }
 
 impl<'a> Place<'a> {
-    /// A text and what to call it.
+    /// A text and its name.
     pub fn new(text: &'a str, origin: &'a str) -> Self {
         Self { text, origin }
     }
@@ -101,7 +101,7 @@ impl<'a> Place<'a> {
         self.line_of(self.find(path), &format!("{key}: {problem}"))
     }
 
-    /// The line of the key at `path`, or of its nearest table that is there.
+    /// The line of the key at `path`, or of its nearest existing table.
     fn find(&self, path: &[String]) -> usize {
         let Ok(document) = ImDocument::parse(self.text) else {
             return 1;
@@ -111,7 +111,7 @@ impl<'a> Place<'a> {
         let mut parts = path.iter();
         while let Some((key, value)) = parts.next().and_then(|part| table.get_key_value(part)) {
             let span = match value {
-                // A table's own line is that of its head.
+                // A table's own line is its header's.
                 Item::Table(table) => table.span().or_else(|| key.span()),
                 _ => key.span(),
             };
@@ -145,7 +145,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What to say where no configuration was named and the default is missing.
+/// The message if no configuration was given and the default one is missing.
 pub fn hint() -> String {
     format!("without --config the file is {DEFAULT_FILE}; `boardbridge demo` needs none")
 }

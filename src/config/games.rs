@@ -1,4 +1,4 @@
-//! `[games]`: where the games played on the boards are kept, and what their PGN says of them.
+//! `[games]`: where games are saved, and some tags of their PGN.
 
 use std::{
     ffi::OsString,
@@ -17,29 +17,29 @@ const BELOW_STATE: &str = "games";
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [games]")]
 pub struct GamesConfig {
-    /// The folder, or `off`; where it is left out, it is found when the file is read.
+    /// The folder, or `off`; by default it is determined when the file is read.
     pub directory: Option<Directory>,
-    /// What the tag `Site` says.
+    /// The tag `Site`.
     pub site: Option<TagText>,
-    /// The name of whose hand moves the pieces.
+    /// The name of the player at the board.
     pub player: Option<TagText>,
 }
 
 /// A folder, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directory {
-    /// Keep no games.
+    /// Save no games.
     Off,
-    /// Keep them there.
+    /// Save them there.
     At(PathBuf),
 }
 
-/// A text that can stand in a tag of a PGN file: printable ASCII, as the export format has it.
+/// A text that fits a tag of a PGN file: printable ASCII, as in the export format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagText(pub String);
 
 impl GamesConfig {
-    /// The folder, if games are kept.
+    /// The folder, if games are saved.
     pub fn folder(&self) -> Option<&Path> {
         match &self.directory {
             Some(Directory::At(path)) => Some(path),
@@ -47,10 +47,10 @@ impl GamesConfig {
         }
     }
 
-    /// Where no folder is named: the state directory the service was given, else the user's. Without either no games
-    /// are kept.
+    /// The default folder: the service's state directory, else the user's. Without either no games
+    /// are saved.
     ///
-    /// Only a configuration from a file is settled so: one that is made up (a demonstration, a test) leaves nothing
+    /// Only applied to a configuration from a file: one made in memory (a demonstration, a test) leaves nothing
     /// behind.
     pub(super) fn settle(&mut self, variable: impl Fn(&str) -> Option<OsString>) {
         let path = |name: &str| {

@@ -1,6 +1,6 @@
-//! Reads a configuration to its end, whatever is wrong with it: every mistake is named at once.
+//! Reads the whole configuration despite mistakes, so that all of them are reported at once.
 //!
-//! serde stops at the first. So what is wrong is named and taken out, and the rest is read again.
+//! serde stops at the first. So each mistake is noted and removed, and the rest is read again.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::vocabulary::{BoardKind, BoardName, MAX_NAME};
 
-/// Keys one of which a table must have: without its value the table is not complete, and that is no mistake more.
+/// Keys of which a table must have one: without its value the table is incomplete, which is not another mistake.
 const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
 
-/// What is wrong with a key: its path, and the problem.
+/// A mistake: the path of its key, and the problem.
 pub(super) type Problem = (Vec<String>, String);
 
 /// Reads a text, named `origin` in messages, and the environment.
@@ -52,11 +52,11 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
 struct Judge<'a> {
     place: Place<'a>,
     mistakes: Vec<Mistake>,
-    /// The keys that are wrong, and whether there is such a key at all.
+    /// The keys with mistakes, and whether the key exists at all.
     named: Vec<(Vec<String>, bool)>,
-    /// Boards whose names cannot be, by the names they have while the rest is read.
+    /// Boards with invalid names, by the substitutes they have while the rest is read.
     renamed: BTreeMap<String, String>,
-    /// Of the tables there may be several of: the numbers of those that were not taken out.
+    /// For repeatable tables: the numbers of those that were not removed.
     left: [(&'static str, Vec<usize>); words::LISTS.len()],
 }
 
@@ -88,7 +88,7 @@ impl Judge<'_> {
         Some(config)
     }
 
-    /// Names the boards whose names cannot be, and gives them others. All that were named.
+    /// Reports the boards with invalid names, and gives them substitutes. Returns all that were reported.
     fn rename_boards(&mut self, value: &mut Value) -> Vec<String> {
         let Some(Value::Dict(_, boards)) = at(value, &["boards".to_owned()]) else {
             return Vec::new();
@@ -120,7 +120,7 @@ impl Judge<'_> {
         names
     }
 
-    /// What can be read, after what cannot was named and taken out.
+    /// The readable part, after mistakes were reported and removed.
     fn extracted(&mut self, value: &mut Value) -> Option<Config> {
         while self.mistakes.len() <= MAX_MISTAKES {
             let error = match value.deserialize() {
@@ -174,7 +174,7 @@ impl Judge<'_> {
         self.named.push((path.to_vec(), is_key));
     }
 
-    /// The path as the text has it.
+    /// The path as in the text.
     fn original(&self, path: &[String]) -> Vec<String> {
         let mut path = path.to_vec();
         if let [table, entry, ..] = &mut path[..] {
@@ -188,7 +188,7 @@ impl Judge<'_> {
         path
     }
 
-    /// Whether a key is missing only because it, or one that is written like it, was taken out.
+    /// Whether a key is missing only because it, or one spelled like it, was removed.
     fn was_taken_out(&self, path: &[String]) -> bool {
         self.named.iter().any(|(named, is_key)| {
             let mistyped = match (named.split_last(), path.split_last()) {
@@ -201,9 +201,9 @@ impl Judge<'_> {
         })
     }
 
-    /// Whether this may be wrong only because something that was named already was taken out.
+    /// Whether this may be wrong only because something already reported was removed.
     fn has_gap(&self, table: &[String]) -> bool {
-        // The keys of a link mean something only together.
+        // The keys of a link depend on each other.
         if let [list, number, _] = table
             && list == "link"
         {
@@ -218,7 +218,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Takes a value out: of a list of values all of it. `None` if it is not there.
+    /// Removes a value; from a list, the whole list. `None` if it is missing.
     fn take_out(&mut self, value: &mut Value, path: &[String]) -> Option<()> {
         let (last, table) = path.split_last()?;
         match at(value, table)? {
@@ -250,7 +250,7 @@ fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
     })
 }
 
-/// The kind of the board that this path leads into.
+/// The kind of the board that this path belongs to.
 fn kind_of(value: &mut Value, path: &[String]) -> Option<BoardKind> {
     match path {
         [boards, board, ..] if boards == "boards" => {
@@ -261,12 +261,12 @@ fn kind_of(value: &mut Value, path: &[String]) -> Option<BoardKind> {
     }
 }
 
-/// What a board may be called whose name cannot be.
+/// The substitute for an invalid name.
 fn better_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let parts = name.split(|c| !plain(c)).filter(|part| !part.is_empty());
     let better = parts.collect::<Vec<_>>().join("-");
-    // A number behind it still fits.
+    // With room for a number after it.
     match better.get(..MAX_NAME - 4).unwrap_or(&better) {
         "" => "board".to_owned(),
         better => better.to_owned(),

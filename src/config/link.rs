@@ -1,11 +1,11 @@
-//! `[[link]]`: two boards that play each other, or one and another `BoardBridge`'s.
+//! `[[link]]`: two boards that play each other, or one and a board of another `BoardBridge`.
 
 use serde::{Deserialize, Deserializer, de};
 
 use super::value::Address;
 use crate::{link::Side, vocabulary::BoardName};
 
-/// What the board of the other `BoardBridge` is called in the key `white`.
+/// The name of the other `BoardBridge`'s board in the key `white`.
 pub const FAR: &str = "far";
 
 /// `[[link]]`
@@ -14,9 +14,9 @@ pub const FAR: &str = "far";
 pub struct LinkConfig {
     /// The boards here: two, or one beside `with`.
     pub boards: Vec<BoardName>,
-    /// Where the other `BoardBridge` is.
+    /// The address of the other `BoardBridge`.
     pub with: Option<With>,
-    /// Which board plays White: by its name, or `far`. The first one by default.
+    /// Which board plays White: its name, or `far`. The first one by default.
     pub white: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl LinkConfig {
         }
     }
 
-    /// What the types cannot say: the key, relative to the entry, and the problem.
+    /// Checks what the types cannot: returns the key, relative to the entry, and the problem.
     pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
         let count = self.boards.len();

@@ -1,4 +1,4 @@
-//! The configuration: TOML, every key overridable from the environment, every mistake named with its file, line,
+//! The configuration: TOML, every key overridable from the environment, every mistake reported with its file, line,
 //! key and remedy.
 
 pub mod board;
@@ -23,15 +23,15 @@ pub use self::{
 };
 use crate::vocabulary::BoardName;
 
-/// Where the daemon looks for its configuration.
+/// The default path of the configuration.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/boardbridge.toml";
-/// What a variable in the environment begins with: `BOARDBRIDGE_UCI__LISTEN` overrides `uci.listen`.
+/// The prefix of environment variables: `BOARDBRIDGE_UCI__LISTEN` overrides `uci.listen`.
 pub const ENV_PREFIX: &str = "BOARDBRIDGE_";
 /// The UCI port for every board.
 pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
 /// The event stream.
 pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
-/// Boards in one configuration: what a daemon with its memory bound can hold with room to spare.
+/// Boards in one configuration: what a daemon can hold within its memory bound with room to spare.
 pub const MAX_BOARDS: usize = 64;
 
 /// The whole configuration.
@@ -44,13 +44,13 @@ pub struct Config {
     /// The event stream for `boardbridge watch`.
     #[serde(default)]
     pub status: StatusConfig,
-    /// Where games are kept.
+    /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
     /// Every board, by name.
     #[serde(default)]
     pub boards: BTreeMap<BoardName, BoardConfig>,
-    /// Boards played for the `WhitePawn` app.
+    /// Boards played through the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,
     /// Boards that play each other.
@@ -113,7 +113,7 @@ impl Config {
         judge::read(text, origin)
     }
 
-    /// What the types cannot say. `known` is whether there is such a board, be it one that is wrong.
+    /// Checks what the types cannot. `known`: whether a board with this name exists, even one with mistakes.
     fn problems(&self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {
         let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut problems = Vec::new();
@@ -208,7 +208,7 @@ impl Config {
                 };
                 wrong.push((path("boards"), problem));
             }
-            // One problem a key is enough.
+            // One problem per key is enough.
             wrong.dedup_by(|later, earlier| later.0 == earlier.0);
             problems.extend(wrong);
             taken.extend(&entry.boards);

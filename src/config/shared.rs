@@ -1,17 +1,17 @@
-//! What two parts of a configuration must not share.
+//! Conflicts between parts of a configuration.
 
 use std::collections::BTreeMap;
 
 use super::{Config, Listen, judge::Problem};
 
-/// What each part may be right about, and not all of them together.
+/// Checks that each part may pass alone, but not all of them together.
 pub(super) fn check(config: &Config, problems: &mut Vec<Problem>) {
     boards(config, problems);
     rfcomm(config, problems);
     itself(config, problems);
 }
 
-/// Whether two addresses cannot both be listened at, or the one is reached at the other.
+/// Whether two addresses cannot both be listened on, or one reaches the other.
 pub(super) fn clash(one: &Listen, other: &Listen) -> bool {
     let (Listen::At(one), Listen::At(other)) = (one, other) else {
         return false;
@@ -20,9 +20,9 @@ pub(super) fn clash(one: &Listen, other: &Listen) -> bool {
         return false;
     };
     let is_v6 = |host: &str| host.contains(':');
-    // What listens everywhere by IPv6 does so by IPv4 as well.
+    // Listening on all IPv6 addresses includes IPv4.
     let covers = |all: &str, host: &str| all == "::" || (all == "0.0.0.0" && !is_v6(host));
-    // Port 0 takes any that is free.
+    // Port 0 takes any free one.
     port == other_port && port != 0 && (one == other || covers(one, other) || covers(other, one))
 }
 
@@ -38,7 +38,7 @@ fn parts(address: &str) -> Option<(&str, u16)> {
     Some((host, port.parse().ok()?))
 }
 
-/// One way, one board.
+/// Each transport reaches one board.
 fn boards(config: &Config, problems: &mut Vec<Problem>) {
     let mut taken = BTreeMap::new();
     for (name, board) in &config.boards {
@@ -73,7 +73,7 @@ fn boards(config: &Config, problems: &mut Vec<Problem>) {
     }
 }
 
-/// `BlueZ` gives the serial port profile to one.
+/// `BlueZ` gives the serial port profile to only one.
 fn rfcomm(config: &Config, problems: &mut Vec<Problem>) {
     let entries = config.whitepawn.iter().enumerate();
     let mut with = entries.filter(|(_, entry)| entry.rfcomm.is_some());
@@ -90,7 +90,7 @@ fn rfcomm(config: &Config, problems: &mut Vec<Problem>) {
     }
 }
 
-/// No board is its own app's board.
+/// A board cannot be its own app's board.
 fn itself(config: &Config, problems: &mut Vec<Problem>) {
     for entry in &config.whitepawn {
         let board = config.boards.get(&entry.board);

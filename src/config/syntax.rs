@@ -1,19 +1,19 @@
-//! Mistakes of TOML itself. A parser stops at the first: here each is named, and what can be read behind it still is.
+//! Mistakes of TOML itself. A parser stops at the first: here each is reported, and the readable rest is still read.
 
 use toml_edit::{ImDocument, Value};
 
 use super::error::MAX_MISTAKES;
 
-/// What the parser says of a key or a table that stands twice.
+/// The parser's message for a key or a table that appears twice.
 const TWICE: &str = "duplicate key";
 
-/// A text that is TOML, with the lines of the one given.
+/// A text that is TOML, with the same line numbers as the original.
 pub(super) struct Mended {
-    /// The text; what could not be read is not in it.
+    /// The text, without its unreadable parts.
     pub text: String,
-    /// The lines that were wrong, from 1, and the problems.
+    /// The lines with mistakes, from 1, and the problems.
     pub mistakes: Vec<(usize, String)>,
-    /// Whether the rest can be judged: nothing is missing in it that is not a mistake of its own.
+    /// Whether the rest can be checked: everything missing in it is a mistake of its own.
     pub judged: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn mend(text: &str) -> Mended {
         tries += 1;
         match line {
             Some(line) if quoted_name(line).is_some() => {
-                // The names themselves are judged later, in words of their own.
+                // The names themselves are checked later, with their own messages.
                 for line in &mut lines {
                     *line = quoted_name(line).unwrap_or(std::mem::take(line));
                 }
@@ -49,7 +49,7 @@ pub(super) fn mend(text: &str) -> Mended {
                 mended.mistakes.push((index + 1, problem));
                 *line = quoted;
             }
-            // What follows another line may be wrong only because of it.
+            // A mistake after another line may be caused by that line.
             Some(line) if line.contains('=') && (twice || !is_toml(line)) => {
                 let problem = format!("this is not TOML: {message}");
                 mended.mistakes.push((index + 1, problem));
@@ -68,12 +68,12 @@ pub(super) fn mend(text: &str) -> Mended {
     mended
 }
 
-/// Whether a line is right by itself.
+/// Whether a line is valid by itself.
 fn is_toml(line: &str) -> bool {
     ImDocument::parse(line).is_ok()
 }
 
-/// `[boards.my board]` with quotes around the name, if it lacks them.
+/// Puts quotes around the name in `[boards.my board]`, if it lacks them.
 fn quoted_name(line: &str) -> Option<String> {
     let head = line.trim_start().strip_prefix("[boards.")?;
     let (name, rest) = head.split_once(']')?;
@@ -83,7 +83,7 @@ fn quoted_name(line: &str) -> Option<String> {
     (fits && !name.contains(['"', '\'']) && !is_toml(line) && is_toml(&text)).then_some(text)
 }
 
-/// `kind = swpp` with quotes around the value, if it lacks them.
+/// Puts quotes around the value in `kind = swpp`, if it lacks them.
 fn quoted_value(line: &str) -> Option<String> {
     let (key, value) = line.split_once('=')?;
     let (value, _) = value.split_once('#').unwrap_or((value, ""));

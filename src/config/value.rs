@@ -1,4 +1,4 @@
-//! Values with a form of their own.
+//! Values with a syntax of their own.
 
 use std::{fmt, time::Duration};
 
@@ -9,12 +9,12 @@ use uuid::Uuid;
 /// The longest duration a key takes.
 pub const LONGEST: Duration = Duration::from_hours(1);
 
-/// An address to listen at, or `off`.
+/// An address to listen on, or `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// Do not listen.
     Off,
-    /// `HOST:PORT`; port 0 takes any free one, and the log names it.
+    /// `HOST:PORT`; port 0 takes any free one, which the log names.
     At(String),
 }
 
@@ -81,8 +81,8 @@ impl<'de> Deserialize<'de> for Address {
     }
 }
 
-/// A UUID of a Bluetooth service or characteristic, all 128 bits; the configuration may have the short form of one that
-/// has one.
+/// A UUID of a Bluetooth service or characteristic, all 128 bits; the configuration may use the short form if there
+/// is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongUuid(pub Uuid);
 

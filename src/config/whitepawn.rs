@@ -1,4 +1,4 @@
-//! `[[whitepawn]]`: a board that is played for the `WhitePawn` app, and how the app reaches it.
+//! `[[whitepawn]]`: a board played through the `WhitePawn` app, and how the app reaches it.
 
 use serde::{Deserialize, Deserializer, de};
 use uuid::Uuid;
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{driver::registry::SWPP_BAUD, vocabulary::BoardName};
 
-/// Where the app connects by TCP.
+/// The default address for the app by TCP.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
-/// The name the app sees, over the air.
+/// The default Bluetooth name.
 pub const DEFAULT_NAME: &str = "BoardBridge";
-/// The longest name that is told to whoever looks for the board, bytes: what a scan response holds, 31, without its head
+/// The longest advertised name, in bytes: a scan response holds 31, with its header
 /// (Bluetooth core specification, advertising data).
 pub const MAX_ADVERTISED: usize = 29;
 /// Channels of RFCOMM (Bluetooth Core Specification, RFCOMM 5.4).
@@ -23,7 +23,7 @@ pub const RFCOMM_CHANNELS: std::ops::RangeInclusive<u8> = 1..=30;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[whitepawn]]")]
 pub struct WhitePawnConfig {
-    /// The board that is played for the app.
+    /// The board to play on.
     pub board: BoardName,
     /// Over TCP.
     pub tcp: Option<TcpServed>,
@@ -33,7 +33,7 @@ pub struct WhitePawnConfig {
     pub ble: Option<BleServed>,
     /// Over Bluetooth Classic.
     pub rfcomm: Option<RfcommServed>,
-    /// Whether the app is told the piece that a pawn becomes.
+    /// Whether the app is sent the promotion piece.
     #[serde(default = "yes")]
     pub promotion_letter: bool,
 }
@@ -55,7 +55,7 @@ pub struct TcpServed {
     pub listen: Listen,
 }
 
-/// An address to listen at. A way that is off is none.
+/// An address to listen on; it cannot be off.
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error> {
     let text = String::deserialize(deserializer)?;
     if is_address(&text) {
@@ -87,7 +87,7 @@ impl Default for TcpServed {
 pub struct BleServed {
     /// The name advertised.
     pub name: Option<String>,
-    /// The adapter to be on the air by, such as `hci1`; the first one by default.
+    /// The adapter to advertise with, such as `hci1`; the first one by default.
     pub adapter: Option<String>,
     /// The service; Nordic UART by default.
     pub service: Option<LongUuid>,
@@ -151,7 +151,7 @@ impl WhitePawnConfig {
         tcp.or(serial).or(ble).or(rfcomm).unwrap_or_default()
     }
 
-    /// What is said of it beside the way, for whoever wants to know exactly.
+    /// Details of the transport, for verbose output.
     pub fn details(&self) -> String {
         let baud = self.serial.as_ref();
         let baud = baud.map(|serial| serial.baud.unwrap_or(SWPP_BAUD));
@@ -163,7 +163,7 @@ impl WhitePawnConfig {
         baud.or(adapter).or(channel).unwrap_or_default()
     }
 
-    /// What the types cannot say: the key, relative to the entry, and the problem.
+    /// Checks what the types cannot: returns the key, relative to the entry, and the problem.
     pub(super) fn problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
         let ways = [

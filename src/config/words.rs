@@ -1,22 +1,22 @@
-//! Mistakes of a configuration in plain words, where serde has its own.
+//! Messages for mistakes of a configuration, in plain words instead of serde's.
 
 use figment::{error::Actual, value::Value};
 
 use super::{board::Dialect, value::is_address, whitepawn::RFCOMM_CHANNELS};
 use crate::vocabulary::BoardKind;
 
-/// From here on (Jaro and Winkler's measure, 0 to 1) a word is taken for another one mistyped: `usi` for `uci`. Few
-/// words of three letters are less alike.
+/// From this similarity on (Jaro-Winkler, 0 to 1) a word counts as another one mistyped, such as `usi` for `uci`.
+/// Few words of three letters are less similar.
 const LIKE: f64 = 0.77;
 
-/// The longest text that is repeated whole, in characters.
+/// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
-/// Tables that there may be several of: each stands below its name in two brackets.
+/// Repeatable tables: their names stand in double brackets.
 pub(super) const LISTS: [&str; 2] = ["whitepawn", "link"];
-/// Tables that there is one of.
+/// Tables that appear once.
 const SINGLE: [&str; 3] = ["uci", "status", "games"];
 
-/// What a key is called: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
+/// The name of a key: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
 pub(super) fn key(path: &[String]) -> String {
     let number = |index: &String| index.parse::<usize>().ok().map(|index| index + 1);
     match path {
@@ -36,7 +36,7 @@ pub(super) fn key(path: &[String]) -> String {
     }
 }
 
-/// What is wrong where `found` stands, and serde wants something else.
+/// The problem if `found` stands where serde expects something else.
 pub(super) fn unfit(path: &[String], found: &Actual, wanted: &str) -> String {
     if let [list] = path
         && LISTS.contains(&list.as_str())
@@ -46,7 +46,7 @@ pub(super) fn unfit(path: &[String], found: &Actual, wanted: &str) -> String {
     format!("is {}, not {}", right(path, wanted), stands(found))
 }
 
-/// How much of the path is a table that stands in two brackets by mistake, and what is wrong with it.
+/// How much of the path is a table with double brackets by mistake, and the problem.
 pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
     let is_index = |part: &String| part.parse::<usize>().is_ok();
     let (length, head) = match path {
@@ -62,7 +62,7 @@ pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
     Some((length, problem))
 }
 
-/// What to say of a key that is not known there, with this value.
+/// The message for an unknown key with this value.
 pub(super) fn no_such_key(
     path: &[String],
     kind: Option<BoardKind>,
@@ -95,7 +95,7 @@ pub(super) fn no_such_key(
     )
 }
 
-/// What to say of a word that is not one of those there are.
+/// The message for an unknown word.
 pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> String {
     let is_kind = path.last().is_some_and(|key| key == "kind");
     let is_sister = Value::from(name)
@@ -114,13 +114,13 @@ pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> Stri
     )
 }
 
-/// `did you mean novag-citrine?`, if one or more of the words there are is like this one.
+/// `did you mean novag-citrine?`, if one or more of the known words are similar.
 fn meant(name: &str, known: &[&str]) -> Option<String> {
     let like = like(name, known);
     (!like.is_empty()).then(|| format!("did you mean {}?", like.join(" or ")))
 }
 
-/// Those that this word is a part of, else the one it is most like, else those that share a part with it.
+/// Those that contain this word, else the most similar one, else those that share a part with it.
 pub(crate) fn like<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = name.to_ascii_lowercase().replace([' ', '_'], "-");
     let parts = |word: &str| -> Vec<String> {

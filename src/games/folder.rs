@@ -1,10 +1,10 @@
 //! The files of one board's games.
 //!
-//! A game is written to a temporary file in the same folder, down to the disk, and takes its place whole: whoever reads it,
-//! also after a power cut, finds the old text or the new one.
+//! A game is written to a temporary file in the same folder, synced to disk, and then renamed: every reader,
+//! even after a power cut, finds the old text or the new one.
 //!
-//! Two daemons with a board of one name would write over each other's game: the first locks a file in the folder, for as
-//! long as it runs.
+//! Two daemons with a board of the same name would overwrite each other's game: the first one locks a file in the
+//! folder for as long as it runs.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -25,21 +25,21 @@ use crate::{config::MAX_BOARDS, vocabulary::BoardName};
 
 /// Games of one board that may begin in one second.
 const MAX_SAME_NAME: usize = 100;
-/// What a date and time in a name has: `2026-11-21_153012`.
+/// The length of a date and time in a name: `2026-11-21_153012`.
 const STAMP: usize = 17;
-/// What a file's name ends with.
+/// The end of a file's name.
 const ENDING: &str = ".pgn";
-/// What a temporary file's name ends with.
+/// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
-/// What the locked file's name ends with.
+/// The end of the locked file's name.
 const LOCK: &str = ".lock";
 
-/// A file and what is in it.
+/// A file and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its name.
     pub file: String,
-    /// What is in it, up to a little more than is read back.
+    /// Its content, up to a little more than is read back.
     pub text: Vec<u8>,
 }
 
@@ -48,12 +48,12 @@ pub struct Found {
 pub struct Folder {
     path: PathBuf,
     board: BoardName,
-    /// The locked file, once it is; none where files cannot be locked.
+    /// The locked file; `None` before it is locked, or if files cannot be locked.
     lock: Arc<OnceLock<Option<File>>>,
 }
 
 impl Folder {
-    /// A board's files in this folder, which is made if it is not there.
+    /// A board's files in this folder, which is created if missing.
     pub fn new(path: &Path, board: BoardName) -> Self {
         Self {
             path: path.to_owned(),
@@ -62,18 +62,18 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the folder if it is not there, and sees to it that nobody else keeps this board's games in it.
+    /// Creates the folder if it is missing, and makes sure that no other daemon keeps this board's games in it.
     fn claim(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
         if self.lock.get().is_some() {
             return Ok(());
         }
-        // It stays when it is not locked any more: somebody else may have it open already.
+        // It is not removed when it is unlocked: another process may have it open already.
         let name = self.path.join(format!(".{}{LOCK}", self.board));
         let opened = match regular(File::options().read(true), &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -90,21 +90,21 @@ impl Folder {
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
             }
             Ok((Ok(()), file)) => Some(file),
-            // Some network disks cannot.
+            // Some network disks cannot lock.
             Ok((Err(TryLockError::Error(_)), _)) => None,
-            // Another user's: neither can we write over that one's games.
+            // It belongs to another user: we cannot overwrite that user's games either.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             Err(error) => return Err(error),
         };
-        // Nobody else has set it: a folder is used by one thread.
+        // No one else has set it: a folder is used by one thread.
         let _ = self.lock.set(locked);
         Ok(())
     }
 
-    /// The last game's file. Temporary files that a power cut left are removed.
+    /// The last game's file. Temporary files left by a power cut are removed.
     ///
     /// # Errors
-    /// The folder cannot be made or read, or another daemon keeps this board's games in it.
+    /// The folder cannot be created or read, or another daemon keeps this board's games in it.
     pub fn open(&self) -> io::Result<Option<Found>> {
         self.claim()?;
         let mut last = None;
@@ -112,7 +112,7 @@ impl Folder {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
             if name.starts_with(&self.temporary()) && name.ends_with(TEMPORARY) {
-                // It is in nobody's way if it stays.
+                // It does no harm if it stays.
                 let _ = fs::remove_file(self.path.join(name));
             } else if let Some(key) = self.key(name) {
                 last = last.max(Some((key, name.to_owned())));
@@ -122,13 +122,13 @@ impl Folder {
             return Ok(None);
         };
         let mut text = Vec::new();
-        // One that cannot be read is not ours to go on with.
+        // An unreadable file is not ours to continue.
         let read = regular(File::options().read(true), &self.path.join(&file))
             .and_then(|opened| opened.take(MAX_FILE as u64 + 1).read_to_end(&mut text));
         Ok(read.is_ok().then_some(Found { file, text }))
     }
 
-    /// When a game of this board began by its file's name, and which of that second it is.
+    /// When a game of this board began, according to its file's name, and its number within that second.
     fn key(&self, name: &str) -> Option<(String, usize)> {
         let stamp = name.get(..STAMP)?;
         let form = |(at, byte): (usize, u8)| match at {
@@ -143,22 +143,22 @@ impl Folder {
         dated.then(|| (stamp.to_owned(), number))
     }
 
-    /// What a temporary file's name begins with: no other board's does.
+    /// The beginning of a temporary file's name: no other board's does.
     fn temporary(&self) -> String {
         format!(".{}~", self.board)
     }
 
-    /// Writes a game whole; the name of its file.
+    /// Writes a whole game; returns the name of its file.
     ///
     /// # Errors
-    /// The folder or the file cannot be written, or another daemon keeps this board's games in it; what was there
-    /// before still is.
+    /// The folder or the file cannot be written, or another daemon keeps this board's games in it; the old content
+    /// stays.
     pub fn write(&self, writing: &Writing) -> io::Result<String> {
         self.claim()?;
         let prefix = self.temporary();
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY);
-        // Like any other file: what others may read of it the service's umask says.
+        // Like any other file, it gets the permissions that the service's umask allows.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut file = builder.tempfile_in(&self.path)?;
@@ -172,16 +172,16 @@ impl Folder {
             None => self.place(file, &writing.stem)?,
         };
         if let Some(replaced) = writing.instead_of.as_ref().filter(|old| **old != name) {
-            // It is in nobody's way if it stays.
+            // It does no harm if it stays.
             let _ = fs::remove_file(self.path.join(replaced));
         }
-        // The name too is to be there after a power cut. Not every system opens a folder.
+        // The name must survive a power cut too. Not every system can open a folder.
         #[cfg(unix)]
         File::open(&self.path)?.sync_all()?;
         Ok(name)
     }
 
-    /// Gives a new file a name that no other has.
+    /// Gives a new file an unused name.
     fn place(&self, mut file: NamedTempFile, stem: &str) -> io::Result<String> {
         for number in 1..=MAX_SAME_NAME {
             let name = format!("{stem}_{number}{ENDING}");
@@ -199,8 +199,8 @@ impl Folder {
     }
 }
 
-/// Opens a regular file, and nothing else: opening a FIFO waits for its other end, reading a device may never end, and a
-/// link leads to whatever another user has put there.
+/// Opens a regular file, and nothing else: opening a FIFO waits for its other end, reading a device may never end, and
+/// a link leads to whatever another user chose.
 fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
@@ -219,7 +219,7 @@ fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     }
 }
 
-/// A thread that does what may take long: a slow disk never holds up a board.
+/// A thread for slow operations: a slow disk never delays a board.
 #[derive(Clone, Debug)]
 pub struct Writer {
     jobs: SyncSender<Job>,
@@ -234,7 +234,7 @@ impl Writer {
     /// Starts the thread; it ends with its last user.
     ///
     /// # Errors
-    /// There can be no thread.
+    /// The thread cannot be started.
     pub fn start() -> io::Result<Self> {
         // Every board has one job at most.
         let (jobs, incoming) = sync_channel(MAX_BOARDS);
@@ -242,8 +242,8 @@ impl Writer {
             .name("games".to_owned())
             .spawn(move || {
                 while let Ok(job) = incoming.recv() {
-                    // Whoever does not wait for the answer any more has been told to stop. Whoever does may be the last
-                    // who has the folder, and then it is nobody's.
+                    // A caller that no longer awaits the answer was told to stop. One that does may be the last holder
+                    // of the folder: it is dropped here first, so that the board's games are then free.
                     match job {
                         Job::Open(folder, answer) => {
                             let opened = folder.open();

@@ -1,15 +1,15 @@
-//! Which game is played on a board, and what is to be written of it when. Without I/O.
+//! Decides which game is played on a board, and what to write of it when. Without I/O.
 //!
-//! Snapshots and time go in; texts for files come out, one at a time. What the keeper goes by:
+//! Snapshots and time go in; texts for files come out, one at a time. The rules:
 //!
 //! - Only a game known for certain counts, and only one with a move.
-//! - A game goes on while the board's game has its moves, also told from another position of it. Up to
-//!   [`MAX_TAKEN_BACK`] moves that were taken back or replaced are forgotten. Where more are, the game is kept as it was, and
-//!   with the next other move another one begins: what was played is not lost by a mistake.
+//! - A game continues while the board's game has its moves, even if reported from another starting position. Up to
+//!   [`MAX_TAKEN_BACK`] moves that were taken back or replaced are forgotten. If there are more, the game is kept as it
+//!   was, and the next different move begins another one: a mistake does not lose what was played.
 //! - A board back at a start begins another game with its next move, unless it is led back into the old one or only
 //!   [`MAX_UNMADE`] moves had been made.
-//! - A game found in its file, or one the board was put back from, goes on if the board's game has all of its moves, or
-//!   all but a few of many, and it was not over.
+//! - A game found in its file, or one the board was put back from, continues if the board's game has all of its moves,
+//!   or all but a few of many, and it was not over.
 
 use std::{
     collections::VecDeque,
@@ -34,16 +34,16 @@ use crate::{
 /// Moves that may be taken back before another move begins another game. Players take back one or two moves of
 /// each side.
 pub const MAX_TAKEN_BACK: usize = 8;
-/// A board that is put back to the start after so few moves goes on with the same game.
+/// A board that is put back to the start after this few moves continues the same game.
 pub const MAX_UNMADE: usize = 2;
-/// Moves that a board tells of afterwards and that are taken for the hand's; of more at once nobody knows who made them.
+/// Moves that a board reports afterwards and that are taken for the hand's; who made more than that at once is unknown.
 const MAX_UNSEEN: usize = 2;
-/// Between two writings of one game: a memory card is not to be worn by moves shown to and fro, and a power cut may
-/// cost what a hand plays meanwhile.
+/// Minimum time between two writes of one game: to spare a memory card moves shown to and fro, while a power cut may
+/// only cost what a hand plays meanwhile.
 pub const WRITE_GAP: Duration = Duration::from_secs(2);
-/// After a writing that failed another is tried, if no move comes before.
+/// After a failed write another one is tried, if no move comes before.
 pub const RETRY_WAIT: Duration = Duration::from_mins(1);
-/// Games that may wait to be written: some days' games on a disk that is full.
+/// Games that may wait to be written: some days' games on a full disk.
 pub const MAX_UNWRITTEN: usize = 32;
 
 /// The beginning of a file's name: in UTC, so that names stay in the order of the games when the clocks change.
@@ -52,45 +52,46 @@ const STAMP: &str = "%Y-%m-%d_%H%M%S";
 /// A text to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writing {
-    /// Over this file of ours; a new one if none.
+    /// The file of ours to overwrite; `None` for a new one.
     pub over: Option<String>,
-    /// In place of this file of ours, which is removed then: it has a game of a move or two that another took the place of.
+    /// The file of ours to replace, which is then removed: it has a game of a move or two that another one has
+    /// replaced.
     pub instead_of: Option<String>,
-    /// What a new file's name begins with.
+    /// The beginning of a new file's name.
     pub stem: String,
-    /// Everything that is to be in it.
+    /// The whole content.
     pub text: String,
 }
 
-/// What the player is to be told after a writing.
+/// What to tell the player after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Nothing new.
     Nothing,
-    /// It failed, and the last one had not.
+    /// It failed, and the one before had not.
     Trouble,
-    /// It was done, after others had failed.
+    /// It succeeded, after others had failed.
     Mended,
 }
 
 /// A game and its file.
 #[derive(Debug)]
 struct Kept {
-    /// Counts the games.
+    /// Numbers the games.
     id: u64,
     record: Record,
     file: Option<String>,
-    /// The file of the game whose place this one took.
+    /// The file of the game that this one replaced.
     instead_of: Option<String>,
-    /// Counts the changes.
+    /// Numbers the changes.
     revision: u64,
-    /// What the file has.
+    /// The revision in the file.
     written: u64,
-    /// The board was at a start since, or nobody saw it: it may be another game that is played now.
+    /// The board has been at a start since, or was not seen: another game may be played now.
     left: bool,
-    /// The board was put back to the start, and nobody leads it into this game again.
+    /// The board was put back to the start, and no client leads it into this game again.
     put_back: bool,
-    /// It was read from its file, and has not gone on yet.
+    /// It was read from its file, and has not continued yet.
     found: bool,
 }
 
@@ -99,7 +100,7 @@ impl Kept {
         self.revision != self.written
     }
 
-    /// Whether it is this game that is on the board now; they have so many moves in common.
+    /// Whether this is the game on the board now; they have this many moves in common.
     fn goes_on_as(&self, game: &Game, common: usize) -> bool {
         let before = self.record.game.len();
         let lost = before - common;
@@ -122,14 +123,14 @@ impl Kept {
         unmade && self.left && !self.found && self.record.game.start() == game.start()
     }
 
-    /// Another game takes its place.
+    /// Another game replaces it.
     fn begin_anew(&mut self, at: SystemTime, game: &Game) {
         self.record = Record::new(at, Game::from_start(game.start().clone()));
         self.instead_of = self.file.take().or(self.instead_of.take());
         self.revision += 1;
     }
 
-    /// The game has come to this. `by` is who made its last moves, where that was seen.
+    /// The game now has these moves. `by` is who made its last moves, if that was seen.
     fn go_on(&mut self, game: &Game, by: &[Option<By>]) {
         self.left = false;
         self.put_back = false;
@@ -139,11 +140,11 @@ impl Kept {
             return;
         }
         self.revision += 1;
-        // It may be told from a later position than it is known from.
+        // It may be reported from a later position than it is known from.
         let later = game.len().saturating_sub(by.len());
         let seen = |ply: usize| by.get(ply.checked_sub(later)?).copied().flatten();
         let unseen = (common..game.len()).filter(|ply| seen(*ply) == Some(By::HandUnseen));
-        // Who made many moves while nobody looked is not known.
+        // Who made many unseen moves is not known.
         let many = unseen.count() > MAX_UNSEEN;
         for ply in common..game.len() {
             self.record.by[ply] = seen(ply).filter(|by| *by != By::HandUnseen || !many);
@@ -158,16 +159,16 @@ pub struct Keeper {
     heading: Heading,
     /// The last one is, or was last, on the board; the one before may come back to it.
     games: VecDeque<Kept>,
-    /// The game and the target last looked at.
+    /// The last game and target processed.
     seen: Option<(Arc<Game>, Option<Arc<Game>>)>,
-    /// How a program's game ended that the board has not yet been led to the end of.
+    /// The end of a program's game that the board has not yet been led to.
     announced: Option<(Arc<Game>, GameEnd)>,
     /// The game that is being written, and its revision.
     writing: Option<(u64, u64)>,
     ids: u64,
-    /// Not before this time, so as not to write too often.
+    /// Not before this time, to avoid writing too often.
     write_after: Option<Instant>,
-    /// Not before this time, after a writing that failed, unless there is more to write.
+    /// Not before this time, after a failed write, unless there is more to write.
     retry_after: Option<Instant>,
     failing: bool,
 }
@@ -217,12 +218,12 @@ impl Keeper {
         }
     }
 
-    /// The folder could not be opened, and the player was told: not again before it is mended.
+    /// The folder could not be opened, and the player was told: not again until it is fixed.
     pub fn trouble_told(&mut self) {
         self.failing = true;
     }
 
-    /// Takes in how the board stands.
+    /// Processes a snapshot of the board.
     pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
         let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));
         let before = state(&self.games);
@@ -258,7 +259,7 @@ impl Keeper {
         }
         let game = (*snapshot.game).clone().rebased(&kept.record.game);
         if game.start() != kept.record.game.start() {
-            // It may be told from further back than it was known.
+            // It may be reported from an earlier position than it was known from.
             let whole = kept.record.game.clone().rebased(&game);
             if whole.start() == game.start() && !whole.is_empty() {
                 kept.record.begin_earlier(whole);
@@ -277,7 +278,7 @@ impl Keeper {
                 target.len() < snapshot.game.len() && snapshot.game.continues(target)
             });
             let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
-            // It comes back to where it was, or another move will tell.
+            // It returns to where it was, or another move will decide.
             if led_back || on_its_way || (far_back && !kept.left) {
                 return;
             }
@@ -295,7 +296,7 @@ impl Keeper {
         }
     }
 
-    /// The game before the last, if it is that which is on the board again.
+    /// The game before the last, if it is the one on the board again.
     fn returning(&self, game: &Game) -> Option<usize> {
         let before = self.games.len().checked_sub(2)?;
         let record = &self.games[before].record;
@@ -337,8 +338,8 @@ impl Keeper {
         }
     }
 
-    /// How the game on the board ended. A program's word is for the last move of its own game, which may yet have to be
-    /// shown.
+    /// How the game on the board ended. A program reports it for the last move of its own game, which may yet have to
+    /// be shown.
     fn ending(&mut self, snapshot: &Snapshot) -> Option<GameEnd> {
         let ahead = |target: &&Arc<Game>| {
             target.len() > snapshot.game.len() && target.continues(&snapshot.game)
@@ -358,14 +359,14 @@ impl Keeper {
         announced.map(|(_, end)| *end).or(snapshot.ending)
     }
 
-    /// Notes what else the snapshot tells of the game.
+    /// Notes what else the snapshot shows of the game.
     fn note(&mut self, snapshot: &Snapshot) {
         let ending = self.ending(snapshot);
         let Some(kept) = self.games.back_mut().filter(|kept| !kept.left) else {
             return;
         };
         let record = &mut kept.record;
-        // The board may tell the game from a later position.
+        // The board may report the game from a later position.
         let Some(before) = record.game.len().checked_sub(snapshot.game.len()) else {
             return;
         };
@@ -396,7 +397,7 @@ impl Keeper {
         }
     }
 
-    /// The next text to be written, now. [`Self::written`] is to be called before another is given.
+    /// The next text to write now. [`Self::written`] must be called before another is returned.
     pub fn poll_write(&mut self, now: Instant) -> Option<Writing> {
         let waits = [self.write_after, self.retry_after];
         if waits.into_iter().flatten().any(|after| after > now) {
@@ -405,14 +406,14 @@ impl Keeper {
         self.flush(now)
     }
 
-    /// The next text to be written before the end, whether or not its time has come.
+    /// The next text to write before the daemon ends, whether or not its time has come.
     pub fn flush(&mut self, now: Instant) -> Option<Writing> {
         if self.writing.is_some() {
             return None;
         }
         let kept = self.games.iter().find(|kept| kept.is_dirty())?;
         self.writing = Some((kept.id, kept.revision));
-        // A game that is over needs no gap behind it, but then the next one has only begun.
+        // A game that is over needs no gap after it, but then the next one has only begun.
         self.write_after = Some(now + WRITE_GAP);
         Some(Writing {
             over: kept.file.clone(),
@@ -426,7 +427,7 @@ impl Keeper {
         })
     }
 
-    /// The text was written to the file of this name, or could not be written.
+    /// The text was written to the file with this name, or could not be written.
     pub fn written<E>(&mut self, now: Instant, result: Result<String, E>) -> Notice {
         let Some((id, revision)) = self.writing.take() else {
             return Notice::Nothing;
@@ -453,7 +454,7 @@ impl Keeper {
         }
     }
 
-    /// Whether what was given to be written has not been answered.
+    /// Whether the text last returned is still unanswered.
     pub fn is_writing(&self) -> bool {
         self.writing.is_some()
     }

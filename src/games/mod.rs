@@ -1,10 +1,10 @@
-//! Games kept: every game on a board is written as PGN.
+//! Saved games: every game on a board is written as PGN.
 //!
-//! 1. [`keeper`] decides by the board's snapshots which game is played and what is to be written when, without I/O.
+//! 1. [`keeper`] decides from the board's snapshots which game is played and what to write when, without I/O.
 //! 2. [`record`] is one game with what is known of it, [`writing`] makes PGN of it, [`reading`] reads our own back.
 //! 3. [`folder`] is the files; [`task`] gives a keeper its snapshots, its clock and its folder.
 //!
-//! `docs/games.md` says it for the player.
+//! `docs/games.md` is the player's description.
 
 pub mod folder;
 pub mod keeper;

@@ -1,6 +1,6 @@
-//! Our own PGN read back, so that a game goes on in its file after a restart.
+//! Reads our own PGN back, so that a game continues in its file after a restart.
 //!
-//! What somebody else wrote, or wrote into, is no game of ours: such a file is left alone.
+//! Files that someone else wrote or edited are not ours: they are not touched.
 
 use std::{io::Cursor, ops::ControlFlow, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 /// The longest file read back, bytes: a game of [`MAX_PLIES`] with a time at every move has half of it.
 pub const MAX_FILE: usize = 128 * 1024;
 
-/// The one game in a file of ours; none if it is not ours, or not whole.
+/// The one game in a file of ours; `None` if it is not ours, or incomplete.
 pub fn own(text: &[u8], heading: &Heading) -> Option<Record> {
     if text.len() > MAX_FILE {
         return None;
@@ -24,12 +24,12 @@ pub fn own(text: &[u8], heading: &Heading) -> Option<Record> {
     let mut reader = Reader::new(Cursor::new(text));
     let mut reading = Reading { heading };
     let record = reader.read_game(&mut reading).ok()??;
-    // A second game in it is somebody else's doing.
+    // A second game in it was added by someone else.
     let more = reader.read_game(&mut reading).ok()?;
     record.filter(|_| more.is_none())
 }
 
-/// The version aside.
+/// Apart from the version.
 fn board_of(annotator: &str) -> Option<&str> {
     let (program, board) = annotator.rsplit_once(" on ")?;
     program.starts_with("BoardBridge ").then_some(board)
@@ -141,7 +141,7 @@ impl Visitor for Reading<'_> {
                 *last = Some(took);
                 ControlFlow::Continue(())
             }
-            // Somebody has written into it.
+            // It was edited by someone else.
             _ => ControlFlow::Break(None),
         }
     }

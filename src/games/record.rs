@@ -10,45 +10,45 @@ use crate::{
     vocabulary::{By, GameEnd},
 };
 
-/// What stands in a game's tags besides what was played: the same for all games of a board.
+/// The tags of a game that do not depend on its moves: the same for all games of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// The tag `Site`.
     pub site: Arc<str>,
-    /// Whose hand moves the pieces.
+    /// The player at the board.
     pub player: Arc<str>,
-    /// What wrote the file: `BoardBridge 0.1.0 on citrine`.
+    /// The writer of the file: `BoardBridge 0.1.0 on citrine`.
     pub annotator: Arc<str>,
     /// Where the board is: for the local time.
     pub zone: TimeZone,
 }
 
-/// How a game stands.
+/// The state of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It is played, or was left.
+    /// It is being played, or was abandoned.
     #[default]
     Open,
-    /// It ended so.
+    /// It ended like this.
     Ended(GameEnd),
-    /// It has this result, as its file says.
+    /// It has this result, according to its file.
     Known(KnownOutcome),
 }
 
 /// One game with what is known of it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// When its first move was made, as far as anybody saw it.
+    /// When its first move was made, as far as it was seen.
     pub began: SystemTime,
     /// The moves.
     pub game: Game,
-    /// Who made each move, where that was seen; as many as moves.
+    /// Who made each move, if that was seen; one entry per move.
     pub by: Vec<Option<By>>,
-    /// How long the hand took for each move, where that was seen; as many as moves.
+    /// How long the hand took for each move, if that was seen; one entry per move.
     pub took: Vec<Option<Duration>>,
-    /// What the hand played against.
+    /// The hand's opponent.
     pub program: Option<Arc<str>>,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
 }
 
@@ -75,7 +75,7 @@ impl Record {
         }
     }
 
-    /// Whether it is not played on.
+    /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.standing != Standing::Open
     }
@@ -112,14 +112,14 @@ impl Record {
         true
     }
 
-    /// The game ended so, by somebody's word: the rules' own is not overruled. `true` if that changes it.
+    /// The game was reported to have ended so; the end by the rules is not overruled. `true` if that changes it.
     pub fn end(&mut self, end: GameEnd) -> bool {
         let end = GameEnd::by_rules(&self.game).unwrap_or(end);
         let before = std::mem::replace(&mut self.standing, Standing::Ended(end));
         before != self.standing
     }
 
-    /// The same game, told from further back.
+    /// The same game, reported from an earlier position.
     pub fn begin_earlier(&mut self, game: Game) {
         let before = game.len().saturating_sub(self.game.len());
         self.by.splice(0..0, std::iter::repeat_n(None, before));

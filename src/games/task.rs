@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{bus::BoardHandle, clock::sleep_until_some, config::GamesConfig};
 
-/// What a daemon that stops waits for the last moves to be written.
+/// How long a stopping daemon waits for the last moves to be written.
 pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
 
 /// Keeps a board's games until `stop` is cancelled.
@@ -62,7 +62,7 @@ struct Task {
 }
 
 impl Task {
-    /// Until the end; until when what is left may be written.
+    /// Runs until the end; returns until when the rest may be written.
     async fn run(&mut self, writer: &Writer, stop: &CancellationToken) -> Instant {
         let mut feed = self.board.feed();
         let mut writing = None;
@@ -102,7 +102,7 @@ impl Task {
     /// Writes what is not written yet.
     async fn flush(&mut self, writer: &Writer) {
         if self.keeper.is_writing() {
-            // The disk has not answered in all the time there was.
+            // The disk has not answered in the available time.
             return std::future::pending().await;
         }
         while let Some(next) = self.keeper.flush(Instant::now().into_std()) {

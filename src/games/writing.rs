@@ -1,6 +1,6 @@
 //! A game as PGN, in the export format (PGN standard, chapter 8): ASCII, the seven tags first, lines of 79.
 //!
-//! There is no well-kept writer to take: pgn-reader only reads.
+//! No maintained crate writes PGN: pgn-reader only reads.
 
 use std::{fmt::Write as _, sync::Arc, time::Duration, time::SystemTime};
 
@@ -18,10 +18,10 @@ const MAX_LINE: usize = 79;
 /// The longest value of a tag, in characters: a line of PGN has at most 255 (PGN standard 4.3), and the name and the
 /// escapes need room.
 const MAX_VALUE: usize = 110;
-/// A hand does not take longer than the comment can say.
+/// The longest time that the comment can express.
 const MAX_TOOK: Duration = Duration::from_hours(24 * 99);
 
-/// The latest beginning that is written: `Date` has four digits for the year. A clock beyond it, or before 1970, is wrong.
+/// The latest start that is written: `Date` has four digits for the year. A clock beyond it, or before 1970, is wrong.
 const LATEST: Duration = Duration::from_hours(24 * 365 * 8000);
 
 /// The parts of a time as `strftime` names them, in a time zone.
@@ -80,7 +80,7 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
     text
 }
 
-/// `[Name "value"]`, with what is no printable ASCII replaced.
+/// `[Name "value"]`, with characters other than printable ASCII replaced.
 fn tag(text: &mut String, name: &str, value: &str) {
     let _ = write!(text, "[{name} \"");
     for c in value.chars().take(MAX_VALUE) {
@@ -93,11 +93,11 @@ fn tag(text: &mut String, name: &str, value: &str) {
     text.push_str("\"]\n");
 }
 
-/// The moves, up to before the result.
+/// The moves, without the result.
 fn movetext(text: &mut String, record: &Record) {
     let mut line = 0;
     let mut word = |text: &mut String, word: &str| {
-        // The result, the longest word behind it, still fits.
+        // The result, the longest word after it, still fits.
         if line > 0 && line + 1 + word.len() > MAX_LINE - " 1/2-1/2".len() {
             text.pop();
             text.push('\n');
@@ -141,9 +141,9 @@ fn elapsed(took: Duration) -> String {
     format!("{{[%emt {hours}:{minutes:02}:{:02}]}}", seconds % 60)
 }
 
-/// What to call a client in a tag.
+/// The name of a client in a tag.
 pub fn program(label: &str) -> Arc<str> {
-    // An app's label goes on with the way it came by; a GUI's is its address.
+    // An app's label continues with how it connects; a GUI's is its address.
     let name = label.split(" (").next().unwrap_or(label);
     let name = name.strip_prefix("the ").unwrap_or(name);
     match name.parse::<std::net::SocketAddr>() {

@@ -9,20 +9,20 @@ use super::words::called;
 
 /// One thing for the hand to do: carry a piece.
 ///
-/// A piece that is put aside and comes back later is two of them: one off its square, one from beside the board.
+/// A piece that is put aside and comes back later takes two: one off its square, one from beside the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Action {
-    /// The piece; none where the board does not know what stands there.
+    /// The piece; `None` if the board does not know it.
     pub piece: Option<Piece>,
-    /// Where it is; none for beside the board, or in the hand.
+    /// Where it is; `None` for beside the board, or in the hand.
     pub from: Option<Square>,
-    /// Where it belongs; none for beside the board.
+    /// Where it belongs; `None` for beside the board.
     pub to: Option<Square>,
 }
 
 impl Serialize for Action {
-    /// `{"piece": "N", "from": "g3", "to": "f3", "text": …}`: the piece as in a FEN, null for what is not known or beside
-    /// the board.
+    /// `{"piece": "N", "from": "g3", "to": "f3", "text": …}`: the piece as in a FEN, null if unknown; squares null for
+    /// beside the board.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = |square: Option<Square>| square.map(|square| square.to_string());
         let mut action = serializer.serialize_struct("Action", 4)?;

@@ -1,4 +1,4 @@
-//! Which wrong piece goes where.
+//! Assigns wrong pieces to the squares they go to.
 
 use pathfinding::{kuhn_munkres::kuhn_munkres, matrix::Matrix};
 use shakmaty::{Bitboard, Board, ByColor, Color, Piece, Role, Square};
@@ -8,30 +8,30 @@ use super::{
     way::{LONGER_THAN_ALL, Way, way},
 };
 
-/// What a carry is worth that puts a piece where another is wanted: it is not made.
+/// The value of a carry that puts a piece where another is wanted: such a carry is never made.
 const NOTHING: Way = 0;
 
-/// Which wrong piece goes to which square that lacks its piece. The rest goes, and comes from, beside the board.
+/// Which wrong piece goes to which square that lacks its piece. The others go to, or come from, beside the board.
 #[derive(Clone)]
 pub(super) struct Assignment<'a> {
     picture: &'a Picture,
     pub(super) wanted: &'a Board,
     /// Squares whose piece does not belong there.
     pub(super) surplus: Bitboard,
-    /// Those of them whose piece nobody knows.
+    /// Those of them with an unknown piece.
     pub(super) unknown: Bitboard,
     /// Squares that lack their piece.
     pub(super) missing: Bitboard,
     /// Where the piece of a surplus square goes.
     goals: [Option<Square>; 64],
-    /// Missing squares that a piece goes to.
+    /// Missing squares that a piece is carried to.
     pub(super) reached: Bitboard,
-    /// Carries that are not to be made.
+    /// Carries that are excluded.
     barred: Vec<(Square, Square)>,
 }
 
 impl<'a> Assignment<'a> {
-    /// As many carries from square to square as there can be, pieces that are known first, by the shortest way in all.
+    /// As many carries from square to square as possible, known pieces first, with the shortest total distance.
     pub(super) fn of(picture: &'a Picture, wanted: &'a Board) -> Self {
         let stands = &picture.board;
         let occupied = picture.occupied();
@@ -58,19 +58,19 @@ impl<'a> Assignment<'a> {
         assignment
     }
 
-    /// The same without this carry: the best there is for the other pieces.
+    /// The same without this carry: the best assignment of the other pieces.
     pub(super) fn without(&self, (from, to): (Square, Square)) -> Self {
         let mut other = self.clone();
         other.barred.push((from, to));
         match self.stands_on(from) {
-            // Kinds have nothing to do with each other then.
+            // Then the kinds are independent.
             Some(piece) if self.unknown.is_empty() => other.assign_kind(piece),
             _ => other.assign(other.surplus, other.missing),
         }
         other
     }
 
-    /// What all carries are worth: of two assignments the better has more.
+    /// The total value of all carries: the better of two assignments has more.
     pub(super) fn total(&self) -> Way {
         let worth = |from| self.goal(from).map(|to| self.worth(from, to));
         self.surplus.into_iter().filter_map(worth).sum()
@@ -89,7 +89,7 @@ impl<'a> Assignment<'a> {
         }
         surplus.into_iter().for_each(|from| self.send(from, None));
         let mut sides: [Vec<Square>; 2] = [surplus, missing].map(|some| some.into_iter().collect());
-        // The assignment wants no more rows than columns.
+        // The algorithm needs at most as many rows as columns.
         let turned = sides[0].len() > sides[1].len();
         if turned {
             sides.reverse();
@@ -112,7 +112,8 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// What a carry is worth: a known piece more than any number of unknown ones, and one of these more than any way.
+    /// The value of a carry: a known piece outweighs any number of unknown ones, and one of these outweighs any
+    /// distance.
     fn worth(&self, from: Square, to: Square) -> Way {
         if self.barred.contains(&(from, to)) {
             return NOTHING;
@@ -127,7 +128,7 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// Where the piece of this square goes, if to another one.
+    /// Where the piece of this square goes, if to another square.
     pub(super) fn goal(&self, from: Square) -> Option<Square> {
         self.goals[usize::from(from)]
     }
@@ -152,7 +153,7 @@ impl<'a> Assignment<'a> {
         self.missing.without(self.reached)
     }
 
-    /// Squares that no piece of the board goes to: each begins a trail of carries, and each trail has one.
+    /// Squares that no carry leads to: each begins a trail of carries, and each trail has one.
     pub(super) fn unreached(&self) -> Bitboard {
         (self.surplus | self.missing).without(self.reached)
     }

@@ -7,11 +7,11 @@ use super::{
     way::{Way, way},
 };
 
-/// Work that may be spent on a shorter way where cycles have to be opened, in assignments of one piece to one. An assignment of n
-/// pieces costs n² of it: 128 of the eight pieces that a hand may have in disorder, some 0.1 ms.
+/// Work that may be spent on a shorter distance where cycles have to be opened, in assignments of one piece. Assigning
+/// n pieces costs n²: 128 of the eight pieces that a hand may disturb, some 0.1 ms.
 const MAX_WORK: usize = 8192;
 
-/// The best assignment without cycles: as many carries as there can be then, and the shortest way found.
+/// The best assignment without cycles: as many carries as possible, with the shortest distance found.
 pub(super) fn without_cycles(assignment: Assignment<'_>) -> Assignment<'_> {
     if assignment.cycles().is_empty() {
         return assignment;
@@ -24,8 +24,8 @@ pub(super) fn without_cycles(assignment: Assignment<'_>) -> Assignment<'_> {
     best
 }
 
-/// Branch and bound: of each cycle at least one carry is not made. What is left out of an assignment never makes the rest
-/// worth more, so that one that is worth no more than the best known need not be looked at.
+/// Branch and bound: of each cycle at least one carry is not made. Excluding a carry never raises the value of the
+/// rest, so a branch with no more value than the best known one can be skipped.
 fn improve<'a>(assignment: &Assignment<'a>, best: &mut Assignment<'a>, tries: &mut usize) {
     if assignment.total() <= best.total() {
         return;
@@ -47,8 +47,8 @@ fn improve<'a>(assignment: &Assignment<'a>, best: &mut Assignment<'a>, tries: &m
 impl Assignment<'_> {
     /// Makes trails of all cycles, in which every piece waits for another one.
     ///
-    /// Where a piece of the cycle may exchange its goal with one of its kind elsewhere, that costs nothing but way. Where
-    /// none can, a piece that nobody knows and that is left over takes the place of one; otherwise one is put aside.
+    /// If a piece of the cycle can exchange its target with one of its kind elsewhere, that costs only distance. If
+    /// none can, an unknown piece that is left over replaces one; otherwise one is put aside.
     fn break_cycles(&mut self) {
         let mut cycles = self.cycles();
         while let Some(exchange) = self.best_exchange(&cycles) {
@@ -82,7 +82,7 @@ impl Assignment<'_> {
                 passed.add(next);
                 square = self.goal(next);
             }
-            // A way into squares passed before, but not back to its beginning, is a trail.
+            // A path into squares already visited, but not back to its beginning, is a trail.
             if square == Some(first) {
                 cycles.push(passed);
             }
@@ -90,7 +90,7 @@ impl Assignment<'_> {
         cycles
     }
 
-    /// The exchange that opens a cycle, or joins two, with the least added way.
+    /// The exchange that opens a cycle, or joins two, with the least added distance.
     fn best_exchange(&self, cycles: &[Bitboard]) -> Option<Exchange> {
         let mut best: Option<(Way, Exchange)> = None;
         for &cycle in cycles {
@@ -105,7 +105,7 @@ impl Assignment<'_> {
                         .into_iter()
                         .filter_map(|other| {
                             let goal = self.goal(other);
-                            // One that nobody knows helps here only if it stands for this kind.
+                            // An unknown piece helps here only if it stands for this kind.
                             let fits =
                                 same.contains(other) || goal.is_some_and(|to| theirs.contains(to));
                             let before = goal.map_or(0, |goal| way(other, goal));
@@ -149,7 +149,8 @@ impl Assignment<'_> {
     }
 }
 
-/// A piece of a cycle gives its goal to another piece, or to nobody, and takes that one's goal, or a free one, or none.
+/// A piece of a cycle gives its target to another piece, or to none, and takes that one's target, or a free one, or
+/// none.
 #[derive(Clone, Copy)]
 struct Exchange {
     from: Square,

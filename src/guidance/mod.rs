@@ -1,7 +1,7 @@
 //! What the hand has to do so that the pieces stand as they should: the fewest carries, each from a square or from
 //! beside the board, in an order in which every square is free when a piece is put on it.
 //!
-//! Pure, and knows no board: it takes a picture of what stands and the pieces as they should stand. `docs/guidance.md`
+//! Pure, and independent of any board: it compares what stands with the pieces as they should stand. `docs/guidance.md`
 //! has the rules.
 
 mod action;
@@ -21,9 +21,9 @@ pub use self::{
     words::{in_short, in_words, name},
 };
 
-/// What to do, in this order, so that the pieces stand as on `wanted`. Nothing if they do.
+/// What to do, in order, so that the pieces stand as on `wanted`. Empty if they already do.
 ///
-/// No list has fewer actions. A piece nobody knows is right where a piece is wanted, unless it is known not to be that one.
+/// No list has fewer actions. An unknown piece is right where a piece is wanted, unless it is known not to be that one.
 pub fn guide(stands: &Picture, wanted: &Board) -> Vec<Action> {
     if stands.unknown.is_empty() && stands.board == *wanted {
         return Vec::new();

@@ -1,14 +1,14 @@
-//! Which action comes when.
+//! Orders the actions.
 
 use shakmaty::Square;
 
 use super::{action::Action, assignment::Assignment};
 
-/// The actions, in an order in which no square is needed before it is free.
+/// The actions, in an order in which every square is free when it is needed.
 ///
 /// The carries make trails: each square's piece goes to the square before it, from which the piece has gone. So each
-/// trail is done from its far end, whose square is free or whose piece leaves the board. What only frees squares comes first,
-/// what ends with a piece from beside the board last. A trail keeps its place while it is being done.
+/// trail is done from its far end, whose square is free or whose piece leaves the board. Trails that only free squares
+/// come first, those that end with a piece from beside the board last. A trail keeps its place while it is being done.
 pub(super) fn actions(assignment: &Assignment<'_>) -> Vec<Action> {
     let beginnings = assignment.unreached();
     let mut actions = Vec::with_capacity(beginnings.count() + assignment.surplus.count());

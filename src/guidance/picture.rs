@@ -5,12 +5,12 @@ use thiserror::Error;
 
 use super::{action::Action, words::called};
 
-/// What stands on a board, as far as that is known.
+/// What stands on a board, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// The pieces known.
+    /// The known pieces.
     pub board: Board,
-    /// Squares with a piece that nobody knows. They are empty in `board`, or hold there what the piece is known not to be.
+    /// Squares with an unknown piece. In `board` they are empty, or hold the piece that it is known not to be.
     pub unknown: Bitboard,
 }
 
@@ -26,17 +26,17 @@ impl From<Board> for Picture {
 /// Why an action cannot be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Impossible {
-    /// There is nothing to take.
+    /// The square is empty.
     #[error("no piece stands on {0}: take one from an occupied square")]
     Empty(Square),
     /// Another piece stands there.
     #[error("the {} stands on {square}, not the {}: take that one", called(Some(*stands)), called(Some(*named)))]
     Other {
-        /// Where.
+        /// On which square.
         square: Square,
         /// What stands there.
         stands: Piece,
-        /// What was to be taken from there.
+        /// What should have been taken from there.
         named: Piece,
     },
     /// The square is not free.
@@ -48,19 +48,19 @@ pub enum Impossible {
 }
 
 impl Picture {
-    /// The squares with a piece, known or not.
+    /// The squares with a piece, known or unknown.
     pub fn occupied(&self) -> Bitboard {
         self.board.occupied() | self.unknown
     }
 
-    /// The piece of a square, if it is known.
+    /// The piece on a square, if known.
     pub fn known(&self, square: Square) -> Option<Piece> {
         let piece = self.board.piece_at(square);
         piece.filter(|_| !self.unknown.contains(square))
     }
 
-    /// Carries an action out. An unknown piece that the action names is known from then on; an action that names none takes
-    /// whatever stands there. Nothing has changed if it is impossible.
+    /// Carries an action out. An unknown piece becomes known if the action names it; an action without a piece takes
+    /// whatever stands there. If the action is impossible, nothing changes.
     pub fn apply(&mut self, action: &Action) -> Result<(), Impossible> {
         if action.from.is_none() && action.to.is_none() {
             return Err(Impossible::Nowhere);

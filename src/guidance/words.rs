@@ -6,11 +6,11 @@ use shakmaty::{Piece, Role, Square};
 
 use super::action::Action;
 
-/// Steps told in one line: a person does not remember more.
+/// Steps shown in one line: a person does not remember more.
 const SHOWN: usize = 4;
-/// Squares to be cleared that are told in one line: they are next to each other, as a rule a rank of them.
+/// Squares to clear that are shown in one line: they are usually neighbours on one rank.
 const SHOWN_SQUARES: usize = 8;
-/// Pieces taken off in a row from which on only their squares are told.
+/// From this many pieces taken off in a row, only their squares are listed.
 const TOGETHER: usize = 3;
 
 /// A piece in words, for instance `white queen`.
@@ -18,7 +18,7 @@ pub fn name(piece: Piece) -> impl fmt::Display {
     called(Some(piece))
 }
 
-/// The same, also for a piece that nobody knows.
+/// The same, also for an unknown piece.
 pub(super) fn called(piece: Option<Piece>) -> impl fmt::Display {
     fmt::from_fn(move |f| {
         let Some(piece) = piece else {
@@ -37,8 +37,8 @@ pub(super) fn called(piece: Option<Piece>) -> impl fmt::Display {
     })
 }
 
-/// Actions for the player, in one line. What is taken off and needed again later is `put … aside for now`; squares that are
-/// cleared one after another are named together.
+/// Actions for the player, in one line. A piece taken off and needed again later is `put … aside for now`; squares
+/// cleared one after another are listed together.
 pub fn in_words(actions: &[Action]) -> String {
     steps(actions)
         .map(|step| step.to_string())
@@ -54,7 +54,7 @@ pub fn in_short(actions: &[Action]) -> String {
         let whole = step.shorten();
         left -= step.actions();
         words.push(step.to_string());
-        // What is beyond a shortened step is not told before its turn.
+        // What follows a shortened step is not shown before its turn.
         if !whole {
             break;
         }
@@ -66,7 +66,7 @@ pub fn in_short(actions: &[Action]) -> String {
     }
 }
 
-/// What is told in one: an action, or many squares to clear.
+/// One step in words: an action, or many squares to clear.
 enum Step {
     Clear(Vec<Square>),
     PutAside(Option<Piece>, Square),
@@ -74,7 +74,7 @@ enum Step {
 }
 
 impl Step {
-    /// How many actions it is.
+    /// The number of actions in it.
     fn actions(&self) -> usize {
         match self {
             Self::Clear(squares) => squares.len(),
@@ -82,7 +82,7 @@ impl Step {
         }
     }
 
-    /// Leaves what a person remembers; `true` if that is all.
+    /// Shortens it to what a person remembers; `true` if that is all of it.
     fn shorten(&mut self) -> bool {
         let before = self.actions();
         if let Self::Clear(squares) = self {
@@ -115,7 +115,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// The actions, as they are told.
+/// The actions as steps.
 fn steps(mut actions: &[Action]) -> impl Iterator<Item = Step> {
     iter::from_fn(move || {
         let cleared = cleared(actions);
@@ -132,7 +132,7 @@ fn steps(mut actions: &[Action]) -> impl Iterator<Item = Step> {
     })
 }
 
-/// The squares that these actions begin with clearing, without what comes back later.
+/// The squares that these actions clear first, without pieces that come back later.
 fn cleared(actions: &[Action]) -> Vec<Square> {
     let clears = |(index, action): (usize, &Action)| {
         let goes = action.to.is_none() && !comes_back(*action, &actions[index + 1..]);
@@ -141,8 +141,8 @@ fn cleared(actions: &[Action]) -> Vec<Square> {
     actions.iter().enumerate().map_while(clears).collect()
 }
 
-/// Whether the piece taken off is put on another square later. In the shortest list nothing else is the reason for
-/// taking a piece of a kind off and putting one of that kind on.
+/// Whether the piece taken off is put on another square later. In the shortest list there is no other reason for
+/// taking off a piece of a kind and putting one of that kind on.
 fn comes_back(action: Action, later: &[Action]) -> bool {
     let same = |other: &Action| other.from.is_none() && other.piece == action.piece;
     action.piece.is_some() && later.iter().any(same)

@@ -1,5 +1,5 @@
-//! How much each origin may make us log: a game's worth at once, and then what a game makes. One that says more is left out
-//! for a while, and how much was is said.
+//! Limits how much each origin may log: a game's worth at once, and then a game's rate. One that exceeds it is muted
+//! for a while, and the amount left out is logged.
 
 use std::{
     collections::HashMap,
@@ -21,19 +21,19 @@ use tracing_subscriber::{
 
 use crate::places::origin;
 
-/// Bytes that an origin may have written at once: a game of a hundred moves makes so much.
+/// Bytes that an origin may log at once: a game of a hundred moves makes that many.
 pub const BURST: u32 = 64 * 1024;
-/// Bytes a second that it may have written after that: a move every two seconds makes so much. 22 MB a day.
+/// Bytes a second that it may log after that: a move every two seconds makes that many. 22 MB a day.
 pub const PER_SECOND: u32 = 256;
-/// An origin that was left out is heard again when it has so many bytes to its credit.
+/// A muted origin is heard again when it has this many bytes to its credit.
 const RESUMES: u32 = BURST / 4;
-/// Origins counted each by itself. Those beyond share what one may have.
+/// Origins counted separately. Those beyond share one budget.
 pub const MAX_ORIGINS: usize = 256;
 
-/// Who makes us log: an address, a board, or a place in the program.
+/// The origin of a line: an address, a board, or a place in the program.
 pub type Origin = Arc<str>;
 
-/// Finds out who a span is about.
+/// Finds the origin in a span's fields.
 pub struct Peers;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Peers {
@@ -65,37 +65,37 @@ impl Visit for Named {
     }
 }
 
-/// Where an event is written that no span says more of.
+/// The place of an event in the program, if no span says more.
 pub fn place(event: &Event<'_>) -> Origin {
     event.metadata().name().into()
 }
 
-/// What each origin has to its credit.
+/// The credit of each origin.
 #[derive(Default)]
 pub struct Budget(Mutex<Credits>);
 
 #[derive(Default)]
 struct Credits {
     by: HashMap<Origin, Credit>,
-    /// How many of them are left out now.
+    /// The number of muted ones.
     silent: usize,
 }
 
 struct Credit {
     bytes: u32,
     at: Instant,
-    /// Lines and bytes left out, while it is.
+    /// Lines and bytes left out, while muted.
     left_out: Option<(u64, u64)>,
 }
 
-/// What becomes of a line.
+/// The decision about a line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What was left out of those that are heard again.
+    /// Reports of the origins that are heard again.
     pub resumed: Vec<LeftOut>,
     /// The line is written.
     pub written: bool,
-    /// Whose lines are left out from now on.
+    /// The origin that is muted from now on.
     pub silenced: Option<Origin>,
 }
 
@@ -140,7 +140,7 @@ impl Credit {
         }
     }
 
-    /// What was left out, if it is heard again.
+    /// What was left out, if the origin is heard again.
     fn resumes(&mut self, now: Instant) -> Option<(u64, u64)> {
         self.earn(now);
         self.left_out.take_if(|_| self.bytes >= RESUMES)
@@ -148,9 +148,9 @@ impl Credit {
 }
 
 impl Budget {
-    /// Counts a line of so many bytes.
+    /// Counts a line with this many bytes.
     pub fn take(&self, now: Instant, origin: Origin, bytes: usize) -> Verdict {
-        // Whoever panicked here has left nothing half done that matters.
+        // A panic while holding the lock leaves nothing half done that matters.
         let mut credits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         credits.take(now, origin, bytes)
     }
@@ -196,7 +196,7 @@ impl Credits {
         verdict
     }
 
-    /// Who is charged for this origin: itself, as long as there is room.
+    /// The account charged for this origin: its own, as long as there is room.
     fn room_for(&mut self, now: Instant, origin: Origin) -> Origin {
         if self.by.len() >= MAX_ORIGINS && !self.by.contains_key(&origin) {
             self.by.retain(|_, credit| {
@@ -226,7 +226,7 @@ mod tests {
             written += u32::from(say(now, "a").written);
         }
         assert_eq!(written, BURST / 1024);
-        // Nobody else pays for it.
+        // No other origin pays for it.
         assert!(say(now, "b").written);
         let later = now + Duration::from_secs(u64::from(RESUMES / PER_SECOND));
         let verdict = say(later, "b");
@@ -249,7 +249,7 @@ mod tests {
         let most = u32::try_from(MAX_ORIGINS).unwrap() + BURST / 1024;
         assert_eq!(written, most);
         assert!(budget.0.lock().unwrap().by.len() <= MAX_ORIGINS + 1);
-        // Those who have been silent since make room.
+        // Origins that have been silent since make room.
         let later = now + Duration::from_hours(1);
         assert!(budget.take(later, "new".into(), 1024).written);
         assert!(budget.0.lock().unwrap().by.len() <= 2);

@@ -6,24 +6,24 @@ use shakmaty::{Bitboard, Square};
 
 use crate::sense::Sensed;
 
-/// Pictures that must contradict what was seen of a square before they are believed, and how long after it the
-/// last of them must come: a picture may have been taken before the lift or the placement. Pictures come in order
-/// and at most one period late (2.04 s in the captured game), so one that comes later is younger.
+/// Pictures that must contradict what was seen of a square before they are believed. The last of them must also come
+/// long enough after it: a picture may have been taken before the lift or the placement. Pictures come in order and at
+/// most one period late (2.04 s in the captured game), so one that comes later is newer.
 const PICTURES_TO_CHANGE: u8 = 2;
-/// A piece that is put down may bounce: lifted again sooner than this, it was not lifted by a hand. The shortest
+/// A piece that is put down may bounce: if it is lifted again sooner than this, no hand lifted it. The shortest
 /// time between a placement and a lift in the captured game: 0.18 s.
 pub(crate) const BOUNCE: Duration = Duration::from_millis(150);
 /// On top of the time between two pictures, for the radio.
 const MARGIN: Duration = Duration::from_millis(60);
 /// A hand takes at least this long from a lift to a landing. Shortest in the captured game: 0.36 s.
 const CARRY: Duration = Duration::from_millis(300);
-/// Pictures after the motor ran in which a square that falls empty is a sensor that lost its piece, not a lift:
-/// in the captured game squares fell empty in the first picture after `OK`, which comes twice at times.
+/// Pictures after the motor ran in which a square that falls empty counts as a sensor that lost its piece, not as a
+/// lift: in the captured game squares fell empty in the first picture after `OK`, which sometimes comes twice.
 const PICTURES_AFTER_MOTOR: u8 = 2;
 
-/// What one thing sensed tells.
+/// What one sensed input shows.
 pub(super) struct News {
-    /// Whether it tells anything new.
+    /// Whether it shows anything new.
     pub tells: bool,
     /// Squares a piece was lifted from.
     pub lifted: Bitboard,
@@ -35,7 +35,7 @@ pub(super) struct News {
 /// disturbed.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
-    /// A picture that comes so long after an event is surely younger.
+    /// A picture that comes this long after an event is certainly newer.
     late: Duration,
     /// Squares that hold a piece when nothing is disturbed.
     full: Bitboard,
@@ -43,18 +43,18 @@ pub(super) struct Evidence {
     pub up: Bitboard,
     /// Other squares, on which a piece was put.
     pub filled: Bitboard,
-    /// Of these, the ones only pictures tell of.
+    /// Of these, the ones known only from pictures.
     pub filled_by_picture: Bitboard,
     /// Of `full`, the ones whose reading fell to empty without a lift.
     pub fell: Bitboard,
     /// Of `full`, the ones a piece was put down on.
     pub landed: Bitboard,
-    /// Squares a piece was put on that have not read occupied since: they may have gone wrong as it landed.
+    /// Squares a piece was put on that have not read occupied since: their sensors may have failed as it landed.
     unproven: Bitboard,
     /// The last picture, and when it came.
     picture: Option<Bitboard>,
     picture_at: Option<Instant>,
-    /// Of the squares that fell: when they last read occupied.
+    /// When squares that fell last read occupied.
     stood_at: [Option<Instant>; 64],
     /// Squares that read empty in a picture since they were last left.
     read_empty: Bitboard,
@@ -62,9 +62,9 @@ pub(super) struct Evidence {
     faint: Bitboard,
     /// Pictures in a row that contradict what was seen of a square.
     against: [u8; 64],
-    /// Squares that were put on since the hand began.
+    /// Squares that pieces were put on since the hand began.
     put: Bitboard,
-    /// Of these, the ones lifted from again, and put on once more after that.
+    /// Of these, the ones lifted from again, and then put on again.
     left: Bitboard,
     tried: Bitboard,
     /// When the last picture came.
@@ -106,8 +106,8 @@ impl Evidence {
         }
     }
 
-    /// What was sensed has been understood: pieces belong on the squares of `full`, and stand on those of `holds`. What
-    /// differs is news.
+    /// The input so far has been understood: pieces belong on the squares of `full`, and stand on those of `holds`. Any
+    /// difference is new.
     pub fn rebase(&mut self, now: Instant, full: Bitboard, holds: Bitboard) {
         let changed = self.full ^ full;
         self.full = full;
@@ -129,7 +129,7 @@ impl Evidence {
         self.tried = Bitboard::EMPTY;
     }
 
-    /// The pieces stand so now, by other means than the hand.
+    /// The pieces stand so now, moved by other means than the hand.
     pub fn moved(&mut self, full: Bitboard) {
         let changed = self.full ^ full;
         self.full = full;
@@ -147,7 +147,7 @@ impl Evidence {
         self.after_motor = PICTURES_AFTER_MOTOR;
     }
 
-    /// Nothing was seen for a while: only pictures tell what happened.
+    /// Nothing was sensed for a while: only pictures show what happened.
     pub fn resume(&mut self) {
         self.fell |= self.up;
         self.up = Bitboard::EMPTY;
@@ -168,24 +168,24 @@ impl Evidence {
             .map_or(Bitboard::EMPTY, |p| self.full & !p & !self.up & !self.fell)
     }
 
-    /// Of [`Self::dim`], the squares that nothing was seen of since the last picture.
+    /// Of [`Self::dim`], the squares not seen since the last picture.
     pub fn dim_since_touched(&self) -> Bitboard {
         let older = |square: &Square| self.seen_at[usize::from(*square)] <= self.pictured_at;
         self.dim().into_iter().filter(older).collect()
     }
 
-    /// Squares on which a piece was put, but that have read empty for long enough since to doubt that it stayed.
+    /// Squares on which a piece was put, but that have read empty long enough since to doubt that it stayed.
     pub fn faint(&self) -> Bitboard {
         self.faint
     }
 
-    /// Squares that a piece stands on, in the hand's telling.
+    /// Squares with a piece, according to lifts and landings.
     pub fn holds(&self) -> Bitboard {
         (self.full & !self.up) | self.filled
     }
 
-    /// Squares that should be empty and hold a piece, and those that should hold one, among these squares of another state of
-    /// the game.
+    /// Squares that should be empty and hold a piece, and those that should hold one, among the given squares of
+    /// another state of the game.
     pub fn against(&self, full: Bitboard) -> (Bitboard, Bitboard) {
         let holds = self.holds();
         (full & !holds, holds & !full)
@@ -196,7 +196,7 @@ impl Evidence {
         self.full.contains(square) && !self.up.contains(square)
     }
 
-    /// Squares that were put on more than once since the hand began, bounces aside.
+    /// Squares that were put on more than once since the hand began, not counting bounces.
     pub fn tried(&self) -> Bitboard {
         self.tried & (self.landed | self.filled)
     }
@@ -206,7 +206,7 @@ impl Evidence {
         (self.up, self.filled)
     }
 
-    /// Whether the hand is seen to have changed anything.
+    /// Whether the hand is known to have changed anything.
     pub fn is_disturbed(&self) -> bool {
         (self.up | self.filled).any()
     }
@@ -216,8 +216,8 @@ impl Evidence {
         self.fell.is_empty() || self.touched_at.is_none_or(|at| at + 2 * self.late <= now)
     }
 
-    /// Whether a square that fell still read occupied in a picture taken after a piece was put on `other`: then it is not
-    /// where that piece came from.
+    /// Whether a square that fell still read occupied in a picture taken after a piece was put on `other`: then that
+    /// piece did not come from it.
     pub fn stood_after(&self, square: Square, other: Square) -> bool {
         let put = self.seen_at[usize::from(other)];
         let stood = self.stood_at[usize::from(square)];
@@ -226,7 +226,7 @@ impl Evidence {
             .is_some_and(|(stood, put)| stood + CARRY >= put + self.late)
     }
 
-    /// Takes in one thing sensed.
+    /// Takes one sensed input.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) -> News {
         match sensed {
             Sensed::Lifted(square) => {
@@ -264,7 +264,7 @@ impl Evidence {
         let before = (self.up, self.filled);
         if self.full.contains(square) {
             if self.up.is_empty() {
-                // A hand begins something new.
+                // The hand begins something new.
                 self.put = Bitboard::EMPTY;
                 self.left = Bitboard::EMPTY;
                 self.tried = Bitboard::EMPTY;
@@ -312,13 +312,14 @@ impl Evidence {
         let before = self.picture.replace(picture);
         let before_at = self.picture_at.replace(now);
         self.pictured = true;
-        // A square that read empty before, or has held its piece for longer than a picture is late, holds it.
+        // A square that read empty before, or has held its piece for longer than a picture can be late, holds it.
         for square in picture & self.unproven {
             if self.read_empty.contains(square) || old(self.seen_at[usize::from(square)]) {
                 self.unproven.discard(square);
             }
         }
-        // Squares believed empty that read occupied: put there unseen, once the reading cannot be an old one.
+        // Squares believed empty that read occupied: a piece was put there unseen, once the reading cannot be an old
+        // one.
         let believed_empty = (!self.full & !self.filled) | self.up;
         for square in believed_empty & picture {
             let against = &mut self.against[usize::from(square)];
@@ -343,7 +344,7 @@ impl Evidence {
             let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
             self.faint.set(square, believed);
         }
-        // What only an old picture told is untold by the next.
+        // If only an old picture showed it, the next one withdraws it.
         let untold = self.filled_by_picture & !picture;
         self.filled &= !untold;
         self.filled_by_picture &= picture;

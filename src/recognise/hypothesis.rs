@@ -1,4 +1,4 @@
-//! What the hand may have done, worked out before it does: the squares that each possibility changes, and how the pieces
+//! What the hand may have done, computed in advance: the squares that each possibility changes, and where the pieces
 //! stand after it.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square};
@@ -31,14 +31,14 @@ impl Meaning {
     }
 }
 
-/// Where a piece that has landed may go on to, so that it cannot be known yet whether it stays.
+/// What else a landed piece may still be doing, so that it is not yet certain that it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ambiguity {
-    /// The piece has no other way: the move is made when it lands.
+    /// The piece has no other square to go to: the move is made when it lands.
     None,
     /// It has other squares to go to, and may still be in the hand.
     Touch,
-    /// Two pieces were in the air: which of them stands on the square now?
+    /// Two pieces were in the air: either may stand on the square now.
     Swap,
     /// The rook stands where castling would put it: the king may follow.
     Castling,
@@ -46,7 +46,7 @@ pub(super) enum Ambiguity {
     Sign,
 }
 
-/// One possibility, relative to the pieces as they stand.
+/// One possibility, relative to where the pieces stand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hypothesis {
     /// Squares that hold a piece before and none after.
@@ -55,11 +55,11 @@ pub(super) struct Hypothesis {
     pub fills: Bitboard,
     /// Squares that hold a piece before and another one after.
     pub swaps: Bitboard,
-    /// The square the moving piece leaves, and the one it reaches (of castling, the king).
+    /// The square the moving piece leaves, and the one it reaches (in castling, the king's).
     pub mover: Option<(Square, Square)>,
     /// Whether it is castling.
     pub castling: bool,
-    /// Where a pawn becomes which piece, once it is told.
+    /// Where a pawn promotes, and to which piece, once that is known.
     pub promotes: Option<(Square, Piece)>,
     /// What it means.
     pub meaning: Meaning,
@@ -74,21 +74,21 @@ impl Hypothesis {
     }
 }
 
-/// The four squares that tell a result with the kings on them.
+/// The four squares on which the kings show a result.
 pub(crate) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
 /// Everything the hand may do next.
 #[derive(Clone, Debug)]
 pub(super) struct Hypotheses {
     list: Vec<Hypothesis>,
-    /// How the pieces stand afterwards; a pawn on its last rank is still a pawn. Apart, because they are looked at only when
+    /// Where the pieces stand afterwards; a pawn on its last rank is still a pawn. Kept apart, because only needed when
     /// the squares fit.
     afters: Vec<Board>,
     /// Where each kind of piece may be put down.
     goes: [Bitboard; 12],
-    /// The captured piece that comes back when the last move is taken back, and where.
+    /// The captured piece that comes back when the last move is taken back, and its square.
     restores: Option<(Square, Piece)>,
-    /// What a pawn has become with the last move, and the pawn.
+    /// The piece a pawn has become with the last move, and the pawn.
     demoted: Option<(Piece, Piece)>,
     /// The position before the last move.
     before: Option<Chess>,
@@ -137,7 +137,7 @@ impl Hypotheses {
         self.goes.iter().any(|squares| squares.contains(square))
     }
 
-    /// The captured piece that comes back when the last move is taken back, and where.
+    /// The captured piece that comes back when the last move is taken back, and its square.
     pub fn restores(&self) -> Option<(Square, Piece)> {
         self.restores
     }
@@ -158,7 +158,7 @@ impl Hypotheses {
         self.before = None;
     }
 
-    /// Works out everything the hand may do in `game` while the pieces stand as on `standing`.
+    /// Computes everything the hand may do in `game` while the pieces stand as on `standing`.
     pub fn collect(&mut self, game: &Game, standing: &Board, may_replace: bool) {
         self.clear();
         let position = game.position();
@@ -175,7 +175,7 @@ impl Hypotheses {
             let shown = game.last().and_then(way).filter(there);
             self.execute(standing, board, shown);
             for m in position.legal_moves() {
-                // The hand may also make its move first, where its pieces stand as they will.
+                // The hand may also make its own move first, if its pieces already stand as they will.
                 if !promotes_to_another(m) && undisturbed(standing, board, m) {
                     let alone = played(standing, m, position.turn());
                     self.add(standing, &alone, Meaning::Played(m), way(m));
@@ -185,7 +185,7 @@ impl Hypotheses {
         mark(&mut self.list, position);
     }
 
-    /// Works out what the hand may do after the possibility `index` of `first` in `game`.
+    /// Computes what the hand may do after the possibility `index` of `first` in `game`.
     pub fn collect_next(&mut self, game: &Game, standing: &Board, first: &Self, index: usize) {
         self.clear();
         let after = first.after(index);
@@ -217,11 +217,11 @@ impl Hypotheses {
         }
     }
 
-    /// What the game already has is carried out, so that the pieces stand as in `board`.
+    /// A change that the game already has is carried out, so that the pieces stand as in `board`.
     fn execute(&mut self, standing: &Board, board: &Board, shown: Option<(Square, Square)>) {
         let more =
             |piece: Piece| (board.by_piece(piece)).count() > (standing.by_piece(piece)).count();
-        // Of a kind there is one more: a pawn has become it.
+        // There is one more of a kind: a pawn has become it.
         let promotes = (differing(standing, board) & Bitboard::BACKRANKS)
             .into_iter()
             .find_map(|to| Some((to, board.piece_at(to).filter(|piece| more(*piece))?)));
@@ -287,11 +287,11 @@ impl Hypotheses {
             meaning,
             ambiguity: Ambiguity::None,
         };
-        // Whatever is done, a piece is put down somewhere.
+        // Every possibility puts a piece down somewhere.
         if (new.fills | new.swaps).is_empty() {
             return;
         }
-        // What leaves the pieces alike cannot be told apart: the first meaning stands.
+        // Possibilities with the same placement cannot be told apart: the first meaning stands.
         let like_new = |(old, stands): (&Hypothesis, &Board)| {
             (old.vacates, old.fills, old.swaps) == (new.vacates, new.fills, new.swaps)
                 && stands == after
@@ -309,7 +309,7 @@ impl Hypotheses {
     }
 }
 
-/// Where the piece stood that a move took.
+/// The square of the piece that a move captures.
 fn taken_on(m: Move) -> Option<Square> {
     match m {
         Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
@@ -318,7 +318,7 @@ fn taken_on(m: Move) -> Option<Square> {
     }
 }
 
-/// Where the moving piece goes from and to; of castling, the king.
+/// Where the moving piece goes from and to; in castling, the king.
 fn way(m: Move) -> Option<(Square, Square)> {
     if let (Move::Castle { king, rook }, Some(side)) = (m, m.castling_side()) {
         let square = |file| Square::from_coords(file, king.rank());
@@ -333,12 +333,12 @@ fn way(m: Move) -> Option<(Square, Square)> {
     Some((m.from()?, m.to()))
 }
 
-/// Promotions change the same squares whichever piece the pawn becomes; the piece is settled elsewhere.
+/// A promotion changes the same squares for every piece; the piece is decided elsewhere.
 fn promotes_to_another(m: Move) -> bool {
     m.promotion().is_some_and(|role| role != Role::Queen)
 }
 
-/// How the pieces stand after it; a pawn on its last rank is still a pawn.
+/// Where the pieces stand after it; a pawn on its last rank is still a pawn.
 fn played(board: &Board, m: Move, turn: Color) -> Board {
     let mut after = board.clone();
     match m {
@@ -364,7 +364,7 @@ fn played(board: &Board, m: Move, turn: Color) -> Board {
     after
 }
 
-/// Whether every square a move touches holds the same on both boards.
+/// Whether every square that a move touches holds the same on both boards.
 fn undisturbed(standing: &Board, board: &Board, m: Move) -> bool {
     let touched = match m {
         Move::EnPassant { from, to } => {
@@ -387,7 +387,7 @@ fn undisturbed(standing: &Board, board: &Board, m: Move) -> bool {
         .all(|square| standing.piece_at(square) == board.piece_at(square))
 }
 
-/// Marks which possibilities may be confused with others while they happen.
+/// Marks which possibilities may be confused with others while they are happening.
 fn mark(list: &mut [Hypothesis], position: &Chess) {
     let mut ways = [0u8; 64];
     for h in list.iter() {

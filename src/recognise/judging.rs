@@ -1,4 +1,4 @@
-//! Which possibility has come true, how sure that is, and how long to wait for it.
+//! Decides which possibility has come true, how certain that is, and how long to wait for it.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,20 @@ use super::{
     woods::{Made, Wood, differing},
 };
 
-/// What the woods tell of the possibilities.
+/// What the placements show of the possibilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing that could be told.
+    /// Nothing that could be reported.
     Nothing,
     /// The pieces stand as after this one. `within`: other pieces are in the hand.
     Made { index: usize, within: bool },
-    /// So they do if some steps were not seen.
+    /// They would, if some steps were not seen.
     Unseen(usize),
-    /// What was made after this one proves it.
+    /// Something made after this one proves it.
     Confirmed(usize),
 }
 
-/// How a wood compares with a possibility.
+/// How a placement compares with a possibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     No,
@@ -34,7 +34,7 @@ enum Fit {
 }
 
 impl Recogniser {
-    /// Notes on each wood which possibility stands on it, and works out what may follow that.
+    /// Notes on each placement which possibility stands on it, and computes what may follow that.
     pub(super) fn note_made(&mut self, now: Instant) {
         let (up, filled) = self.evidence.disturbed();
         let list = &self.hypotheses;
@@ -67,7 +67,7 @@ impl Recogniser {
             }
         }
         self.look_ahead();
-        // What was made before cannot follow it.
+        // Possibilities made before cannot follow it.
         for wood in self.woods.iter_mut() {
             let fresh = wood.made.is_some_and(|made| made.since == now);
             if fresh && followed(&self.nexts, &self.hypotheses, wood, &self.evidence).is_some() {
@@ -76,7 +76,7 @@ impl Recogniser {
         }
     }
 
-    /// Works out what may follow each possibility that stands on a wood.
+    /// Computes what may follow each possibility that stands on a placement.
     fn look_ahead(&mut self) {
         for wood in self.woods.iter() {
             let Some(Made { index, .. }) = wood.made else {
@@ -156,12 +156,12 @@ impl Recogniser {
             .then_some(first)
     }
 
-    /// The one possibility that has come true if some of it was not seen: the pictures tell which squares became empty.
+    /// The one possibility that has come true if some of it was not seen: the pictures show which squares became empty.
     fn find_unseen(&self) -> Option<usize> {
         let e = &self.evidence;
         let (gone, dim) = (e.fell | e.faint(), e.dim());
         let resumed = self.resuming.is_some();
-        // The best one: how good, which, and whether another is as good.
+        // The best one so far: how good, which, and whether another is as good.
         let mut best: Option<(u8, usize, bool)> = None;
         for wood in self.woods.iter() {
             let holds = wood.pieces.occupied();
@@ -182,13 +182,13 @@ impl Recogniser {
                     continue;
                 };
                 let wrong = differing(&wood.pieces, after) & holds & full & !strange;
-                // A piece put straight may be the one that took it, lifted unseen.
+                // An adjusted piece may be the one that took it, lifted unseen.
                 let took = wrong.is_subset(h.swaps & e.landed) && !self.sensing.goes_dark;
                 let taken = took || (resumed && wrong.is_subset(h.swaps));
                 if !(wrong.is_empty() || (taken && stray.any())) {
                     continue;
                 }
-                // Where things are known to have been done unseen, everything must have its reason.
+                // Where steps are known to have been made unseen, everything must be explained.
                 if (e.fell & !h.vacates).any() && (resumed || self.is_shaky()) {
                     continue;
                 }
@@ -211,8 +211,8 @@ impl Recogniser {
         best.filter(|(_, _, more)| !more).map(|(_, index, _)| index)
     }
 
-    /// Squares that a piece may have been lifted from unseen to take one that, in all that was seen, was only put straight. A
-    /// square that went wrong at the same time reads alike.
+    /// Squares that a piece may have been lifted from unseen to take one that appeared to be only adjusted. A
+    /// square whose sensor failed at the same time reads the same.
     pub(super) fn suspected(&self) -> Bitboard {
         let e = &self.evidence;
         let mut all = Bitboard::EMPTY;
@@ -243,12 +243,12 @@ impl Recogniser {
         last.is_some_and(|last| squares.contains(last.to()))
     }
 
-    /// Whether something was not seen, or the player was asked already.
+    /// Whether something was not seen, or the player has already been asked.
     pub(super) fn is_shaky(&self) -> bool {
         self.puzzle.is_some_and(|puzzle| !puzzle.suspected) || self.woods.holds_stranger()
     }
 
-    /// Whether what is in the hand may still make another possibility of it.
+    /// Whether the pieces in the hand may still turn it into another possibility.
     pub(super) fn may_go_on(&self, h: &Hypothesis) -> bool {
         let (up, _) = self.evidence.disturbed();
         let held = up & !h.vacates;
@@ -259,14 +259,14 @@ impl Recogniser {
         }
     }
 
-    /// Whether castling begins like this and goes on with one of these squares.
+    /// Whether castling begins like this and continues with one of these squares.
     pub(super) fn castling_goes_on(&self, h: &Hypothesis, with: Bitboard) -> bool {
         self.hypotheses.iter().any(|other| {
             other.castling && h.vacates.is_subset(other.vacates) && (other.vacates & with).any()
         })
     }
 
-    /// How long a possibility is given once all of it stands.
+    /// How long to wait after all of a possibility stands.
     pub(super) fn wait_for(&self, index: usize, seen: bool) -> Duration {
         let h = self.hypotheses.get(index);
         let e = &self.evidence;
@@ -294,7 +294,7 @@ impl Recogniser {
             return self.waits.tried;
         }
         match h.ambiguity {
-            // A pawn that was put down and replaced by its piece looks as if it were taken.
+            // A pawn that was put down and replaced by its piece looks as if it were captured.
             Ambiguity::Swap if self.last_promoted_on(h.swaps) => self.waits.castling,
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
@@ -309,7 +309,7 @@ impl Recogniser {
     }
 }
 
-/// Compares a wood with a possibility; `up` and `filled` as the squares differ from before it.
+/// Compares a placement with a possibility; `up` and `filled` as the squares differ from before it.
 fn fit(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
     let back = list.get(index).meaning.takes_back();
     if wood.returned.any() && !back {
@@ -318,7 +318,7 @@ fn fit(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitbo
     fit_pieces(list, index, wood, up, filled)
 }
 
-/// The same, wherever the pieces come from.
+/// The same, regardless of where the pieces come from.
 fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
     let h = list.get(index);
     if h.fills != filled || !h.vacates.is_subset(up) || !wood.is_known() {
@@ -334,7 +334,7 @@ fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled
     }
 }
 
-/// The possibility that stood on a wood, where another one stands on it that follows it.
+/// The possibility that stood on a placement, if another one that follows it stands there now.
 fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence) -> Option<usize> {
     let first = wood.made?.index;
     let next = nexts.iter().find(|next| next.after == Some(first))?;
@@ -348,7 +348,8 @@ fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence)
         .then_some(first)
 }
 
-/// The possibility that stands on a wood: the whole of it, or the only one that does but for other pieces in the hand.
+/// The possibility that stands on a placement: all of it, or the only one that does apart from other pieces in the
+/// hand.
 fn standing_on(
     list: &Hypotheses,
     wood: &Wood,
@@ -370,7 +371,7 @@ fn standing_on(
     within.filter(|_| !more)
 }
 
-/// The pieces on these squares as on another board.
+/// The pieces on these squares, as on another board.
 pub(super) fn set_as(pieces: &mut Board, squares: Bitboard, like: &Board) {
     for square in squares {
         match like.piece_at(square) {

@@ -1,15 +1,15 @@
 //! The recogniser: lifts, placements and pictures in, moves out.
 //!
-//! For boards that know squares, not pieces, and not even those for certain. It is pure, knows no protocol, and
-//! takes one thing sensed without allocating: everything the hand may do is worked out beforehand
-//! ([`Recogniser::follow`]), as the pieces would stand.
+//! For boards that know squares, not pieces, and even those not reliably. It is pure, knows no protocol, and
+//! takes a sensed input without allocating: everything the hand may do is computed beforehand
+//! ([`Recogniser::follow`]), as a placement of the pieces.
 //!
-//! The pieces are followed: a lift takes the piece that stands there into the hand, a landing puts it down. Where either
-//! of two may have been put down, both readings are kept. A move is what leads from the game to the pieces as they
-//! stand; what is made after it proves it. Where an event is known to be lost, the pictures may stand in for it, if
-//! they leave one possibility only. What may still go on (a piece that slides, a rook before its king) is given a
-//! moment: [`Waits`]. It never reports a move that was not made; where it cannot tell, it says which squares puzzle
-//! it ([`Recognised::Puzzled`]).
+//! The pieces are followed: a lift takes the piece that stands there into the hand, a landing puts it down. Where
+//! either of two may have been put down, both readings are kept. A move is what leads from the game to the pieces as
+//! they stand; what is made after it proves it. If an event is known to be lost, the pictures may replace it, if they
+//! leave only one possibility. A move that may still continue (a piece that slides, a rook before its king) is given
+//! time: [`Waits`]. It never reports a move that was not made; if it cannot tell, it reports the unclear squares
+//! ([`Recognised::Puzzled`]).
 
 mod evidence;
 mod hypothesis;
@@ -32,16 +32,16 @@ use self::{
 pub use self::{sensing::Sensing, waits::Waits};
 use crate::{game::Game, sense::Sensed};
 
-/// Possibilities there is room for from the start: a position has at most 218 legal moves, and those of the
-/// position before are looked at too.
+/// Possibilities allocated at the start: a position has at most 218 legal moves, and those of the
+/// position before are considered too.
 const POSSIBILITIES: usize = 512;
-/// Possibilities that are followed by others at a time: a rook that slides along its file makes six moves before its last.
+/// Possibilities with followers at a time: a rook that slides along its file makes six moves before its last.
 const AHEAD: usize = 8;
 /// Moves that may follow one: a position has at most 218.
 const FOLLOWING: usize = 220;
-/// Pictures after an absence that may tell by themselves what happened in it.
+/// Pictures after an absence that may decide by themselves what happened in it.
 const PICTURES_TO_RESUME: u8 = 3;
-/// Things recognised that may wait to be fetched: what one thing sensed can make.
+/// Recognised things that may wait to be fetched: as many as one sensed input can cause.
 const WAITING: usize = 8;
 
 /// What was recognised.
@@ -49,7 +49,7 @@ const WAITING: usize = 8;
 pub enum Recognised {
     /// The hand made this legal move of the game followed.
     Played(Move),
-    /// The hand carried out what the game already had: a shown move, or a take-back.
+    /// The hand carried out a change that the game already had: a shown move, or a take-back.
     Executed,
     /// The hand took the last move back.
     TookBack(Move),
@@ -60,17 +60,17 @@ pub enum Recognised {
         /// Squares that should be empty.
         surplus: Bitboard,
     },
-    /// Nothing puzzles any more.
+    /// Nothing is unclear any more.
     Mended,
 }
 
-/// A possibility that came true, and may be reported then.
+/// A possibility that came true, and when it may be reported.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     index: usize,
     due: Instant,
     seen: bool,
-    /// Not while what is in the hand may still make something else of it.
+    /// Not while the pieces in the hand may still turn it into something else.
     held: bool,
 }
 
@@ -86,7 +86,7 @@ struct Next {
 struct Puzzle {
     lacking: Bitboard,
     surplus: Bitboard,
-    /// All that was seen is in order; something may have been done unseen.
+    /// Everything seen is in order; something may have been done unseen.
     suspected: bool,
 }
 
@@ -105,11 +105,11 @@ pub struct Recogniser {
     pending: Option<Pending>,
     puzzle_due: Option<Instant>,
     puzzle: Option<Puzzle>,
-    /// Since when nothing explains what is disturbed.
+    /// Since when the disturbance is unexplained.
     puzzling: Option<Instant>,
     /// Since when something may have been done unseen.
     suspecting: Option<Instant>,
-    /// Pictures since [`Self::resume`], while they alone tell what happened.
+    /// Pictures since [`Self::resume`], while only they show what happened.
     resuming: Option<u8>,
     /// Something was recognised, and the game has not followed yet.
     behind: bool,
@@ -146,7 +146,7 @@ impl Recogniser {
         }
     }
 
-    /// The same, for a board that senses like this.
+    /// The same, for a board with this sensing.
     #[must_use]
     pub fn sensing(mut self, sensing: Sensing) -> Self {
         self.evidence = Evidence::new(self.standing.occupied(), sensing.period);
@@ -159,7 +159,7 @@ impl Recogniser {
         &self.standing
     }
 
-    /// Squares that hold a piece but read empty in a picture younger than what was last seen of them.
+    /// Squares that hold a piece but read empty in a picture newer than the last event on them.
     pub fn dim(&self) -> Bitboard {
         self.evidence.dim_since_touched()
     }
@@ -181,13 +181,13 @@ impl Recogniser {
         suspected.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking) & self.evidence.fell
     }
 
-    /// The same without what is only suspected.
+    /// The same without squares that are only suspected.
     fn misplaced(&self) -> (Bitboard, Bitboard) {
         let e = &self.evidence;
-        // What was told to be missing after an absence is missing until it reads full or is touched.
+        // A square reported missing after an absence stays so until it reads full or is touched.
         let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
         let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
-        // A piece too many came from a square that reads empty.
+        // A surplus piece came from a square that reads empty.
         let more = |than: Bitboard| e.filled.count() > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
             e.fell
@@ -200,8 +200,8 @@ impl Recogniser {
         (e.up | missing, e.filled)
     }
 
-    /// The game as the program knows it. Where its position is not the one the pieces stand in, the hand is
-    /// awaited to carry out the difference. `may_replace`: the last move may turn out to have been another one.
+    /// The game as the program knows it. If its position is not the one the pieces stand in, the hand is
+    /// expected to carry out the difference. `may_replace`: the last move may turn out to have been another one.
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
         self.game = game.clone();
         self.may_replace = may_replace;
@@ -233,32 +233,32 @@ impl Recogniser {
         self.woods.stand(&standing, up, filled);
         self.standing = standing;
         self.pending = None;
-        // What puzzled may have been this.
+        // This may have been the cause of the unclear squares.
         self.puzzle = None;
         self.puzzle_due = None;
         self.behind = true;
     }
 
-    /// Recognises nothing while this is on: whoever knows the pieces knows that they stand otherwise, whatever the squares say.
+    /// While on, nothing is recognised: the caller knows that the pieces stand otherwise, whatever the squares say.
     pub fn pause(&mut self, now: Instant, on: bool) {
         if std::mem::replace(&mut self.paused, on) != on {
             self.weigh(now, Touched::Anything);
         }
     }
 
-    /// Nothing was sensed for a while, and begins to be sensed again.
+    /// Nothing was sensed for a while, and sensing starts again.
     pub fn resume(&mut self) {
         self.evidence.resume();
         self.woods
             .stand(&self.standing, Bitboard::EMPTY, Bitboard::EMPTY);
         self.pending = None;
-        // The player was told of another state of the board, if at all.
+        // The player was asked about another state of the board, if at all.
         self.puzzle = None;
         self.puzzle_due = None;
         self.resuming = Some(0);
     }
 
-    /// Takes in one thing sensed.
+    /// Takes one sensed input.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
             Sensed::Occupied(picture) if !self.sensing.events => {
@@ -302,7 +302,7 @@ impl Recogniser {
         if news.tells {
             self.weigh(now, touched);
         }
-        // A square that reads empty for this long may simply read wrong.
+        // The sensor of a square that reads empty for this long may be wrong.
         if self
             .resuming
             .is_some_and(|pictures| pictures > PICTURES_TO_RESUME)
@@ -311,7 +311,7 @@ impl Recogniser {
         }
     }
 
-    /// The time given by [`Self::deadline`] has come.
+    /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         if let Some(pending) = self.pending.filter(|p| !p.held && p.due <= now) {
             self.report(now, pending.index, pending.seen);
@@ -336,7 +336,7 @@ impl Recogniser {
         }
     }
 
-    /// When [`Self::timeout`] is to be called next.
+    /// When [`Self::timeout`] must be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let pending = self.pending.filter(|p| !p.held).map(|pending| pending.due);
         pending.into_iter().chain(self.puzzle_due).min()
@@ -347,7 +347,7 @@ impl Recogniser {
         self.out.pop_front()
     }
 
-    /// Another piece is lifted while a move waits to be sure: the hand has let go of it.
+    /// Another piece is lifted while a move waits to be certain: the hand has let go of it.
     fn let_go(&mut self, now: Instant, square: Square) {
         let waits = self.pending.filter(|_| self.resuming.is_none());
         let Some(pending) = waits.filter(|_| self.evidence.stands(square)) else {
@@ -372,7 +372,7 @@ impl Recogniser {
         }
     }
 
-    /// Looks for the one possibility that has come true. `touched`: the square that something was just seen of.
+    /// Looks for the one possibility that has come true. `touched`: the square just seen.
     fn weigh(&mut self, now: Instant, touched: Touched) {
         let before = self.pending.take();
         if self.behind {
@@ -391,12 +391,12 @@ impl Recogniser {
         };
         let before = before.filter(|before| before.index == index);
         if within && before.is_none() {
-            // Nothing is told while two pieces are in the hand, but what was made before one of them was lifted.
+            // While two pieces are in the hand, only what was made before one of them was lifted is reported.
             return self.mind_puzzle(now, touched);
         }
         let h = self.hypotheses.get(index);
         let wait = self.wait_for(index, seen);
-        // What tells nothing new of it does not prolong the wait.
+        // Input that shows nothing new does not prolong the wait.
         let renewed = match touched {
             Touched::Nothing => false,
             Touched::Square(square) => h.touches().contains(square) || !seen,
@@ -440,7 +440,7 @@ impl Recogniser {
         let suspected = self.suspected().any();
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
         self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
-        // A piece from nowhere that is only lifted again has still to go somewhere.
+        // A piece from nowhere that is only lifted again still has to go somewhere.
         let clear = !self.woods.holds_stranger() && self.still_suspected().is_empty();
         if clear && self.puzzle.take().is_some() {
             self.out.push_back(Recognised::Mended);
@@ -457,7 +457,7 @@ impl Recogniser {
         } else {
             self.waits.in_the_air
         };
-        // A hand that goes on all the time is not waited for without end.
+        // A hand that keeps moving is not waited for forever.
         let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
         self.puzzle_due = Some(longest.max(now).min(now + wait));
     }
@@ -510,14 +510,14 @@ impl Recogniser {
             .flatten(),
         );
         if h.meaning == Meaning::Executed {
-            // The game is the same as before.
+            // The game is unchanged.
             self.catch_up();
             self.weigh(now, Touched::Anything);
         }
     }
 }
 
-/// What a thing sensed was about.
+/// The subject of a sensed input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Touched {
     /// No square in particular: a picture.

@@ -1,17 +1,17 @@
-//! What a board of squares may get wrong.
+//! What a board with square sensors may get wrong.
 
 use std::time::Duration;
 
 /// How a board senses, and how it errs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sensing {
-    /// It tells of lifts and placements. One that does not sends pictures only, often enough that each touch is on one.
+    /// It reports lifts and placements. If not, it sends only pictures, often enough to show each touch.
     pub events: bool,
     /// It may lose lifts and placements.
     pub loses_events: bool,
-    /// A square that holds a piece may read empty. Where none does, a piece whose square reads empty is gone.
+    /// A square that holds a piece may read empty. If not, a piece whose square reads empty is gone.
     pub goes_dark: bool,
-    /// Its pictures come this often at least.
+    /// The longest time between its pictures.
     pub period: Duration,
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// How long what may still go on is given.
+/// How long to wait for a move that may still continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     /// A piece that has other squares to go to may still be in the hand, or sliding over this one. Longest time
-    /// a touched square was left again after in the captured game: 0.36 s.
+    /// after which a touched square was left again in the captured game: 0.36 s.
     pub touch: Duration,
     /// Two pieces were in the air, and one was put down: the hand may put the other back. Longest pause within an
     /// adjustment in the captured game: 0.9 s.
@@ -18,11 +18,11 @@ pub struct Waits {
     /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
     /// so that a second one agrees.
     pub unseen: Duration,
-    /// The piece that took another was lifted again and put back: it was put straight, or the other one came back.
+    /// The piece that took another was lifted again and put back: it was adjusted, or the other one came back.
     pub tried: Duration,
-    /// An event is known to be lost: as long as it takes until pictures would have shown that a piece was put back unseen.
+    /// An event is known to be lost: long enough for pictures to show that a piece was put back unseen.
     pub doubtful: Duration,
-    /// Pieces stand where no possibility puts them.
+    /// The pieces match no possibility.
     pub puzzled: Duration,
     /// A piece is in the air.
     pub in_the_air: Duration,
@@ -45,7 +45,7 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// The same, with this long for two pieces in the air, and half of it for one that may still be in the hand.
+    /// The same, with this wait for two pieces in the air, and half of it for one that may still be in the hand.
     #[must_use]
     pub fn settling(self, swap: Duration) -> Self {
         Self {

@@ -1,6 +1,6 @@
-//! Where the pieces stand, as lifts and landings tell it: a lift takes the piece that stands there into the hand, a
-//! landing puts it down. With two pieces in the hand either may have been put down, so a few woods are followed at a
-//! time, each with its reading of the same events.
+//! Where the pieces stand, according to lifts and landings: a lift takes the piece that stands there into the hand, a
+//! landing puts it down. With two pieces in the hand either may have been put down, so a few placements (woods) are
+//! followed at a time, each one reading of the same events.
 
 use std::time::Instant;
 
@@ -8,11 +8,11 @@ use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use super::{Next, evidence::BOUNCE, hypothesis::Hypotheses};
 
-/// Woods followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand that
-/// holds more is asked to put them down.
+/// Placements followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand
+/// that holds more is asked to put them down.
 pub(super) const MOST: usize = 24;
 
-/// A possibility that has stood on a wood, and may stand there still.
+/// A possibility that has stood on a placement, and may still stand there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Made {
     /// Which one.
@@ -21,16 +21,16 @@ pub(super) struct Made {
     pub since: Instant,
     /// Since when nothing else is in the hand.
     pub whole: Option<Instant>,
-    /// Whether it stood for longer than a piece that is only passing.
+    /// Whether it stood longer than a piece that is only passing.
     pub rested: bool,
 }
 
 /// One reading of what was sensed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wood {
-    /// The pieces; those in the hand are not among them. A pawn on its last rank is still a pawn until it is told.
+    /// The pieces, without those in the hand. A pawn on its last rank is still a pawn until its piece is known.
     pub pieces: Board,
-    /// Squares on which a piece was put that nobody saw lifted.
+    /// Squares on which a piece was put without a lift.
     pub strangers: Bitboard,
     /// How many such pieces were lifted again.
     pub unseen: u8,
@@ -74,15 +74,15 @@ impl Wood {
     }
 }
 
-/// The woods.
+/// All placements followed.
 #[derive(Clone, Debug)]
 pub(super) struct Woods {
     all: Vec<Wood>,
-    /// Those of before, while a landing is taken in: kept, so that nothing is allocated.
+    /// The previous ones, while a landing is processed: kept, so that nothing is allocated.
     before: Vec<Wood>,
-    /// Whether what was lifted last had just been put down.
+    /// Whether the piece lifted last had just been put down.
     bounces: bool,
-    /// When which square was touched last, and whether a piece was lifted.
+    /// Which square was touched last, when, and whether a piece was lifted.
     touched: Option<(Instant, Square, bool)>,
 }
 
@@ -106,12 +106,12 @@ impl Woods {
         self.all.iter_mut()
     }
 
-    /// Whether a piece that nobody saw lifted was lifted again, whatever the reading.
+    /// Whether a piece without a seen lift was lifted again, whatever the reading.
     pub fn holds_stranger(&self) -> bool {
         self.all.iter().all(|wood| wood.unseen > 0)
     }
 
-    /// The pieces stand so, but for what is up and what was put on other squares.
+    /// The pieces stand so, apart from those lifted and those put on other squares.
     pub fn stand(&mut self, pieces: &Board, up: Bitboard, filled: Bitboard) {
         let mut wood = Wood::new(pieces.clone());
         for square in up {
@@ -144,14 +144,15 @@ impl Woods {
         self.merge();
     }
 
-    /// Whether the last touch was of this square and so short ago that no hand took one piece off and put another one down.
+    /// Whether the last touch was of this square and so recent that no hand took one piece off and put another one
+    /// down.
     fn touched_just_now(&self, now: Instant, square: Square, lifted: bool) -> bool {
         self.touched.is_some_and(|(at, last, was_lifted)| {
             last == square && was_lifted == lifted && now.saturating_duration_since(at) < BOUNCE
         })
     }
 
-    /// A piece is put down. `standing`: how the pieces stood before anything was disturbed.
+    /// A piece is put down. `standing`: where the pieces stood before anything was disturbed.
     pub fn land(&mut self, now: Instant, square: Square, standing: &Board, may: &May<'_>) {
         let told_twice = self.touched_just_now(now, square, false);
         let bounces = self.bounces && self.touched_just_now(now, square, true);
@@ -173,7 +174,7 @@ impl Woods {
             for wood in &self.before {
                 land_on(wood, square, standing, may, explained, &mut self.all);
             }
-            // What needs an explanation that another reading does not is dropped.
+            // Readings that need an explanation that another does not are dropped.
             if !self.all.is_empty() {
                 break;
             }
@@ -182,14 +183,14 @@ impl Woods {
         let calm =
             |wood: &Wood| wood.pieces == *standing && wood.is_known() && wood.returned.is_empty();
         if self.all.iter().any(calm) {
-            // All is as it was, or a capture is being taken back, or king and rook were exchanged.
+            // All is as before, or a capture is being taken back, or king and rook were exchanged.
             let exchanged = |wood: &Wood| may.first.leads_to(&wood.pieces);
             self.all
                 .retain(|wood| calm(wood) || wood.returned.any() || exchanged(wood));
         }
     }
 
-    /// Only these stand for what was told, which the pieces stand as now.
+    /// Keeps only the placements that match what was reported, which is how the pieces stand now.
     pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Wood) -> Option<Wood>) {
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
@@ -216,7 +217,7 @@ impl Woods {
         })
     }
 
-    /// Whatever was not seen has been undone.
+    /// Everything unseen has been undone.
     pub fn forget_strangers(&mut self) {
         for wood in &mut self.all {
             wood.unseen = 0;
@@ -231,7 +232,7 @@ impl Woods {
                 index += 1;
                 continue;
             };
-            // What stood for longer counts, or else what the hand did last.
+            // The one that stood longer counts, or else what the hand did last.
             let weight = |wood: &Wood| wood.made.map(|made| (made.rested, made.since));
             if weight(same) < weight(&later[0]) {
                 same.made = later[0].made;
@@ -249,7 +250,7 @@ pub(super) struct May<'a> {
     pub nexts: &'a [Next],
 }
 
-/// The readings of a piece that is put down on one wood.
+/// The readings of a piece that is put down on one placement.
 fn land_on(
     wood: &Wood,
     square: Square,
@@ -276,7 +277,7 @@ fn land_on(
         return;
     }
     let hand = Hand::of(standing, &wood.pieces);
-    // What was taken by the possibility that stands is off the board; after it the other side has its ways.
+    // A piece captured by the possibility that stands is off the board; after it the other side may move.
     let ahead = may
         .nexts
         .iter()
@@ -314,7 +315,7 @@ fn land_on(
             if empty || goes(piece) {
                 add(put(piece));
             }
-            // What was a pawn until the last move becomes a pawn again.
+            // A piece that was a pawn until the last move becomes a pawn again.
             let pawn = may.first.demoted(piece);
             if let Some(pawn) = pawn.filter(|pawn| may.first.goes(*pawn, square)) {
                 add(put(pawn));
@@ -328,7 +329,7 @@ fn land_on(
         }
         return;
     }
-    // No piece of the hand belongs there; or its lift was lost.
+    // No piece in the hand belongs there; or its lift was lost.
     for piece in hand.pieces() {
         add(put(piece));
     }

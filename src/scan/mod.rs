@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// How long Bluetooth devices are listened to. They advertise once or more a second; their names come with the
+/// How long to listen for Bluetooth devices. They advertise once or more a second; their names come with the
 /// answer to an active scan.
 pub const LISTEN: Duration = Duration::from_secs(8);
-/// What the names of Neos begin with.
+/// The beginning of Neos' names.
 const BOARDS: [&str; 2] = ["Square Off Neo", "Miko"];
 /// The kind of home-made boards.
 const SWPP: &str = "swpp";
@@ -36,20 +36,20 @@ const MAX_PORTS: usize = 64;
 /// Where and how to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
-    /// Where the serial ports are: `/dev`.
+    /// The folder of the serial ports: `/dev`.
     pub dev: &'a Path,
-    /// Whether what is at the serial ports is asked.
+    /// Whether to ask what is connected to the serial ports.
     pub probe: bool,
-    /// The Bluetooth adapter to look with; the first one if none.
+    /// The Bluetooth adapter to use; the first one by default.
     pub adapter: Option<&'a str>,
 }
 
-/// Names for boards, each given once.
+/// Names for boards, each used once.
 #[derive(Debug, Default)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// This name, with a number if it was given before.
+    /// This name, with a number if it was used before.
     fn take(&mut self, name: &str) -> String {
         let numbered = (2..).map(|number| format!("{name}{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -83,7 +83,7 @@ pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
     written
 }
 
-/// A board's kind, and what to call it, by what a device tells of itself.
+/// A board's kind, and a name for it, from what a device reports about itself.
 fn board(name: &str, services: &[Uuid]) -> Option<(&'static str, &'static str)> {
     if BOARDS.iter().any(|prefix| name.starts_with(prefix)) {
         return Some(("miko-neo", "neo"));
@@ -139,7 +139,7 @@ fn bluetooth(
     Ok(())
 }
 
-/// Looks for serial ports, asks what is at them if that is wanted, and writes what was found.
+/// Looks for serial ports, asks what is connected if that is wanted, and writes what was found.
 ///
 /// # Errors
 /// It cannot be written.
@@ -166,11 +166,11 @@ pub async fn serial(output: &mut impl Write, look: Look<'_>, names: &mut Names) 
     Ok(())
 }
 
-/// What is at the ports.
+/// What is connected to the ports.
 async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
     writeln!(output, "Asking what is at the serial ports…")?;
     output.flush()?;
-    // Its clones know when it is closed again, which it is before it is opened at another speed.
+    // Its clones know when it is closed again, which must happen before it is opened at another speed.
     let lines = ports.iter().take(MAX_PORTS);
     let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
     let lines: Vec<SerialPort> = lines.collect();

@@ -1,10 +1,10 @@
-//! Serial ports that a board may be at, each with the name to put into the configuration.
+//! Serial ports that may have a board, each with the name to put into the configuration.
 
 use std::path::{Path, PathBuf};
 
-/// Names of ports that a board may hang on, below `/dev`.
+/// Names of ports, below `/dev`, that a board may be connected to.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
-/// Ports that are numbered anew whenever a cable is plugged in.
+/// Ports that are renumbered whenever a cable is plugged in.
 const PLUGGED: [&str; 2] = ["ttyUSB", "ttyACM"];
 
 /// A serial port.
@@ -12,9 +12,9 @@ const PLUGGED: [&str; 2] = ["ttyUSB", "ttyACM"];
 pub struct Port {
     /// `/dev/ttyUSB0`.
     pub path: PathBuf,
-    /// The name that stays the same, where there is one.
+    /// The permanent name, if there is one.
     pub lasting: Option<PathBuf>,
-    /// Whether that is the name of the socket, and not of what is plugged in.
+    /// Whether that is the name of the socket, not of the connected device.
     pub of_socket: bool,
 }
 
@@ -27,8 +27,8 @@ impl Port {
 
 /// The ports below this folder, which is `/dev`.
 ///
-/// An adapter without a serial number of its own has the same name below `serial/by-id` as any other of its make, and only
-/// the last one that was plugged in has it. Then one of them has no such name, and nobody can rely on the others'.
+/// An adapter without a serial number has the same name below `serial/by-id` as any other of its make, and only
+/// the last one that was plugged in has it. Then one of them has no such name, and the others' cannot be relied on.
 pub fn serial_ports(dev: &Path) -> Vec<Port> {
     let by_id = links(&dev.join("serial/by-id"));
     let by_path = links(&dev.join("serial/by-path"));
@@ -66,7 +66,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Links in a folder: where they lead, and their names.
+/// Links in a folder: their targets, and their names.
 fn links(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
     let links = entries(folder).into_iter();
     links
@@ -79,7 +79,7 @@ fn prefix(path: &Path) -> Option<&'static str> {
     PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
 }
 
-/// A PC has `ttyS0` to `ttyS31` whether a socket is there or not: the kernel tells by the driver's type.
+/// A PC has `ttyS0` to `ttyS31` whether a socket exists or not: the kernel shows that by the driver's type.
 fn is_real(path: &Path) -> bool {
     let Some(name) = path.file_name() else {
         return false;
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder like `/dev`: ports, and the names they have by what they are and by where they are.
+    /// A folder like `/dev`: ports, and their names by id and by path.
     fn dev(
         ports: &[&str],
         by_id: &[(&str, &str)],

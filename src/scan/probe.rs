@@ -1,7 +1,8 @@
-//! Asks what is at a serial port. Only on request: another device than a chess board may take a question amiss.
+//! Asks what is connected to a serial port. Only on request: other devices than chess boards may misinterpret a
+//! question.
 //!
-//! What an answer can tell: a Citrine or a sister board names itself when asked `I`, a home-made board answers the SWPP's
-//! handshake. A UCB answers nothing; it asks itself, whenever it is switched on.
+//! What an answer shows: a Citrine or a sister board introduces itself when asked `I`, a home-made board answers the
+//! SWPP handshake. A UCB answers nothing; it asks a question itself, whenever it is switched on.
 
 use std::{future::Future, time::Duration};
 
@@ -23,21 +24,21 @@ use crate::{
 /// Speeds of the Citrine and its sister boards, in baud. Not 1200, which few have: opened at that speed, some Arduinos
 /// wait for a new program.
 const NOVAG_BAUDS: [u32; 2] = [57_600, 9_600];
-/// Between an end of line and the question: closer commands are lost (`docs/protocols.md`, Novag Citrine).
+/// Between an end of line and the question: closer commands are lost (`src/driver/citrine/PROTOCOL.md`).
 const COMMAND_GAP: Duration = Duration::from_millis(200);
 /// How long a Novag board may take for its answer, which is 20 bytes.
 const ANSWER_WAIT: Duration = Duration::from_millis(1500);
-/// Between two handshakes of the SWPP.
+/// Between two SWPP handshakes.
 const HANDSHAKE_WAIT: Duration = Duration::from_millis(500);
-/// Handshakes in all: an Arduino starts anew when its port is opened, which takes it two seconds.
+/// Handshakes in all: an Arduino restarts when its port is opened, which takes it two seconds.
 const HANDSHAKES: usize = 8;
-/// How long a UCB is waited for that is to be switched off and on.
+/// How long to wait for a UCB to be switched off and on.
 pub const SWITCH_WAIT: Duration = Duration::from_secs(15);
 
-/// What is at a port.
+/// What is connected to a port.
 #[derive(Debug)]
 pub enum Finding {
-    /// A Citrine or a sister board: what it says of itself, and its speed.
+    /// A Citrine or a sister board: its answer, and its speed.
     Novag(String, u32),
     /// A Novag Universal Chess Board, which has just been switched on.
     Ucb,
@@ -49,7 +50,7 @@ pub enum Finding {
     Barred(OpenError),
 }
 
-/// Asks at every speed; `open` opens the port at one.
+/// Asks at every speed; `open` opens the port at a given speed.
 pub async fn ask<S: Stream, F: Future<Output = Result<S, OpenError>>>(
     open: impl Fn(u32) -> F,
 ) -> Finding {
@@ -58,7 +59,7 @@ pub async fn ask<S: Stream, F: Future<Output = Result<S, OpenError>>>(
             Ok(port) => port,
             Err(error) => return Finding::Barred(error),
         };
-        // What came at another speed may still stand before the question: it gets an end of its own.
+        // Bytes sent at another speed may still precede the question: they get an end of line of their own.
         say(&mut port, b"\r\n").await;
         sleep(COMMAND_GAP).await;
         say(&mut port, b"I\r\n").await;
@@ -100,7 +101,7 @@ pub async fn wait_for_ucb<S: Stream, F: Future<Output = Result<S, OpenError>>>(
         Ok(port) => port,
         Err(error) => return Finding::Barred(error),
     };
-    // Its first sign, a blank, may be noise.
+    // Its first byte, a blank, may be noise.
     let speaks = |line: &[u8]| match ucb::parse(line) {
         None | Some(ucb::Message::Hello) => None,
         Some(_) => Some(Finding::Ucb),
@@ -110,11 +111,11 @@ pub async fn wait_for_ucb<S: Stream, F: Future<Output = Result<S, OpenError>>>(
 }
 
 async fn say(port: &mut impl Stream, bytes: &[u8]) {
-    // A board that takes nothing answers nothing either.
+    // A board that accepts nothing answers nothing either.
     let _ = timeout(ANSWER_WAIT, port.write_all(bytes)).await;
 }
 
-/// What the first line tells that tells something.
+/// The result of the first line that identifies something.
 async fn hear<T>(
     port: &mut impl Stream,
     wait: Duration,
@@ -130,7 +131,7 @@ async fn hear<T>(
                     }
                     line.clear();
                 }
-                // More is no line of any board.
+                // No board sends a longer line.
                 _ if line.len() == MAX_LINE => line.clear(),
                 byte => line.push(byte),
             }
@@ -145,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A board that answers `question` at its own speed, and hears nonsense at another.
+    /// A board that answers `question` at its own speed, and receives nonsense at another.
     fn board(
         baud: u32,
         question: &'static str,
@@ -158,7 +159,7 @@ mod tests {
                 while let Ok(byte) = far.read_u8().await {
                     heard.push(byte);
                     if speed == baud && heard.ends_with(question.as_bytes()) {
-                        // The line's end of the board before counts: its own question is alone.
+                        // The question is alone, or an end of line separates it from earlier bytes.
                         assert!(heard == question.as_bytes() || heard.contains(&b'\n'));
                         let _ = far.write_all(answer.as_bytes()).await;
                     }
@@ -172,7 +173,7 @@ mod tests {
     async fn a_board_is_known_by_what_it_answers_at_its_speed() {
         let citrine = ask(board(57_600, "\r\nI\r\n", "ID CITRINE 1.0\r\n")).await;
         assert!(matches!(citrine, Finding::Novag(id, 57_600) if id == "CITRINE 1.0"));
-        // A sister board that echoes what it is told.
+        // A sister board that echoes its input.
         let sister = ask(board(9_600, "\r\nI\r\n", "I\r\nID SAPPHIRE II 1.02\r\n")).await;
         assert!(matches!(sister, Finding::Novag(id, 9_600) if id == "SAPPHIRE II 1.02"));
         let own = ask(board(115_200, "H0010000\n", "booting\r\nH101     1.2\n")).await;
@@ -213,7 +214,7 @@ mod tests {
                 tokio::spawn(async move {
                     sleep(SWITCH_WAIT / 2).await;
                     far.write_all(first.as_bytes()).await.unwrap();
-                    // Nobody has sent it anything: it has no input buffer.
+                    // Nothing has been sent to it: it has no input buffer.
                     assert_eq!(far.read(&mut [0]).await.unwrap(), 0);
                 });
                 std::future::ready(Ok::<_, OpenError>(port))

@@ -1,4 +1,4 @@
-//! The lines of the event stream, as JSON. Their schema is `docs/events.schema.json`, in words `docs/events.md`.
+//! The lines of the event stream, as JSON. Their schema is `docs/events.schema.json`; `docs/events.md` describes them.
 
 use std::{time::SystemTime, vec};
 
@@ -13,10 +13,10 @@ use crate::{
     vocabulary::{Event, LinkState, Snapshot, rounded},
 };
 
-/// How everything stands now: the daemon, every board, every client. Each line is made when it is asked for.
+/// The current state: the daemon, every board, every client. Each line is made when it is asked for.
 #[derive(Debug)]
 pub struct Present {
-    /// The daemon's line has been told.
+    /// The daemon's line has been sent.
     begun: bool,
     boards: usize,
     clients: vec::IntoIter<Client>,
@@ -57,12 +57,12 @@ pub fn text(line: &Value) -> String {
     format!("{line}\n")
 }
 
-/// Events that this watcher has missed.
+/// The line about events that this watcher has missed.
 pub fn lagged_line(missed: u64) -> Value {
     json!({ "event": "lagged", "missed": missed })
 }
 
-/// This watcher gives way to newer ones.
+/// The line that this watcher gives way to newer ones.
 pub fn closed_line() -> Value {
     json!({
         "event": "closed",
@@ -134,7 +134,7 @@ fn last(snapshot: &Snapshot, san: Option<&String>) -> Value {
         return Value::Null;
     };
     let before = game.position_at(game.len() - 1);
-    // A time is known only where the hand was seen to make the move.
+    // A time is known only if the hand was seen to make the move.
     let took = snapshot.took.get(game.len() - 1).copied().flatten();
     json!({
         "uci": game.last().map(|m| uci(m).to_string()),
@@ -179,7 +179,7 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
     })
 }
 
-/// One event of a publication. A move is named as people write it too, where the board's game still has it.
+/// One event of a publication. A move also gets its SAN, if the board's game still has it.
 pub fn event_line(publication: &Publication, event: &Event) -> Value {
     let mut line = Map::new();
     line.insert("at".to_owned(), timestamp(publication.at).into());
@@ -198,7 +198,7 @@ pub fn event_line(publication: &Publication, event: &Event) -> Value {
     line.into()
 }
 
-/// The move an event tells of, and the position it was made in.
+/// The move in an event, and the position it was made in.
 fn moved(event: &Event, game: &Game) -> Option<(Chess, Move)> {
     let (made, before) = match event {
         Event::Moved { uci, ply, .. } | Event::TookBack { uci, ply, .. } => {

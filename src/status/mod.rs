@@ -1,8 +1,8 @@
 //! The event stream: JSON lines over TCP for `boardbridge watch` and for programs.
 //!
-//! A watcher gets a line `daemon`, a line `snapshot` for every board and a line `client-snapshot` for every client, then a line
-//! for every event. One that lags is told how many events it missed, and gets all these again. The schema is in
-//! `docs/events.md`.
+//! A watcher gets a line `daemon`, a line `snapshot` for every board and a line `client-snapshot` for every client,
+//! then a line for every event. One that lags is told how many events it missed, and gets all these again. The schema
+//! is in `docs/events.md`.
 
 pub mod lines;
 
@@ -22,13 +22,13 @@ use crate::{
 };
 use lines::{Present, closed_line, event_line, lagged_line, text};
 
-/// Watchers at once. For one more, the address that has most of them gives up its oldest: a watcher only listens, so nobody
-/// knows which one is of use.
+/// Watchers at once. For one more, the address with the most of them gives up its oldest: a watcher only listens, so it
+/// is unknown which one is useful.
 pub const MAX_WATCHERS: usize = 32;
 /// A watcher that takes no bytes for this long is dropped.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
-/// A watcher that gives way and takes no bytes for this long is not told so: the one that comes waits for its place.
+/// A watcher that gives way and takes no bytes for this long is not told so: the new one waits for its place.
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
@@ -79,7 +79,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
     watchers.wait().await;
 }
 
-/// Waits until the watcher has closed its side. Whatever it says is not listened to.
+/// Waits until the watcher has closed its side. Its input is ignored.
 async fn left(input: &mut OwnedReadHalf) {
     let mut nothing = [0; 256];
     while input.read(&mut nothing).await.is_ok_and(|count| count > 0) {}

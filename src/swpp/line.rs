@@ -6,13 +6,13 @@ use thiserror::Error;
 use super::{BoardVersion, Ending, GameKind, MOVE_WIDTH, Message, VERSION_WIDTH};
 use crate::{lines::printable, vocabulary::Wording};
 
-/// Characters of an unreadable payload repeated in an error.
+/// Characters of an unreadable payload quoted in an error.
 const QUOTED: usize = 40;
 
-/// A line that is no message, and what would be one.
+/// A line that is not a message, and what would be one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    /// Not one of the six types: left alone, as later versions may have more.
+    /// Not one of the six types: ignored, as later versions may have more.
     #[error("`{0}` is no type of message known here")]
     UnknownType(String),
     /// One or no character: the app's own parser jams on that.
@@ -21,12 +21,12 @@ pub enum LineError {
     /// H1 without a version of the protocol.
     #[error("H1 begins with two hexadecimal digits, the protocol's version: `{0}` does not")]
     NoProtocol(String),
-    /// H1 with less than eight characters of version: the app refuses such a board.
+    /// H1 with fewer than eight characters of version: the app refuses such a board.
     #[error(
         "H1 has {VERSION_WIDTH} characters for the board's version, filled with spaces on the left: `{0}` is too short"
     )]
     ShortVersion(String),
-    /// NG with something else than a kind and Y or N.
+    /// NG with anything else than a kind and Y or N.
     #[error("NG has a kind of game, one character, and Y or N: `{0}` has not")]
     NoGame(String),
     /// GE without an ending.
@@ -40,7 +40,7 @@ pub enum LineError {
     NoBoardMove(String),
 }
 
-/// A message as it is sent: exactly as the documents print it, with its LF, and never a bare one.
+/// A message as it is sent: exactly as the documents print it, with LF only.
 pub fn write(message: &Message) -> String {
     match message {
         Message::HandshakeRequest { protocol, build } => {
@@ -68,13 +68,13 @@ pub fn write(message: &Message) -> String {
     }
 }
 
-/// Reads a line, without its end.
+/// Reads a line, without its line end.
 ///
-/// Noise of the line before a message, spaces around a payload, both cases of squares and pieces, `0` and `O` of castling
-/// are all the same.
+/// Tolerates noise before a message, spaces around a payload, both cases of squares and pieces, and `0` or `O` in
+/// castling.
 ///
 /// # Errors
-/// [`LineError`]: what came, and what would be right.
+/// [`LineError`]: what came, and what would be valid.
 pub fn read(line: &[u8]) -> Result<Message, LineError> {
     let begins = line.iter().position(u8::is_ascii_graphic);
     let line = &line[begins.unwrap_or(line.len())..];
@@ -85,12 +85,12 @@ pub fn read(line: &[u8]) -> Result<Message, LineError> {
     let text = std::str::from_utf8(payload).unwrap_or_default().trim();
     let quoted = || printable(payload, QUOTED);
     match kind {
-        // Every H0 is answered, whatever is in it: a newer app may say more.
+        // Every H0 is answered, whatever its content: a newer app may send more.
         b"H0" => Ok(Message::HandshakeRequest {
             protocol: hex(text, 0, 2).and_then(|v| u8::try_from(v).ok()),
             build: hex(text, 2, 6),
         }),
-        // Its payload counts as it is: padding is part of it.
+        // Its payload is taken as it is: padding is part of it.
         b"H1" => {
             let protocol = payload
                 .get(..2)
@@ -140,7 +140,7 @@ pub fn read(line: &[u8]) -> Result<Message, LineError> {
     }
 }
 
-/// The one that a digit counts to.
+/// The item with this digit as its number.
 fn number<T: Copy>(digit: u8, of: &[T]) -> Option<T> {
     let index = digit.checked_sub(b'0')?;
     of.get(usize::from(index)).copied()
@@ -178,7 +178,7 @@ fn of_text(text: &str) -> Option<Wording> {
     }
     let lower = text.to_ascii_lowercase();
     let square = |from: usize| -> Option<Square> { lower.get(from..from + 2)?.parse().ok() };
-    // `a2b1=Q` that was cut to five characters ends in `=`: what is no piece names none.
+    // `a2b1=Q` that was cut to five characters ends in `=`: a character that is not a piece counts as none.
     let rest = lower.get(4..)?;
     let mut letters = rest.strip_prefix('=').unwrap_or(rest).chars();
     let role = letters.next().and_then(Role::from_char);

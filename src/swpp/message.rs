@@ -10,7 +10,7 @@ use crate::vocabulary::Wording;
 pub enum Message {
     /// `H0`: the app's first message, and its question whether the board is there.
     HandshakeRequest {
-        /// The protocol's version, where it could be read: a board answers all the same.
+        /// The protocol's version, if it could be read: a board answers anyway.
         protocol: Option<u8>,
         /// The app's build.
         build: Option<u16>,
@@ -26,9 +26,9 @@ pub enum Message {
     },
     /// `NG`: a game begins.
     NewGame {
-        /// What kind of game.
+        /// The kind of game.
         kind: GameKind,
-        /// Whether the app waits for a move of the board's.
+        /// Whether the app waits for a move from the board.
         waits_for_board: bool,
     },
     /// `GE`: the game is over.
@@ -46,11 +46,11 @@ pub enum GameKind {
     Offline,
     /// 1: against an engine.
     Engine,
-    /// 2: against somebody over `WhitePawn`.
+    /// 2: against a person over `WhitePawn`.
     WhitePawn,
     /// 3: on Lichess.
     Lichess,
-    /// Of this character, which the document does not have: a later app may have more.
+    /// A character that the document does not have: a later app may have more.
     Unknown(char),
 }
 
@@ -115,17 +115,17 @@ impl Ending {
     ];
 }
 
-/// A board's version: what fits the eight characters of H1.
+/// A board's version, limited to the eight characters of H1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardVersion(String);
 
 impl BoardVersion {
-    /// A version; what is not printable, or beyond eight characters, is left out.
+    /// A version; unprintable characters, and those beyond eight, are left out.
     pub fn new(text: &str) -> Self {
         Self(plain(text.trim(), VERSION_WIDTH))
     }
 
-    /// Whether it needs all eight characters. With a serial number after it, it may be a shorter one that was not filled up.
+    /// Whether it needs all eight characters. With a serial number after it, it may be a shorter one without padding.
     pub fn is_full(&self) -> bool {
         self.0.len() == VERSION_WIDTH
     }
@@ -137,7 +137,7 @@ impl BoardVersion {
 }
 
 impl Message {
-    /// H1 for a board with this version and serial number, in what H1 can carry.
+    /// H1 for a board with this version and serial number, limited to what H1 can carry.
     pub fn welcome(version: &str, serial: &str) -> Self {
         Self::HandshakeResponse {
             protocol: super::VERSION,
@@ -147,7 +147,7 @@ impl Message {
     }
 }
 
-/// The printable ASCII characters of a text, so many at most: everything in SWPP is that.
+/// The printable ASCII characters of a text, up to a maximum: SWPP has no others.
 fn plain(text: &str, limit: usize) -> String {
     let printable = |c: &char| c.is_ascii_graphic() || *c == ' ';
     text.chars().filter(printable).take(limit).collect()

@@ -1,4 +1,4 @@
-//! SWPP, the protocol of the `WhitePawn` app, once for both of its roles: [`crate::driver::swpp`] is the app toward a
+//! SWPP, the protocol of the `WhitePawn` app, for both of its roles: [`crate::driver::swpp`] is the app toward a
 //! board, [`crate::whitepawn`] the board toward the app.
 //!
 //! ASCII lines, each ended by LF: two characters of type, then a payload. Writing is exact, as the app's public driver
@@ -10,10 +10,10 @@ pub mod message;
 pub use line::{LineError, read, write};
 pub use message::{BoardVersion, Ending, GameKind, Message};
 
-/// The version of the protocol there is.
+/// The protocol's only version.
 pub const VERSION: u8 = 1;
 
-/// The longest line read, bytes without its end. The longest there is, H1 with a serial number of free length,
+/// The longest line read, in bytes without its end. The longest message, H1 with a serial number of any length,
 /// has 12 bytes before it; a line for a move has 7.
 pub const MAX_LINE: usize = 256;
 
@@ -23,6 +23,6 @@ pub const VERSION_WIDTH: usize = 8;
 /// Characters of a move in MA and MB, padded on the left (field notes, SWPP).
 pub const MOVE_WIDTH: usize = 5;
 
-/// The longest serial number we send, characters: with it the line still fits one notification of the app's
+/// The longest serial number we send, in characters: with it the line still fits one notification of the app's
 /// MTU (527) and an Arduino's serial buffer (64).
 pub const MAX_SERIAL: usize = 48;

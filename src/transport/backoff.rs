@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The first wait: a cable that slipped is back in its socket about then.
+/// The first wait: about the time it takes to plug a cable back in.
 pub const FIRST: Duration = Duration::from_millis(250);
 /// The longest wait: a player who has just switched the board on should not wait longer.
 pub const LONGEST: Duration = Duration::from_secs(5);

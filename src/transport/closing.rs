@@ -1,8 +1,8 @@
-//! Closing, on a thread of its own, what may wait for a board.
+//! Closes ports on a thread of their own, as closing may have to wait for the board.
 //!
-//! Closing a serial port waits until its last bytes are out. The kernel gives a board that takes none 30 s for that
-//! (`closing_wait`), and discarding the bytes first does not help on every port: the daemon has but one thread, which
-//! cannot wait for any board.
+//! Closing a serial port waits until its last bytes are out. If the board accepts none, the kernel waits 30 s
+//! (`closing_wait`), and discarding the bytes first does not help on every port: the daemon has only one thread, which
+//! must not wait for any board.
 
 use std::{
     io,
@@ -20,14 +20,14 @@ use tokio::{
 };
 use tracing::warn;
 
-/// Whoever has a port open or is closing it, at once. So one thread a port is closing at most, should it take for ever;
-/// whoever opens the port next waits for it.
+/// The ports that this process has open or is closing. So at most one thread per port is closing, even if that never
+/// ends; the next one to open the port waits for it.
 pub const MAX_USERS: usize = 1;
-/// How long a port that is still being closed is waited for. The longest message (a position, 100 bytes) takes 0.8 s at
+/// How long to wait for a port that is still being closed. The longest message (a position, 100 bytes) takes 0.8 s at
 /// 1200 baud.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
-/// Whether a port is in use by ourselves. Its clones are of the same port.
+/// Whether this process uses a port. Clones refer to the same port.
 #[derive(Clone, Debug)]
 pub struct Usage(Arc<Semaphore>);
 
@@ -38,7 +38,7 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// Takes the port, as soon as whoever had it has closed it. `None` if that lasts longer than [`CLOSE_WAIT`].
+    /// Takes the port, once its previous user has closed it. `None` if that takes longer than [`CLOSE_WAIT`].
     pub async fn begin(&self) -> Option<InUse> {
         let begun = timeout(CLOSE_WAIT, self.0.clone().acquire_owned()).await;
         Some(InUse(begun.ok()?.ok()?))
@@ -49,12 +49,12 @@ impl Usage {
 #[derive(Debug)]
 pub struct InUse(#[expect(dead_code, reason = "to be held")] OwnedSemaphorePermit);
 
-/// A stream that is closed on a thread of its own when it is dropped, and is in use until it is closed.
+/// A stream that is closed on a thread of its own when it is dropped; the port is in use until it is closed.
 #[derive(Debug)]
 pub struct ClosedApart<S: Send + 'static>(Option<(S, InUse)>);
 
 impl<S: Send + 'static> ClosedApart<S> {
-    /// A stream, and the place it takes.
+    /// A stream, and its claim on the port.
     pub fn new(stream: S, in_use: InUse) -> Self {
         Self(Some((stream, in_use)))
     }
@@ -63,7 +63,7 @@ impl<S: Send + 'static> ClosedApart<S> {
     where
         S: Unpin,
     {
-        // It is there until it is dropped.
+        // It is present until it is dropped.
         let held = self.0.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         Ok(Pin::new(&mut held.0))
     }
@@ -78,7 +78,7 @@ impl<S: Send + 'static> Drop for ClosedApart<S> {
             drop(stream);
             drop(in_use);
         };
-        // Where there can be no thread it is closed here, with what that may take.
+        // If no thread can be started it is closed here, however long that takes.
         if let Err(error) = thread::Builder::new()
             .name("closing".to_owned())
             .spawn(close)
@@ -107,12 +107,12 @@ impl<S: AsyncWrite + Unpin + Send + 'static> AsyncWrite for ClosedApart<S> {
         self.stream()?.poll_write(context, bytes)
     }
 
-    /// Nothing is held back here. To wait until a board has its bytes would block the thread as closing does.
+    /// Nothing is buffered here. Waiting until a board has its bytes would block the thread just as closing does.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
-    /// A port has no end of its own: it is closed when it is dropped.
+    /// A port has no shutdown of its own: it is closed when it is dropped.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -126,10 +126,11 @@ mod tests {
 
     use super::*;
 
-    /// What ends the test where a stream is closed on the runtime's thread, which then waits for itself.
+    /// Ends the test if a stream is closed on the runtime's thread, which would then wait for itself.
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// A port of a board that takes nothing: it tells that it is being closed, and is closed once it is let.
+    /// A port of a board that accepts nothing: it reports that it is being closed, and is closed when the test allows
+    /// it.
     struct Stuck {
         closing: Option<oneshot::Sender<()>>,
         let_go: mpsc::Receiver<()>,
@@ -161,7 +162,7 @@ mod tests {
         let (stuck, closing, go) = Stuck::new();
         drop(ClosedApart::new(stuck, usage.begin().await.unwrap()));
         closing.await.unwrap();
-        // The runtime goes on, and nobody takes the port meanwhile.
+        // The runtime keeps running, and no one can take the port meanwhile.
         assert_eq!(usage.0.available_permits(), 0);
         let next = tokio::spawn({
             let usage = usage.clone();

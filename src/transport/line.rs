@@ -17,37 +17,37 @@ use crate::{
 
 /// Bytes read from a board at once.
 const READ_CHUNK: usize = 1024;
-/// What a line is, for its bounds and its words.
+/// The kind of line: its bounds and its messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
-    /// Bytes read a second at most; what comes faster waits in the kernel.
+    /// Bytes read a second at most; the rest waits in the kernel.
     pub bytes_per_second: usize,
-    /// What to look at when the line breaks.
+    /// What to check when the line breaks.
     pub remedy: &'static str,
-    /// How long what the line has taken may still be on its way when it breaks: what left longer ago has arrived.
+    /// How long sent bytes may still be on their way when the line breaks: what left earlier has arrived.
     pub delivery: Duration,
-    /// Whether the other end says so when it closes the line: then it has read what it was sent.
+    /// Whether the other end closes the line explicitly: then it has read what it was sent.
     pub says_goodbye: bool,
-    /// What an end of the line means that is no fault, where an app or a program is at the other.
+    /// How a normal end of the line is reported, where an app or a program is at the other end.
     pub farewell: Option<&'static str>,
 }
 
-/// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), as USB knows no baud rate: only a
-/// fault sends so much.
+/// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), as USB has no baud rate: only
+/// a fault sends so much.
 pub const CABLE: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the cable plugged in?",
-    // A few messages are over within milliseconds, and no port tells more.
+    // A few messages are over within milliseconds, and a port reports nothing more precise.
     delivery: Duration::ZERO,
     says_goodbye: false,
-    // A port ends when it is pulled out; who closes his end of it is not seen.
+    // A port ends when it is unplugged; that the other end has closed it is not visible.
     farewell: None,
 };
-/// A network: a board's or an app's messages are as few there, but a burst costs nothing and is over sooner.
+/// A network: a board's or an app's messages are as few there, but bursts are cheap and shorter.
 pub const NETWORK: Medium = Medium {
     bytes_per_second: 1024 * 1024,
     remedy: "is the other end switched on and in the network?",
-    // Data that nobody acknowledges breaks a connection after this long.
+    // Unacknowledged data breaks a connection after this long.
     delivery: USER_TIMEOUT,
     says_goodbye: true,
     farewell: Some("it closed the connection"),
@@ -60,13 +60,13 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 pub const RADIO: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the other end near, and its Bluetooth on?",
-    // A lost link and one that was ended look the same, and an app that has left must not be told twice.
+    // A lost link and a closed one look the same, and an app that has left must not be told twice.
     delivery: Duration::ZERO,
     says_goodbye: false,
     farewell: Some("it closed the connection, or is out of reach"),
 };
 
-/// What has passed over a line.
+/// What has happened on a line.
 #[derive(Debug)]
 pub enum Passed {
     /// These bytes came in.
@@ -93,7 +93,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line over an open stream; the medium gives its bounds and its words.
+    /// A line over an open stream; the medium gives its bounds and its messages.
     pub fn new(stream: Box<dyn Stream>, medium: Medium) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self {
@@ -111,7 +111,7 @@ impl Line {
         }
     }
 
-    /// Queues bytes. A driver paces itself, and [`WRITE_WAIT`] ends a line that takes none: the queue stays short.
+    /// Queues bytes. A driver paces itself, and [`WRITE_WAIT`] ends a line that accepts none: the queue stays short.
     pub fn send(&mut self, outgoing: &Outgoing) {
         self.output.extend(outgoing.bytes());
         if self.write_deadline.is_none() && !self.output.is_empty() {
@@ -119,7 +119,7 @@ impl Line {
         }
     }
 
-    /// Writes what is queued and waits for bytes. May be dropped at any time without losing any.
+    /// Writes what is queued and waits for bytes. Cancel safe: no byte is lost.
     ///
     /// # Errors
     /// Why the line is broken, for the player.
@@ -131,7 +131,7 @@ impl Line {
         }
     }
 
-    /// The same, for whoever wants to know that what was queued has been taken.
+    /// The same, but also reports when everything queued has been written.
     ///
     /// # Errors
     /// Why the line is broken, for the player.
@@ -177,12 +177,12 @@ impl Line {
         }
     }
 
-    /// Whether to read: what nobody can answer waits in the kernel.
+    /// Whether to read: input that cannot be answered yet waits in the kernel.
     pub fn set_reading(&mut self, on: bool) {
         self.reading = on;
     }
 
-    /// What was sent longer ago than this has arrived, now that the line has ended.
+    /// What was sent longer ago than this has arrived, given that the line has ended.
     pub fn delivery(&self) -> Duration {
         if self.closed && self.medium.says_goodbye {
             Duration::ZERO
@@ -191,7 +191,7 @@ impl Line {
         }
     }
 
-    /// Why the line has ended, where that is the other end's right.
+    /// Why the line has ended, if the other end closed it normally.
     pub fn farewell(&self) -> Option<&'static str> {
         self.medium.farewell.filter(|_| self.closed)
     }

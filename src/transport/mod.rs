@@ -1,4 +1,4 @@
-//! Transports: they move bytes, and know nothing of chess.
+//! Transports: they move bytes, and know nothing about chess.
 //!
 //! A transport opens to a [`Link`]; a link ends with an error, and the actor opens it again, with [`Backoff`]
 //! between.
@@ -21,10 +21,10 @@ use crate::vocabulary::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
 
-/// What Linux calls the serial ports of its own USB device port (`drivers/usb/gadget/function/u_serial.c`).
+/// The name that Linux gives the serial ports of its own USB device port (`drivers/usb/gadget/function/u_serial.c`).
 const GADGET_PORT: &str = "/ttyGS";
 
-/// Bytes both ways, without borders: a serial line, TCP.
+/// Bytes both ways, without boundaries: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -38,7 +38,7 @@ pub enum OpenError {
         /// The port.
         port: String,
     },
-    /// The port may not be used.
+    /// This user may not open the port.
     #[error(
         "{port} may not be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
          USER`) and log in again"
@@ -53,7 +53,7 @@ pub enum OpenError {
         /// The port.
         port: String,
     },
-    /// We have not closed the port yet since it was open last.
+    /// This process is still closing the port.
     #[error(
         "{port} is still being closed, as what is at its other end does not take what it was sent last: if that lasts, switch \
          that off and on, or unplug it for a moment"
@@ -62,7 +62,7 @@ pub enum OpenError {
         /// The port.
         port: String,
     },
-    /// There is something, but no port.
+    /// It exists, but is not a serial port.
     #[error("{port} is no serial port: `boardbridge scan` shows those in reach")]
     NoPort {
         /// What was named.
@@ -96,10 +96,10 @@ pub fn is_gadget_port(port: &str) -> bool {
     port.contains(GADGET_PORT)
 }
 
-/// What to do about a port that is not there.
+/// What to do about a missing port.
 fn missing_hint(port: &str) -> &'static str {
     if is_gadget_port(port) {
-        // No cable makes it, nor does a scan show it.
+        // It is not made by plugging in a cable, and a scan does not show it.
         "boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not"
     } else {
         "is the cable plugged in, and does `boardbridge scan` show another name?"
@@ -130,7 +130,7 @@ impl Transport {
         }
     }
 
-    /// Waits until a link that was dropped has ended, as far as that needs time. Some seconds at most.
+    /// Waits until a dropped link has ended, if that takes time. Some seconds at most.
     pub async fn closed(&self) {
         match self {
             Self::Serial(port) => port.closed().await,
@@ -149,12 +149,12 @@ impl fmt::Display for Transport {
     }
 }
 
-/// What comes over a link.
+/// What arrives on a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming {
     /// Bytes came from the board.
     Received(Channel, Bytes),
-    /// A request was done, or refused.
+    /// A request was carried out or refused.
     Answered(Channel, Outcome),
 }
 
@@ -171,7 +171,7 @@ impl Link {
         Self::Line(Box::new(Line::new(Box::new(stream), medium)))
     }
 
-    /// Takes over one thing to do.
+    /// Accepts one action to carry out.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
             Self::Line(line) => line.send(outgoing),
@@ -179,7 +179,7 @@ impl Link {
         }
     }
 
-    /// Does what is to be done and waits for what comes. May be dropped at any time without losing anything.
+    /// Carries out what is queued and waits for input. Cancel safe: nothing is lost.
     ///
     /// # Errors
     /// Why the link is broken, for the player.

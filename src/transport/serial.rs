@@ -10,7 +10,7 @@ use super::{
     closing::{ClosedApart, Usage},
 };
 
-/// `ENOTTY` in the words of the library, which keeps neither number nor kind of it.
+/// `ENOTTY` as the library words it: it keeps neither its number nor its kind.
 const NOT_A_TTY: &str = "Not a typewriter";
 
 /// A serial port and its speed.
@@ -36,9 +36,9 @@ impl SerialPort {
         }
     }
 
-    /// Opens the port for this process alone, on another thread: the kernel talks with the board about it.
+    /// Opens the port exclusively, on another thread: the kernel exchanges signals with the board for it.
     ///
-    /// Modem lines are left as they are: pseudo-terminals, USB-CDC and RFCOMM ports have none.
+    /// Modem lines are not touched: pseudo-terminals, USB-CDC and RFCOMM ports have none.
     ///
     /// # Errors
     /// [`OpenError`], worded for the player.
@@ -49,7 +49,7 @@ impl SerialPort {
         };
         let opening = spawn_blocking(move || {
             let stream = port.open_at_once()?;
-            // Here, and not where it is awaited: whoever does may have left.
+            // Set here, not in the caller, which may have been cancelled by then.
             Ok(ClosedApart::new(stream, in_use))
         });
         opening.await.unwrap_or_else(|error| {
@@ -60,7 +60,7 @@ impl SerialPort {
         })
     }
 
-    /// Waits until the port is closed, so that what was sent last is out. A board that does not take it is left.
+    /// Waits until the port is closed, so that the last bytes are out. Gives up on a board that does not accept them.
     pub async fn closed(&self) {
         drop(self.usage.begin().await);
     }
@@ -77,7 +77,7 @@ impl SerialPort {
 
     fn open_error(&self, error: tokio_serial::Error) -> OpenError {
         let port = self.port.clone();
-        // The library tells a port that is locked by another program as "no device".
+        // The library reports a port that is locked by another program as "no device".
         let locked = matches!(error.kind, tokio_serial::ErrorKind::NoDevice);
         let no_tty = error.description == NOT_A_TTY;
         let source = io::Error::from(error);
@@ -122,7 +122,7 @@ mod tests {
         drop(closing);
         let error = port.open().await.unwrap_err();
         assert!(matches!(error, OpenError::Missing { .. }), "{error}");
-        // An attempt in vain does not keep the port.
+        // A failed attempt does not keep the port.
         let error = port.open().await.unwrap_err();
         assert!(matches!(error, OpenError::Missing { .. }), "{error}");
     }

@@ -1,4 +1,4 @@
-//! TCP: boards in the network, and what all of our TCP connections have in common.
+//! TCP: boards on the network, and the options of all our TCP connections.
 
 use std::{fmt, io, time::Duration};
 
@@ -11,23 +11,23 @@ use tracing::warn;
 
 use super::OpenError;
 
-/// How long a board may take to accept a connection. One that is there takes milliseconds; the kernel by itself tries
+/// How long a board may take to accept a connection. A running one takes milliseconds; by default the kernel tries
 /// for two minutes.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(10);
 /// A silent connection is probed after this long, and
 pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 /// then this often,
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// and is dead after so many probes without an answer.
+/// and is dead after this many probes without an answer.
 pub const KEEPALIVE_PROBES: u32 = 3;
 /// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
 pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Bytes that the kernel may keep of a connection to the daemon, each way (`SO_RCVBUF`, `SO_SNDBUF`; Linux doubles it for its
-/// own needs). They count as the daemon's memory, and by itself the kernel would keep up to 6 MB.
+/// Bytes that the kernel may buffer for a connection to the daemon, each way (`SO_RCVBUF`, `SO_SNDBUF`; Linux doubles
+/// it for its own needs). They count as the daemon's memory; by default the kernel would buffer up to 6 MB.
 pub const KERNEL_BUFFER: usize = 32 * 1024;
 
-/// A board's place in the network.
+/// A board's network address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpPeer {
     /// `HOST:PORT`.
@@ -61,7 +61,7 @@ impl fmt::Display for TcpPeer {
     }
 }
 
-/// Bounds what the kernel keeps of every connection that is accepted here.
+/// Bounds what the kernel buffers for every accepted connection.
 ///
 /// # Errors
 /// The system refuses an option.
@@ -71,7 +71,7 @@ pub fn bound_buffers(listener: &TcpListener) -> io::Result<()> {
     socket.set_send_buffer_size(KERNEL_BUFFER)
 }
 
-/// Tells the kernel how to find out that the other end is dead.
+/// Has the kernel detect that the other end is dead.
 ///
 /// # Errors
 /// The system refuses an option.

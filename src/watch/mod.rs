@@ -1,4 +1,4 @@
-//! `boardbridge watch`: what a running daemon does, for a person or as JSON lines.
+//! `boardbridge watch`: shows what a running daemon does, as text or as JSON lines.
 
 pub mod text;
 
@@ -23,21 +23,21 @@ use crate::{
 };
 use text::Text;
 
-/// The longest line read, bytes: the longest game there may be, told in three ways, has some 100 kB.
+/// The longest line read, in bytes: the longest possible game, in three notations, has about 100 kB.
 pub const MAX_LINE: u64 = 1024 * 1024;
-/// A daemon says how things stand at once: what says nothing for so long is something else.
+/// A daemon sends its state at once: anything that is silent for this long is something else.
 pub const FIRST_WAIT: Duration = Duration::from_secs(5);
 
-/// What says nothing for so long is asked what it is.
+/// After this silence the other end is asked what it is.
 const ASK_AFTER: Duration = Duration::from_secs(1);
 
 /// Why there is nothing more to see.
 #[derive(Debug, Error)]
 pub enum WatchError {
-    /// Nothing answers at the address, or it is none; in words.
+    /// Nothing answers at the address, or it is invalid; in words.
     #[error("{0}")]
     Unreachable(String),
-    /// What answers is no daemon's event stream; in words.
+    /// Something other than a daemon's event stream answers; in words.
     #[error("{0}")]
     NoStream(String),
     /// There is no such board.
@@ -45,7 +45,7 @@ pub enum WatchError {
     NoBoard {
         /// The name asked for.
         board: String,
-        /// The boards there are.
+        /// The boards that exist.
         boards: Vec<String>,
     },
     /// The connection broke.
@@ -68,14 +68,14 @@ fn there_is(boards: &[String]) -> String {
     format!("there is: {}", boards.join(", "))
 }
 
-/// Why the events ended, without anything being wrong.
+/// Why the events ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The daemon closed the stream.
     Daemon,
-    /// Others watch in its place; that has been printed.
+    /// Another watcher takes its place; that has been printed.
     GaveWay,
-    /// Whoever read the output, for instance `head`, has seen enough.
+    /// The reader of the output, for instance `head`, has closed it.
     Reader,
 }
 
@@ -146,7 +146,8 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
     }
 }
 
-/// A line of JSON with all that a terminal might obey written as escapes. Below a space JSON allows nothing in a text.
+/// A line of JSON with everything that a terminal might interpret escaped. JSON allows no characters below a space in a
+/// text.
 fn for_terminal(line: &[u8]) -> Vec<u8> {
     let mut escaped = String::with_capacity(line.len());
     for c in String::from_utf8_lossy(line).chars() {
@@ -160,7 +161,7 @@ fn for_terminal(line: &[u8]) -> Vec<u8> {
     escaped.into_bytes()
 }
 
-/// Whether an event is to be shown to somebody who wants to see this board.
+/// Whether to show an event to a user who wants to see this board.
 fn concerns(event: &Value, board: Option<&str>) -> Result<bool, WatchError> {
     let Some(name) = board else { return Ok(true) };
     if event["event"] == "daemon"
@@ -177,7 +178,7 @@ fn concerns(event: &Value, board: Option<&str>) -> Result<bool, WatchError> {
     Ok(event["board"].is_null() || event["board"] == name)
 }
 
-/// Reads the first line. A daemon that chess programs connect to is silent until it is asked.
+/// Reads the first line. A daemon's port for chess programs is silent until it is asked.
 async fn first_line(reader: &mut BufReader<TcpStream>, read: &mut Vec<u8>) -> io::Result<usize> {
     let mut limited = (&mut *reader).take(MAX_LINE);
     if let Ok(done) = timeout(ASK_AFTER, limited.read_until(b'\n', read)).await {
@@ -196,24 +197,24 @@ async fn connect(address: &str) -> Result<BufReader<TcpStream>, WatchError> {
     let connected = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
     let stream = connected
         .map_err(|error| WatchError::Unreachable(unreachable(address, &error, Wanted::Status)))?;
-    // Without it, a dead machine at the other end would be noticed late: no reason not to watch.
+    // Without it, a dead machine at the other end would be noticed late, which is no reason to fail.
     let _ = watch_over(&stream);
     Ok(BufReader::new(stream))
 }
 
-/// Comes back when nobody reads the output any more, so that `watch | head` ends when `head` does.
+/// Returns when no one reads the output any more, so that `watch | head` ends when `head` does.
 #[cfg(target_os = "linux")]
 async fn reader_gone() {
     use std::os::fd::AsFd;
 
     use tokio::{io::Interest, net::unix::pipe::Sender};
 
-    // Nothing is written through it: the output stays a blocking one, for it may be others' too.
+    // Nothing is written through it: the output stays blocking, as other processes may share it.
     let output = io::stdout().as_fd().try_clone_to_owned();
     let output = output.and_then(Sender::from_owned_fd_unchecked);
     match output {
         Ok(output) if output.ready(Interest::ERROR).await.is_ok() => {}
-        // A file: there is nobody who could go.
+        // A file: it has no reader that could leave.
         _ => std::future::pending().await,
     }
 }

@@ -1,6 +1,6 @@
 //! The event stream for a person: a JSON object goes in, text comes out.
 //!
-//! What a daemon of another version says is shown as far as it is known; what is missing is left out.
+//! Unknown data from a daemon of another version is shown as far as it is understood; missing data is left out.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use crate::vocabulary::{NEW_GAME, SET_UP};
 
-/// Moves of a game that are shown; the last are enough to see where it is.
+/// Moves of a game that are shown; the last ones suffice to follow it.
 const SHOWN: usize = 3;
 
-/// Turns the stream's lines into text. It remembers how wide the names of the boards are, and what it wrote last.
+/// Turns the stream's lines into text. It remembers the width of the boards' names, and what it wrote last.
 #[derive(Debug, Default)]
 pub struct Text {
     width: usize,
     begun: bool,
-    /// Which block the last thing written belongs to.
+    /// The block that the last output belongs to.
     last: Option<Block>,
-    /// The boards on which pieces are being set up, so that nothing is wrong with them.
+    /// The boards on which pieces are being set up, so that their lists are not mistakes.
     set_up: BTreeSet<String>,
 }
 
@@ -30,7 +30,7 @@ enum Block {
 }
 
 impl Text {
-    /// A line of the stream as text, without the last line's end; nothing for what a person need not see.
+    /// A line of the stream as text, without the last line's end; `None` if a person need not see it.
     pub fn line(&mut self, line: &Value) -> Option<String> {
         let line = &printable(line);
         self.note(line);
@@ -41,7 +41,7 @@ impl Text {
             "lagged" => (lagged(line), None),
             _ => (self.event(line)?, None),
         };
-        // Blocks are parted by an empty line, and the clients are one.
+        // Blocks are separated by an empty line, and the clients form one block.
         let parted = match (self.last, block) {
             (None, None) => false,
             (Some(Block::Clients), Some(Block::Clients)) => false,
@@ -113,7 +113,7 @@ impl Text {
                 "{}: {text}",
                 task(self.set_up.contains(word(line, "board")))
             ),
-            // Who has the board is told as well.
+            // `players` is shown as well.
             "target" if line["game"].is_null() => return None,
             _ => text.to_owned(),
         };
@@ -123,7 +123,7 @@ impl Text {
     }
 }
 
-/// A board's block: what is known of it, one thing a line.
+/// A board's block, with one known item a line.
 fn board(line: &Value) -> String {
     let mut text = format!("{}  {}", word(line, "board"), link(line));
     let mut say = |label: &str, words: &str| {
@@ -138,7 +138,7 @@ fn board(line: &Value) -> String {
     }
     say("with", &players(line));
     let advice = word(line, "advice");
-    // These the first line has said.
+    // The first line already has these.
     if !matches!(word(line, "link"), "down" | "silent" | "stranger") {
         say("do", advice);
     }
@@ -161,7 +161,7 @@ fn sets_up(advice: &str) -> bool {
         .any(|task| advice.starts_with(task))
 }
 
-/// What a list of carries is for.
+/// The purpose of a list of carries.
 fn task(sets_up: bool) -> &'static str {
     if sets_up { "set up" } else { "put right" }
 }
@@ -295,7 +295,7 @@ fn lagged(line: &Value) -> String {
     format!("{} missed; how things stand now:", counted(missed, "event"))
 }
 
-/// A move as people write it, and as the wire has it: `14... Nf6 (g8f6)`.
+/// A move in SAN and as on the wire: `14... Nf6 (g8f6)`.
 fn made(line: &Value) -> String {
     let uci = word(line, "uci");
     let (Some(san), Some(number)) = (line["san"].as_str(), line["number"].as_u64()) else {
@@ -308,7 +308,7 @@ fn made(line: &Value) -> String {
     format!("{number}{dots} {san} ({uci})")
 }
 
-/// A time in seconds, for a person, behind what parts it from what is before it; nothing where it is not known.
+/// A time in seconds, for a person, after its separator; empty if unknown.
 fn taken(took: &Value, before: &str) -> String {
     let Some(seconds) = took
         .as_f64()
@@ -367,7 +367,8 @@ fn words<'a>(line: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
         .filter_map(Value::as_str)
 }
 
-/// The same without control characters: neither a terminal nor a line is made by what a board or a phone calls itself.
+/// The same without control characters: names from a board or a phone must not control the terminal or start a new
+/// line.
 fn printable(value: &Value) -> Value {
     let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     match value {

@@ -1,4 +1,4 @@
-//! An app that has connected, whatever it came by.
+//! An app that has connected, by any transport.
 
 use std::{fmt, sync::Arc};
 
@@ -10,20 +10,20 @@ use crate::transport::{Stream, line::Medium};
 /// Connections that may wait to be served. An app makes one.
 pub const MAX_WAITING: usize = 4;
 
-/// Whether a connection's other end has not acknowledged all it was sent. Nothing if nobody knows.
+/// Whether a connection's other end has not yet acknowledged all it was sent. `None` if unknown.
 pub type Unread = Box<dyn Fn() -> BoxFuture<'static, Option<bool>> + Send>;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {
-    /// Where it comes from, for messages: an address, or a port's name.
+    /// The other end, for messages: an address, or a port's name.
     pub peer: Arc<str>,
     /// Bytes to and from the app.
     pub stream: Box<dyn Stream>,
     /// What carries the bytes.
     pub medium: Medium,
-    /// Whether the other end has not acknowledged all it was sent, where that can be known.
+    /// Whether the other end has not yet acknowledged all it was sent, where that can be known.
     pub unread: Option<Unread>,
-    /// Tells whoever made the connection that it is over.
+    /// Tells the transport that the connection is over.
     pub lease: Option<DropGuard>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! - [`session`] is the conversation with the app, without I/O: lines and snapshots go in, messages and commands
 //!   come out. It outlives the app's connections, and so does the game.
-//! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. Whatever it comes by
-//!   ends in a [`Connection`].
+//! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. All of them
+//!   produce a [`Connection`].
 
 #[cfg(target_os = "linux")]
 pub mod ble;

@@ -1,4 +1,4 @@
-//! What there is to say about an app, to whoever watches or reads the log.
+//! Reports about an app, for watchers and the log.
 
 use std::fmt;
 
@@ -11,34 +11,35 @@ use crate::{
     vocabulary::{Reported, Words},
 };
 
-/// Refusals, and games begun without a move, that are told one after the other; an app that does nothing else is then only heard in the debug log.
+/// Refusals, and games begun without a move, that are reported in a row; after that an app that does nothing else is
+/// heard only in the debug log.
 pub const MAX_REFUSALS: u8 = 10;
 
-/// Bytes of what is no message that are shown: enough to know a login prompt by.
+/// Bytes shown of data that is not a message: enough to recognise a login prompt.
 const QUOTED: usize = 40;
 
-/// One thing to say.
+/// One report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The app has shaken hands.
     Connected {
-        /// From where.
+        /// Its address.
         peer: String,
         /// The protocol's version it speaks.
         protocol: Option<u8>,
         /// Its build.
         build: Option<u16>,
     },
-    /// Its connection is gone, for this reason.
+    /// It was disconnected, for this reason.
     Left(String),
     /// It begins a game.
     NewGame {
-        /// Of this kind.
+        /// The kind of game.
         kind: GameKind,
         /// The colour played on the board; none for both.
         hand: Option<Color>,
     },
-    /// Somebody else has the board.
+    /// Another client has the board.
     Waits(String),
     /// Its move is not legal in its game.
     Illegal {
@@ -49,18 +50,18 @@ pub enum Notice {
         /// Moves played so far, plies.
         plies: usize,
     },
-    /// Its game is longer than any that is played.
+    /// Its game is longer than the limit.
     TooLong,
     /// It moved outside a game.
     NoGame(Reported),
     /// Its move cannot be read.
     NoMove(String),
-    /// It sent something that is no message.
+    /// It sent data that is not a message.
     Unreadable(String),
 }
 
 impl Notice {
-    /// This line is no message.
+    /// This line is not a message.
     pub fn unreadable(line: &[u8], error: &LineError) -> Self {
         match error {
             LineError::NoAppMove(_) => Self::NoMove(error.to_string()),
@@ -79,7 +80,7 @@ impl Notice {
         }
     }
 
-    /// A line of so many bytes is longer than any message.
+    /// A line with this many bytes is longer than any message.
     pub fn too_long(length: usize) -> Self {
         Self::Unreadable(format!("a line of {length} bytes, dropped"))
     }
@@ -144,7 +145,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// Keeps an app that does everything wrong from filling the log.
+/// Keeps a misbehaving app from filling the log.
 #[derive(Debug, Default)]
 pub struct Notices {
     refusals: u8,
@@ -152,7 +153,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Whether this is to be told.
+    /// Whether to report this.
     pub fn admit(&mut self, notice: &Notice) -> bool {
         let count = match notice {
             Notice::NewGame { .. } => &mut self.games,
@@ -163,7 +164,7 @@ impl Notices {
         *count <= MAX_REFUSALS
     }
 
-    /// The app did something right.
+    /// The app did something valid.
     pub fn all_is_well(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! What the two radio transports share: the adapter, what is wrong with it in words, and trying again for ever.
+//! What the two radio transports share: the adapter, its problems in words, and retrying without limit.
 
 use std::{future::Future, time::Duration};
 
@@ -18,14 +18,14 @@ use crate::transport::{
     ble::{BleError, CALL_WAIT},
 };
 
-/// How often Bluetooth is asked whether it still knows of us: not every end of it is told. The same as for an open
-/// link to a board.
+/// How often Bluetooth is asked whether it still has our registration: not every end of it is reported. The same as for
+/// an link to a board.
 pub(super) const CHECK: Duration = Duration::from_secs(5);
 
-/// How long to wait after a refusal that did not pass soon: what refuses is another program, and bluer keeps a little of
+/// How long to wait after a refusal that did not pass soon: the cause is another program, and bluer leaks a little for
 /// every registration that fails.
 const REFUSED_WAIT: Duration = Duration::from_secs(30);
-/// How long what is being opened may take when it is to be stopped: a Bluetooth service that hangs must not hold up
+/// How long an opening may still take after a stop was requested: a hung Bluetooth service must not delay
 /// the end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -35,13 +35,13 @@ pub enum RadioError {
     /// Something is wrong with Bluetooth itself.
     #[error(transparent)]
     Bluetooth(#[from] BleError),
-    /// Bluetooth, or D-Bus before it, does not answer at all.
+    /// Bluetooth, or D-Bus before it, does not answer.
     #[error(transparent)]
     Silent(BleError),
-    /// `BlueZ` does not do what it is asked.
+    /// `BlueZ` refuses a request.
     #[error("Bluetooth cannot {what} ({why}): `bluetoothctl show` tells what the adapter can do")]
     Cannot {
-        /// What it was asked.
+        /// The request.
         what: &'static str,
         /// What it says.
         why: String,
@@ -51,7 +51,7 @@ pub enum RadioError {
         "another program, or another [[whitepawn]], has Bluetooth's serial port already: only one can have it"
     )]
     Taken,
-    /// `BlueZ` has forgotten what it was asked.
+    /// `BlueZ` has lost our registration.
     #[error("Bluetooth was started anew")]
     Restarted,
 }
@@ -61,7 +61,7 @@ fn silent() -> RadioError {
     RadioError::Silent(BleError::NoBluetooth("it does not answer".to_owned()))
 }
 
-/// Asks Bluetooth for something, and gives it [`CALL_WAIT`] to answer.
+/// Sends Bluetooth a request, and gives it [`CALL_WAIT`] to answer.
 pub(super) async fn ask<T>(
     what: &'static str,
     call: impl Future<Output = bluer::Result<T>>,
@@ -73,14 +73,14 @@ pub(super) async fn ask<T>(
     }
 }
 
-/// What an error means.
+/// Translates an error.
 fn meant(what: &'static str, error: &Error) -> RadioError {
     match &error.kind {
         ErrorKind::NotAuthorized => BleError::NotAllowed.into(),
         ErrorKind::Internal(InternalErrorKind::DBus(name)) if name.ends_with(".AccessDenied") => {
             BleError::NotAllowed.into()
         }
-        // The service answers, but knows no such thing: an adapter without low energy, or one that has gone.
+        // The service answers, but has no such interface: an adapter without low energy, or one that is gone.
         ErrorKind::Internal(InternalErrorKind::DBus(name))
             if name.starts_with("org.freedesktop.DBus.Error.Unknown") =>
         {
@@ -109,12 +109,12 @@ fn meant(what: &'static str, error: &Error) -> RadioError {
     }
 }
 
-/// The connection to D-Bus. It outlives Bluetooth: bluer keeps a task of each that is closed, for good.
+/// The connection to D-Bus. It outlives Bluetooth: bluer leaks a task for each one that is closed.
 #[derive(Debug, Default)]
 pub(super) struct Bus(Option<Session>);
 
 impl Bus {
-    /// The connection, a new one if there is none.
+    /// The connection; a new one if there is none yet.
     pub async fn session(&mut self) -> Result<Session, RadioError> {
         if let Some(session) = &self.0 {
             return Ok(session.clone());
@@ -123,7 +123,7 @@ impl Bus {
         Ok(self.0.insert(session).clone())
     }
 
-    /// Gives the connection up, if it may be what does not answer.
+    /// Drops the connection, if it may be the cause of the silence.
     pub fn failed(&mut self, error: &RadioError) {
         if matches!(error, RadioError::Silent(_)) {
             self.0 = None;
@@ -131,7 +131,7 @@ impl Bus {
     }
 }
 
-/// Every adapter, in the order of their names, and whether it is on. It is the user's to switch one on.
+/// All adapters by name, and whether each is on. Only the user switches one on.
 pub(super) async fn adapters(session: &Session) -> Result<Vec<(Adapter, bool)>, RadioError> {
     let mut names = ask("list its adapters", session.adapter_names()).await?;
     names.sort();
@@ -164,8 +164,8 @@ pub(super) fn off(adapter: &Adapter) -> RadioError {
     BleError::Off { adapter }.into()
 }
 
-/// Opens something. When it is to be stopped meanwhile it is opened nevertheless, to be closed in order: what is left half
-/// registered `BlueZ` would keep. Nothing, if that takes too long.
+/// Opens something. If a stop is requested meanwhile, it is still opened, and then closed properly: `BlueZ` would keep
+/// a half-finished registration. `None` if that takes too long.
 pub(super) async fn open<T>(
     opening: impl Future<Output = Result<T, RadioError>>,
     connections: &mpsc::Sender<Connection>,
@@ -181,10 +181,10 @@ pub(super) async fn open<T>(
     timeout(GRACE, opening).await.ok()
 }
 
-/// Attempts without end, and what was said of them: each thing once, until it changes.
+/// Unlimited retries; each problem is reported once, until it changes.
 #[derive(Debug)]
 pub(super) struct Attempts {
-    /// By what the app would reach the board.
+    /// How the app would reach the board.
     way: &'static str,
     backoff: Backoff,
     said: Option<RadioError>,
@@ -192,7 +192,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// None so far.
+    /// No attempt yet.
     pub fn new(way: &'static str, trouble: Trouble) -> Self {
         Self {
             way,
@@ -210,7 +210,7 @@ impl Attempts {
         self.trouble.is_over();
     }
 
-    /// It does not, or no more. Waits until it is to be tried again; false when it is not.
+    /// It does not work, or no longer. Waits until the next attempt; false if there is none.
     pub async fn failed(
         &mut self,
         error: RadioError,

@@ -11,8 +11,8 @@
 //! default-agent
 //! ```
 //!
-//! Then look for the machine in the phone's Bluetooth settings, compare the codes and say `yes` at both. After that
-//! `discoverable off`: a phone that is paired connects without. Only a phone that is paired is let in, and nobody is
+//! Then find the machine in the phone's Bluetooth settings, compare the codes and say `yes` on both. After that
+//! `discoverable off`: a paired phone connects without it. Only a paired phone is admitted, and the user is not
 //! asked again.
 
 use std::{
@@ -45,10 +45,10 @@ use crate::{config::whitepawn::RfcommServed, transport::line::RADIO};
 
 /// The serial port profile (Bluetooth Assigned Numbers, service classes).
 pub const SERIAL_PORT: Uuid = Uuid::from_u128(0x0000_1101_0000_1000_8000_0080_5f9b_34fb);
-/// Asks `BlueZ` for a channel that is free.
+/// Has `BlueZ` choose a free channel.
 const ANY_CHANNEL: u16 = 0;
 
-/// Takes connections until it is stopped or nobody wants them any more. Whatever is wrong with Bluetooth is said once
+/// Accepts connections until it is stopped or the receiver is gone. Each Bluetooth problem is reported once
 /// and waited out.
 pub async fn serve(
     config: RfcommServed,
@@ -85,11 +85,11 @@ pub async fn serve(
     }
 }
 
-/// The registered profile. `BlueZ` serves it by all adapters.
+/// The registered profile. `BlueZ` serves it on all adapters.
 struct Port {
     session: Session,
     profile: ProfileHandle,
-    /// The record was seen; so it is lost if it is not there any more.
+    /// The record was seen; so its absence means that it was lost.
     recorded: bool,
 }
 
@@ -110,7 +110,7 @@ impl Port {
             role: Some(Role::Server),
             channel: Some(config.channel.map_or(ANY_CHANNEL, u16::from)),
             require_authentication: Some(true),
-            // Nobody sits at a board to agree to each connection: that the phone was paired is enough.
+            // No one is at the board to confirm each connection: it is enough that the phone was paired.
             require_authorization: Some(false),
             ..Profile::default()
         };
@@ -146,7 +146,7 @@ impl Port {
                     None => return Err(RadioError::Restarted),
                 },
                 event = events.next() => match event {
-                    // Perhaps with all of Bluetooth, which knows of no profile then: to register once more does no harm.
+                    // Perhaps all of Bluetooth is gone, with the profile: registering again does no harm.
                     Some(SessionEvent::AdapterAdded(_) | SessionEvent::AdapterRemoved(_)) | None => return Err(RadioError::Restarted),
                 },
                 _ = checks.tick() => self.check().await?,
@@ -189,7 +189,7 @@ impl AsyncRead for Line {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match ready!(Pin::new(&mut self.reader).poll_read(cx, buf)) {
-            // So Linux tells that the app has disconnected.
+            // This is how Linux shows that the app has disconnected.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Poll::Ready(Ok(())),
             done => Poll::Ready(done),
         }
@@ -214,7 +214,7 @@ impl AsyncWrite for Line {
     }
 }
 
-/// Hands a connection on, unless the front-end has its hands full.
+/// Hands a connection on, unless the front-end is full.
 fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
     let peer = format!("Bluetooth {}", request.device());
     let place = match connections.try_reserve() {
@@ -227,7 +227,7 @@ fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
     };
     match request.accept() {
         Ok(stream) => {
-            // BlueZ keeps the socket open as well: only the halves shut it down when they are dropped.
+            // BlueZ keeps the socket open as well: only dropping the halves shuts it down.
             let (reader, writer) = stream.into_split();
             debug!(%peer, "connected");
             place.send(Connection {

@@ -1,7 +1,7 @@
 //! The app over a serial line: `/dev/ttyGS0` of a Pi in USB gadget mode, or any UART.
 //!
-//! The port is opened at the start and kept read, raw and without echo: what a port that nobody reads has buffered,
-//! or echoes back, would meet the app's handshake.
+//! The port is opened at the start and read continuously, raw and without echo: data that an unread port has buffered,
+//! or echoes back, would collide with the app's handshake.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use tracing::{info, warn};
 use super::{Connection, Trouble};
 use crate::transport::{Backoff, line::CABLE, serial::SerialPort};
 
-/// A port that stayed open for this long was of use: it is opened again without a long wait.
+/// A port that stayed open for this long was useful: it is opened again without a long wait.
 const OF_USE: Duration = Duration::from_secs(1);
 
 /// Keeps the port open until `stop` is cancelled.

@@ -26,9 +26,9 @@ use crate::{
     vocabulary::{BoardName, ClientId, Command, Event, Outgoing},
 };
 
-/// Connections at once that have not shaken hands, besides the app's. The oldest makes room for one more.
+/// Connections that have not shaken hands, besides the app's. The oldest makes room for one more.
 pub const MAX_GUESTS: usize = 8;
-/// Bytes a connection may send before it shakes hands, where others are there: an app does so first of all, in nine. A line
+/// Bytes a connection may send before it shakes hands, if there are others: an app does so first, in nine bytes. A line
 /// that is alone, such as a serial port, may be as noisy as it likes.
 pub const MAX_GUEST_BYTES: usize = 1024;
 /// Commands that may wait for the board before the app is read again.
@@ -44,11 +44,11 @@ pub struct App {
     pub way: String,
     /// The board it plays on.
     pub board: BoardHandle,
-    /// Whether it is told the piece that a pawn becomes.
+    /// Whether the app is sent the promotion piece.
     pub names_promotion: bool,
-    /// Where it tells what happens.
+    /// Where events are reported.
     pub bus: Bus,
-    /// What keeps the app from coming.
+    /// Why the app cannot connect, if it cannot.
     pub trouble: watch::Receiver<Option<Arc<str>>>,
 }
 
@@ -57,12 +57,12 @@ struct Link {
     peer: Arc<str>,
     line: Line,
     lines: Lines,
-    /// When an unfinished line counts as broken off.
+    /// When an unfinished line is dropped.
     line_ends: Option<Instant>,
-    /// Bytes that have come.
+    /// Bytes received.
     received: usize,
     unread: Option<Unread>,
-    /// That it sends what is no message has been told.
+    /// Whether its invalid data has been reported.
     told_unreadable: bool,
     _lease: Option<DropGuard>,
 }
@@ -82,14 +82,14 @@ impl Link {
     }
 }
 
-/// What every line of the log about an app's way begins with.
+/// The beginning of every log line about this way to the app.
 pub fn span(board: &BoardName, way: &str) -> Span {
     info_span!("whitepawn", %board, %way)
 }
 
 /// Serves connections until `stop` is cancelled.
 ///
-/// The connection that shook hands last is the app's. Others are heard until they do, and disturb nobody.
+/// The connection that shook hands last is the app's. Others are read until they do, without disturbing it.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
     let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
     let span = span(&app.board.name, &app.way);
@@ -124,7 +124,7 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
 }
 
 struct Server {
-    /// Its place among the daemon's clients.
+    /// Its entry among the daemon's clients.
     presence: Presence,
     app: App,
     label: Arc<str>,
@@ -132,15 +132,15 @@ struct Server {
     links: Vec<Link>,
     /// Which of them is the app's.
     active: Option<usize>,
-    /// The link that was heard last: another is heard first next time.
+    /// The link that was served last: another one goes first next time.
     served: usize,
     /// When to ask whether what was sent has arrived.
     asks_at: Option<Instant>,
-    /// The answer is under way. It is of what had been sent when it was asked for, on this connection.
+    /// The pending answer. It is about the bytes sent before the question, on this connection.
     asked: Option<BoxFuture<'static, Option<bool>>>,
     /// The last answer was that something has not arrived.
     unread: bool,
-    /// For the board; they wait here, so that the app never does.
+    /// Commands for the board; they wait here, so that the app never does.
     commands: VecDeque<Command>,
 }
 
@@ -171,7 +171,7 @@ impl Server {
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
                 unread = answer(&mut self.asked) => self.arrived(unread),
-                // Last: an app that talks without end keeps nobody waiting but itself.
+                // Last: an app that talks without end then delays only itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
                     self.passed(index, passed);
@@ -193,7 +193,7 @@ impl Server {
         self.links.push(Link::new(connection));
     }
 
-    /// A link is gone.
+    /// A link is lost.
     fn close(&mut self, index: usize, why: &str) {
         let line = self.links.remove(index).line;
         let (delivery, why) = (line.delivery(), line.farewell().unwrap_or(why));
@@ -262,13 +262,13 @@ impl Server {
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
-    /// A connection has shaken hands, or went on as the app where there is none: it is the app's from now on. Where it is
-    /// among the links afterwards.
+    /// A connection has shaken hands, or acts as the app where there is none: from now on it is the app's. Returns its
+    /// index among the links afterwards.
     fn takes_over(&mut self, index: usize) -> usize {
         let mut place = index;
         if let Some(before) = self.active {
             let peer = self.links[index].peer.clone();
-            // The link before may be dead without anybody having noticed.
+            // The link before may be dead without having been detected.
             self.links.remove(before);
             let why = format!("{peer} has taken its place");
             self.session.taken_over(now(), &why, self.unread);
@@ -279,7 +279,7 @@ impl Server {
         place
     }
 
-    /// Moves that the other end's kernel has acknowledged are not told again, however the connection ends later.
+    /// Moves that the other end's kernel has acknowledged are not sent again, however the connection ends later.
     fn ask_what_arrived(&mut self) {
         self.asks_at = None;
         if self.session.unproven().is_none() {
@@ -290,7 +290,7 @@ impl Server {
         self.asked = unread.map(|unread| unread());
     }
 
-    /// What became of the question.
+    /// The question was answered.
     fn arrived(&mut self, unread: Option<bool>) {
         self.asked = None;
         self.unread = unread == Some(true);
@@ -301,13 +301,13 @@ impl Server {
         }
     }
 
-    /// Another connection is the app's: what is known of the one before does not count for it.
+    /// Another connection is the app's: the answers for the previous one do not apply to it.
     fn forget_answer(&mut self) {
         self.asked = None;
         self.unread = false;
     }
 
-    /// Lines that have begun and do not end are dropped.
+    /// Drops lines that have begun and do not end.
     fn lines_broken(&mut self) {
         let now = Instant::now();
         for index in 0..self.links.len() {
@@ -324,7 +324,8 @@ impl Server {
         }
     }
 
-    /// A link sends what is no message: told once, and only of the app's, or of one that is alone, such as a serial line.
+    /// A link sends data that is not a message: reported once, and only for the app's link or one that is alone, such
+    /// as a serial line.
     fn unreadable(&mut self, index: usize, notice: &Notice) {
         let of_interest = Some(index) == self.active || self.links.len() == 1;
         let told = self.links.get_mut(index).filter(|_| of_interest);
@@ -336,7 +337,7 @@ impl Server {
         }
     }
 
-    /// Does what the session wants done.
+    /// Carries out the session's actions.
     fn act(&mut self) {
         while let Some(action) = self.session.poll_action() {
             match action {
@@ -360,14 +361,14 @@ impl Server {
         }
     }
 
-    /// Tells whoever watches. The log is for whoever knows how bad it is.
+    /// Reports to watchers; the caller logs it, as it knows the severity.
     fn tell(&self, text: String) {
         let client = self.label.clone();
         let event = Event::Client { client, text };
         self.app.bus.tell(Some(&self.app.board.name), event);
     }
 
-    /// What keeps the app from coming is another thing, or nothing any more. The transport has logged it.
+    /// The reason why the app cannot connect has changed or gone. The transport has logged it.
     fn troubled(&mut self) {
         let why = self.app.trouble.borrow_and_update().clone();
         self.tell(match &why {
@@ -377,7 +378,7 @@ impl Server {
         self.presence.change(|client| client.why = why);
     }
 
-    /// Lets everybody see whether the app is there, and what it does.
+    /// Publishes whether the app is connected, and what it does.
     fn appear(&self) {
         let active = self.active.and_then(|index| self.links.get(index));
         let peer = active
@@ -394,7 +395,7 @@ impl Server {
         });
     }
 
-    /// Gives the app's link the next message, if it has taken the one before.
+    /// Gives the app's link the next message, if it has taken the previous one.
     fn send(&mut self) {
         let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
             return;
@@ -408,7 +409,7 @@ impl Server {
     }
 }
 
-/// The answer to a question that is under way.
+/// The answer to a pending question.
 async fn answer(asked: &mut Option<BoxFuture<'static, Option<bool>>>) -> Option<bool> {
     match asked {
         Some(asked) => asked.await,
@@ -416,7 +417,7 @@ async fn answer(asked: &mut Option<BoxFuture<'static, Option<bool>>>) -> Option<
     }
 }
 
-/// What any of the links does next, and which it is. The one after `served` comes first.
+/// The next event of any link, and which link. The one after `served` comes first.
 async fn any(links: &mut [Link], served: usize) -> (usize, Result<Passed, String>) {
     if links.is_empty() {
         return pending().await;

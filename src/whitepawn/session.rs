@@ -1,6 +1,6 @@
 //! The conversation with one app, without I/O: lines and snapshots go in, messages and commands come out.
 //!
-//! It outlives the app's connections: a move made on the board while the app is away is told after its next handshake.
+//! It outlives the app's connections: a move made on the board while the app is away is sent after its next handshake.
 
 use std::{
     collections::VecDeque,
@@ -18,15 +18,15 @@ use crate::{
     vocabulary::{ClientId, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording},
 };
 
-/// Answers that may wait for an app that does not read. It is not read meanwhile.
+/// Answers that may wait for an app that does not read. Meanwhile, nothing is read from it.
 pub const MAX_ANSWERS: usize = 32;
 
-/// What arrives is acknowledged within this time where the other end is near (Linux, delayed acknowledgement).
+/// Received data is acknowledged within this time if the other end is near (Linux, delayed acknowledgement).
 pub const ACK_SOON: Duration = Duration::from_millis(200);
-/// The same, and the time to the other end of the world: what left more recently may still be acknowledged.
+/// The same, plus the time to the other end of the world: data sent more recently may still be acknowledged.
 pub const ACK_WAIT: Duration = Duration::from_secs(1);
 
-/// What the board tells of itself in H1.
+/// How the board introduces itself in H1.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// Of the program.
@@ -35,12 +35,12 @@ pub struct Identity {
     pub serial: String,
 }
 
-/// What a session wants done.
+/// An action that a session requests.
 #[derive(Debug)]
 pub enum Action {
     /// Give this command to the board.
     Ask(Command),
-    /// Tell whoever watches.
+    /// Report this to watchers.
     Tell(Notice),
 }
 
@@ -48,7 +48,7 @@ pub enum Action {
 #[derive(Debug)]
 struct Match {
     kind: GameKind,
-    /// The colour played on the board; none for both.
+    /// The colour played on the board; `None` for both.
     hand: Option<Color>,
     game: Game,
     /// The client's number for its target.
@@ -67,7 +67,7 @@ impl Match {
         }
     }
 
-    /// Whether a move of the hand's is wanted.
+    /// Whether a move of the hand is wanted.
     fn awaits(&self) -> bool {
         self.hand_next() && !self.is_over()
     }
@@ -87,26 +87,26 @@ pub struct Session {
     client: ClientId,
     label: Arc<str>,
     identity: Identity,
-    /// MB names the piece that a pawn becomes.
+    /// Whether MB names the promotion piece.
     names_promotion: bool,
-    /// The app has shaken hands on the connection there is.
+    /// The app has shaken hands on the current connection.
     present: bool,
     on: Option<Match>,
     number: u64,
-    /// What is to be sent.
+    /// What has to be sent.
     outbox: VecDeque<Message>,
     /// What the link is taking now.
     in_flight: Option<Message>,
-    /// The game that it is a move of has ended: it is not told again.
+    /// The move's game has ended: it is not sent again.
     withdrawn: bool,
-    /// Moves that were sent, first to last, and when. Nothing has proved yet that they arrived.
+    /// Moves that were sent, in order, and when. It is not yet proved that they arrived.
     unproven: VecDeque<(Instant, Message)>,
     notices: Notices,
     actions: VecDeque<Action>,
 }
 
 impl Session {
-    /// A conversation of which nothing has been said yet.
+    /// A conversation before its first message.
     pub fn new(client: ClientId, label: Arc<str>, identity: Identity) -> Self {
         Self {
             client,
@@ -125,22 +125,22 @@ impl Session {
         }
     }
 
-    /// Whether MB names the piece that a pawn becomes: the document does not say, and an app may not take it.
+    /// Whether MB names the promotion piece: the document does not say, and an app may not accept it.
     pub fn name_promotion(&mut self, names: bool) {
         self.names_promotion = names;
     }
 
-    /// The next thing to do.
+    /// The next action.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// Whether the app is there: it has shaken hands on the connection there is.
+    /// Whether the app is connected: it has shaken hands on the current connection.
     pub fn is_present(&self) -> bool {
         self.present
     }
 
-    /// Who plays against the hand in the app's game, if one is on.
+    /// The hand's opponent in the app's game, if there is a game.
     pub fn opponent(&self) -> Option<Opponent> {
         self.on.as_ref().map(Match::opponent)
     }
@@ -164,12 +164,12 @@ impl Session {
         self.in_flight.clone()
     }
 
-    /// Whether the app has said enough until it has read what waits for it.
+    /// Whether to stop reading from the app until it has read its pending messages.
     pub fn is_full(&self) -> bool {
         self.outbox.len() >= MAX_ANSWERS && self.present
     }
 
-    /// The link has taken the whole of the message.
+    /// The link has taken the whole message.
     pub fn sent(&mut self, now: Instant) {
         let sent = self.in_flight.take();
         let told_again = |m: &Message| matches!(m, Message::BoardMove(_)) && !self.withdrawn;
@@ -178,7 +178,7 @@ impl Session {
         }
     }
 
-    /// When the first of the moves was sent that may not have arrived.
+    /// When the first of the moves that may not have arrived was sent.
     pub fn unproven(&self) -> Option<Instant> {
         self.unproven.front().map(|(at, _)| *at)
     }
@@ -188,7 +188,7 @@ impl Session {
         self.unproven.clear();
     }
 
-    /// The app's connection is gone, and what was sent longer ago than `delivery` has arrived.
+    /// The app's connection is lost, and what was sent longer ago than `delivery` has arrived.
     pub fn disconnected(&mut self, now: Instant, why: &str, delivery: Duration) {
         let since = |at: Instant| now.saturating_duration_since(at);
         self.unproven.retain(|(at, _)| since(*at) < delivery);
@@ -200,8 +200,8 @@ impl Session {
         }
     }
 
-    /// The app has made another connection, and the one before is closed. `unread`: it has not acknowledged all it was
-    /// sent.
+    /// The app has made another connection, and the previous one is closed. `unread`: it has not acknowledged all it
+    /// was sent.
     pub fn taken_over(&mut self, now: Instant, why: &str, unread: bool) {
         let first = self.unproven();
         let old = first.is_some_and(|at| now.saturating_duration_since(at) >= ACK_WAIT);
@@ -211,8 +211,8 @@ impl Session {
         self.hang_up(why);
     }
 
-    /// Keeps the hand's moves that may not have arrived for the app's next connection; the rest is of no use to anybody
-    /// then. Whether the app was there.
+    /// Keeps the hand's moves that may not have arrived for the app's next connection; the rest is useless then.
+    /// Returns whether the app was connected.
     fn hang_up(&mut self, why: &str) -> bool {
         let moved = |message: &Message| matches!(message, Message::BoardMove(_));
         self.outbox.retain(moved);
@@ -231,14 +231,14 @@ impl Session {
         present
     }
 
-    /// Whether a line is the app's first message: what makes a connection the app's.
+    /// Whether a line is the app's first message: it makes a connection the app's.
     pub fn is_handshake(line: &[u8]) -> bool {
         matches!(swpp::read(line), Ok(Message::HandshakeRequest { .. }))
     }
 
-    /// Whether only an app says such a line.
+    /// Whether only an app sends such a line.
     ///
-    /// After a restart of ours a serial line is as it was, and its app has no reason to shake hands anew.
+    /// After BoardBridge restarts, a serial line is unchanged, and its app has no reason to shake hands again.
     pub fn is_apps(line: &[u8]) -> bool {
         use Message::{AppMove, GameEnded, HandshakeRequest, NewGame};
         matches!(
@@ -263,7 +263,7 @@ impl Session {
             }) => self.new_game(kind, waits_for_board),
             Ok(Message::AppMove(wording)) => self.app_moved(wording),
             Ok(Message::GameEnded(ending)) => self.ended(ending),
-            // What only a board says: an echo, or two boards on one line.
+            // Only a board sends this: it is an echo, or there are two boards on one line.
             Ok(Message::HandshakeResponse { .. } | Message::BoardMove(_)) => {
                 let text = printable(line, MAX_LINE);
                 self.tell(Notice::Unreadable(format!("a board's message: {text}")));
@@ -304,11 +304,11 @@ impl Session {
         };
         let same = |on: &Match| on.kind == kind && on.hand == hand && on.game.is_empty();
         if self.on.as_ref().is_some_and(same) {
-            // Said twice: nothing new, but the board behind may not have heard of it.
+            // Sent twice: nothing new, but the board behind may not have received it.
             self.begin();
             return;
         }
-        // Moves of the game before are nobody's now.
+        // Moves of the previous game no longer concern anyone.
         self.withdraw();
         self.tell(Notice::NewGame { kind, hand });
         self.on = Some(Match {
@@ -374,7 +374,7 @@ impl Session {
                 self.notices.all_is_well();
                 self.state();
             }
-            // Told twice, or the hand's own come back.
+            // Sent twice, or the hand's own move returned.
             None if on
                 .game
                 .last()
@@ -392,7 +392,7 @@ impl Session {
 
     fn ended(&mut self, ending: Ending) {
         let Some(on) = self.on.take() else { return };
-        // Where the hand plays both sides, whoever is to move resigns.
+        // If the hand plays both sides, the side to move resigns.
         let hand = on.hand.unwrap_or(on.game.turn());
         let end = match ending {
             Ending::Aborted => GameEnd::Aborted,
@@ -408,7 +408,7 @@ impl Session {
         });
     }
 
-    /// No move of the game so far is told any more, nor told again.
+    /// The game's moves so far are not sent, nor sent again.
     fn withdraw(&mut self) {
         self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
         self.unproven.clear();
@@ -429,14 +429,14 @@ impl Session {
             return;
         }
         on.told_to_wait = false;
-        // One at a time: what comes after it answers the game that has it.
+        // One at a time: the next one answers the game that includes this one.
         let played = place.answer.first().copied();
         if let Some(m) = played.filter(|_| on.hand_next()) {
             self.hand_moved(m);
         }
     }
 
-    /// The hand has made a move of its own.
+    /// The hand has made its own move.
     fn hand_moved(&mut self, m: Move) {
         let Some(on) = &mut self.on else { return };
         let number = on.number;
@@ -458,7 +458,7 @@ impl Session {
         self.state();
     }
 
-    /// What the app said was dropped.
+    /// The app's message was dropped.
     pub fn refuse(&mut self, notice: Notice) {
         self.tell(notice);
     }
@@ -521,7 +521,7 @@ mod tests {
             self.acts();
         }
 
-        /// What the conversation wants of the board is done.
+        /// Carries out what the conversation wants of the board.
         fn acts(&mut self) {
             while let Some(action) = self.session.poll_action() {
                 if let Action::Ask(command) = action {

@@ -1,4 +1,4 @@
-//! The app over TCP: no phone does that today, but simulated apps, bridges and others of our own do.
+//! The app over TCP: no phone does that today, but simulated apps, bridges and other `BoardBridge`s do.
 
 use std::{
     fmt::Write as _,
@@ -58,12 +58,12 @@ pub async fn serve(
     }
 }
 
-/// Tables of the kernel's being read at once, each by a thread of its own: with many connections in them that takes long.
+/// Kernel tables being read at once, each by a thread of its own: with many connections in them that takes long.
 const MAX_READING: usize = 1;
 static READING: Semaphore = Semaphore::const_new(MAX_READING);
 
-/// Asks the kernel, apart from the daemon's one thread. A question to the socket itself (`SIOCOUTQ`) would be quicker, but
-/// needs unsafe code, and no well-kept crate has it.
+/// Asks the kernel, outside the daemon's one thread. Asking the socket itself (`SIOCOUTQ`) would be quicker, but
+/// needs unsafe code, and no maintained crate offers it.
 fn asking(local: SocketAddr, peer: SocketAddr) -> Unread {
     Box::new(move || {
         Box::pin(async move {
@@ -78,9 +78,9 @@ fn asking(local: SocketAddr, peer: SocketAddr) -> Unread {
     })
 }
 
-/// Whether the kernel still keeps bytes for this peer: sent, but not acknowledged. Linux tells in `/proc/self/net/tcp`
-/// (`proc(5)`; a service without `/proc/net` has that too): the addresses in hexadecimal, the bytes of each 32-bit word in the
-/// machine's order, and the queues. Nothing where that is not to be had.
+/// Whether the kernel still holds bytes for this peer: sent, but not acknowledged. Linux lists that in
+/// `/proc/self/net/tcp` (`proc(5)`; a service without `/proc/net` has that too): the addresses in hexadecimal, the
+/// bytes of each 32-bit word in the machine's order, and the queues. `None` if that is not available.
 fn is_unread(local: SocketAddr, peer: SocketAddr) -> Option<bool> {
     let table = if local.is_ipv4() { "tcp" } else { "tcp6" };
     let table = format!("/proc/self/net/{table}");

@@ -1,15 +1,15 @@
-//! What keeps the app from coming, for whoever shows it.
+//! What keeps the app from connecting.
 
 use std::{fmt::Display, sync::Arc};
 
 use tokio::sync::watch;
 
-/// What keeps the app from coming by its way, and what to do. The transport says so, the front-end shows it.
+/// What keeps the app from connecting this way, and what to do. The transport sets it, the front-end shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble(watch::Sender<Option<Arc<str>>>);
 
 impl Trouble {
-    /// This is wrong; whether anything else, or nothing, was before.
+    /// This is wrong; returns whether that is a change.
     pub fn is(&self, why: impl Display) -> bool {
         self.becomes(Some(why.to_string().into()))
     }
@@ -19,7 +19,7 @@ impl Trouble {
         self.becomes(None);
     }
 
-    /// What is wrong now, for whoever waits for it to change.
+    /// The current problem, to wait for changes.
     pub fn subscribe(&self) -> watch::Receiver<Option<Arc<str>>> {
         self.0.subscribe()
     }

@@ -1,5 +1,5 @@
 //! The Citrine's lines as types, and back. Source: "Communicating with the Novag Citrine" (2016) and the
-//! manuals of its sister boards; see `docs/protocols.md`.
+//! manuals of its sister boards; see `PROTOCOL.md`.
 
 use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Rank, Role, Square,

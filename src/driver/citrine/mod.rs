@@ -1,6 +1,6 @@
 //! The Novag Citrine and its sister boards (57600 baud 8N1, lines ended by CR LF).
 //!
-//! Sources: "Communicating with the Novag Citrine" (2016) and public drivers' habits, see `docs/protocols.md`.
+//! Sources: "Communicating with the Novag Citrine" (2016) and public drivers' habits, see `PROTOCOL.md`.
 //! What shaped this driver:
 //!
 //! - The board loses commands that come too close: all go through a [`Pacer`].

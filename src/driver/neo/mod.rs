@@ -1,6 +1,6 @@
 //! The Miko Neo, formerly Square Off Neo (Bluetooth LE): senses squares, not pieces, and moves its own pieces.
 //!
-//! Source: "Miko Neo communication protocol" and captures of a real board, see `docs/protocols.md`. What shaped
+//! Source: "Miko Neo communication protocol" and captures of a real board, see `PROTOCOL.md`. What shaped
 //! this driver:
 //!
 //! - Every write is answered; the next one waits for that ([`crate::driver::outbox`]), and while the motor runs nothing is

@@ -1,6 +1,6 @@
 //! Any board that speaks SWPP, over a serial line, TCP or Bluetooth LE: here `BoardBridge` is the app.
 //!
-//! Source: the protocol's document and the field notes, see `docs/protocols.md`. What shaped this driver:
+//! Source: the protocol's document and the field notes, see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board is asked once whether it is there ([`handshake`]), and acknowledges nothing afterwards: what a link has
 //!   taken counts as shown. Moves that follow each other keep their distance ([`MOVE_WAIT`]), so that the hand

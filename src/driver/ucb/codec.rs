@@ -1,4 +1,4 @@
-//! The UCB's lines as types, and back. Source: "Novag UCB Communications", see `docs/protocols.md`.
+//! The UCB's lines as types, and back. Source: "Novag UCB Communications", see `PROTOCOL.md`.
 
 use shakmaty::{Chess, File, Move, Position, Rank, Role, Square};
 

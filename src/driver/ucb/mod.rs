@@ -1,6 +1,6 @@
 //! The Novag Universal Chess Board (9600 baud 8N1, lines ended by CR LF).
 //!
-//! Source: "Novag UCB Communications", see `docs/protocols.md`. What shaped this driver:
+//! Source: "Novag UCB Communications", see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board has no input buffer and acknowledges nothing. Lines keep their distance, and a shown move is
 //!   followed by nothing until it was made, confirmed, or [`Timing::move_wait`] ran out.

@@ -4,21 +4,21 @@ use thiserror::Error;
 
 use super::Wanted;
 
-/// Why a board is not reached over Bluetooth.
+/// Why a board cannot be reached over Bluetooth.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BleError {
-    /// There is no Bluetooth service to talk to.
+    /// The Bluetooth service is not running.
     #[error(
         "Bluetooth does not answer ({0}): is it installed and running? `sudo apt install bluez`, then `sudo systemctl \
          start bluetooth`"
     )]
     NoBluetooth(String),
-    /// The service is there, but no adapter.
+    /// The service runs, but there is no such adapter.
     #[error("{}", no_adapter(.wanted.as_deref(), .there))]
     NoAdapter {
         /// The one asked for.
         wanted: Option<String>,
-        /// Those there are.
+        /// The adapters found.
         there: Vec<String>,
     },
     /// The adapter is switched off.
@@ -26,7 +26,7 @@ pub enum BleError {
         "Bluetooth is off ({adapter}): switch it on, for instance with `bluetoothctl power on` or `rfkill unblock bluetooth`"
     )]
     Off {
-        /// Which.
+        /// Which one.
         adapter: String,
     },
     /// This user may not use Bluetooth.
@@ -43,7 +43,7 @@ pub enum BleError {
         /// What was seen.
         seen: Vec<String>,
     },
-    /// The board was seen, but does not let itself be connected.
+    /// The board was seen, but refuses the connection.
     #[error(
         "{name} cannot be connected ({why}): switch it off and on, and close other apps that use it"
     )]
@@ -53,7 +53,7 @@ pub enum BleError {
         /// What the system says.
         why: String,
     },
-    /// The board is connected, but nobody says what it offers.
+    /// The board is connected, but its services are unknown.
     #[error(
         "{name} is connected, but Bluetooth does not tell its services; this is tried again. If it goes on, restart \
          Bluetooth: `sudo systemctl restart bluetooth`"
@@ -84,24 +84,24 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
-/// D-Bus errors by which this user may not use Bluetooth.
+/// D-Bus errors that mean that this user may not use Bluetooth.
 const DENIED: [&str; 3] = ["AccessDenied", "NotAuthorized", "NotPermitted"];
-/// D-Bus errors by which there is no service, told by a bus that is there.
+/// D-Bus errors that mean that the service is not running, although the bus is.
 const NO_SERVICE: [&str; 2] = ["ServiceUnknown", "NameHasNoOwner"];
 
 /// Whether it is a D-Bus error of one of these names.
 fn is_one_of(error: &btleplug::Error, names: &[&str]) -> bool {
-    // The name is shown only so.
+    // The error shows its name only in its text.
     let shown = format!("{error:?}");
     names.iter().any(|name| shown.contains(name))
 }
 
-/// Whether the bus has answered so: the connection to it lives.
+/// Whether the bus answered with an error: the connection to it is alive.
 pub(super) fn is_answer(error: &btleplug::Error) -> bool {
     is_one_of(error, &DENIED) || is_one_of(error, &NO_SERVICE)
 }
 
-/// What an error of the Bluetooth service means, before there is a board.
+/// Translates an error of the Bluetooth service that concerns no board.
 pub(crate) fn session(error: &btleplug::Error) -> BleError {
     if is_one_of(error, &DENIED) {
         BleError::NotAllowed
@@ -110,7 +110,7 @@ pub(crate) fn session(error: &btleplug::Error) -> BleError {
     }
 }
 
-/// What an error while connecting means.
+/// Translates an error while connecting.
 pub(super) fn connect(name: &str, error: &btleplug::Error) -> BleError {
     match session(error) {
         BleError::NotAllowed => BleError::NotAllowed,

@@ -21,20 +21,20 @@ use crate::{
     vocabulary::{Channel, Outcome, Outgoing, Request},
 };
 
-/// Requests that may wait. A driver asks one at a time.
+/// Requests that may wait. A driver makes one at a time.
 const MAX_REQUESTS: usize = 64;
-/// Values that may wait for the board's task. A board sends some ten a second at most; what is more is dropped,
-/// and the recogniser lives without it.
+/// Values that may wait for the board's task. A board sends about ten a second at most; more are dropped,
+/// which the recogniser tolerates.
 const MAX_WAITING: usize = 256;
 /// How long a request may take: the attribute protocol itself gives a request 30 s, a board answers in 0.2.
 pub const REQUEST_WAIT: Duration = Duration::from_secs(10);
-/// How often the system is asked whether the link still stands: a disconnect that was not told.
+/// How often the system is asked whether the link is still up: a disconnect may go unreported.
 const CHECK: Duration = Duration::from_secs(5);
-/// Characteristics that are named where the right one is missing: a home-made board has a handful.
+/// Characteristics listed when the right one is missing: a home-made board has a handful.
 const MAX_NAMED: usize = 16;
 /// Ways to write a characteristic.
 const WRITTEN: CharPropFlags = CharPropFlags::WRITE.union(CharPropFlags::WRITE_WITHOUT_RESPONSE);
-/// Ways to hear of its new values.
+/// Ways to receive its new values.
 const NOTIFIED: CharPropFlags = CharPropFlags::NOTIFY.union(CharPropFlags::INDICATE);
 
 /// An open link.
@@ -103,9 +103,9 @@ impl GattLink {
                             break None;
                         }
                     }
-                    // The hub that tells it lives as long as this; what was missed is asked for.
+                    // The hub that sends it lives as long as this; a missed message is made up for by asking.
                     Ok(lost) = losses.recv() => match lost {
-                        // It may be an old link that was lost.
+                        // It may be about an old link that was lost.
                         Lost::Device(gone) if gone == id => check.reset_immediately(),
                         Lost::Device(_) => {}
                         Lost::Adapter => break Some(format!("Bluetooth was switched off ({})", hub.name)),
@@ -124,7 +124,7 @@ impl GattLink {
             };
             drop(answer);
             if let Some(why) = why {
-                // The board's task may be gone by now.
+                // The board's task may have ended by now.
                 let _ = sender.send(Err(why)).await;
             }
             drop(sender);
@@ -137,14 +137,14 @@ impl GattLink {
         Ok(Self { requests, incoming })
     }
 
-    /// Takes over one request. Drivers ask one at a time, so that there is always room.
+    /// Accepts one request. Drivers make one at a time, so that there is always room.
     pub fn send(&mut self, outgoing: &Outgoing) {
         if self.requests.try_send(outgoing.clone()).is_err() {
             debug!("a request is dropped: the link is ending");
         }
     }
 
-    /// Waits for what comes. May be dropped at any time without losing anything.
+    /// Waits for input. Cancel safe: nothing is lost.
     ///
     /// # Errors
     /// Why the link is broken, for the player.
@@ -156,7 +156,7 @@ impl GattLink {
     }
 }
 
-/// Whether `BlueZ` says that this has been subscribed to before.
+/// Whether `BlueZ` says that this was already subscribed to.
 fn is_subscribed(error: &btleplug::Error) -> bool {
     let text = error.to_string();
     ["Already notifying", "In Progress", "InProgress"]
@@ -164,7 +164,7 @@ fn is_subscribed(error: &btleplug::Error) -> bool {
         .any(|known| text.contains(known))
 }
 
-/// What to say of a characteristic that is not there: which ones could be meant.
+/// The message for a missing characteristic: lists those that could be meant.
 fn missing(uuid: Uuid, there: &BTreeSet<Characteristic>) -> String {
     let usable = there.iter().filter_map(|characteristic| {
         let has = |flags| characteristic.properties.intersects(flags);
@@ -187,7 +187,7 @@ fn missing(uuid: Uuid, there: &BTreeSet<Characteristic>) -> String {
     )
 }
 
-/// As the configuration takes it, and makers write it: short where it is one of Bluetooth's short ones.
+/// As the configuration takes it and makers write it: short if it has a short form.
 fn written(uuid: Uuid) -> String {
     match uuid.to_ble_u16() {
         Some(short) => format!("{short:04x}"),
@@ -195,7 +195,7 @@ fn written(uuid: Uuid) -> String {
     }
 }
 
-/// One request, and the value it brings.
+/// One request, and the value it returns.
 async fn carry_out(
     peripheral: Peripheral,
     outgoing: Outgoing,
@@ -219,7 +219,7 @@ async fn carry_out(
                 .map(|()| None),
             Request::Read => peripheral.read(&characteristic).await.map(Some),
             Request::Subscribe => match peripheral.subscribe(&characteristic).await {
-                // BlueZ keeps what was subscribed to over a lost link.
+                // BlueZ keeps subscriptions after a lost link.
                 Err(error) if is_subscribed(&error) => Ok(None),
                 other => other.map(|()| None),
             },

@@ -1,7 +1,7 @@
-//! Bluetooth LE, by btleplug: boards found by name or address, one scan an adapter, however many look.
+//! Bluetooth LE, by btleplug: boards found by name or address, with one scan per adapter for all boards.
 //!
 //! [`Radio`] is the machine's Bluetooth, shared by all boards of a daemon. It is opened when the first board
-//! needs it, and anew after it failed.
+//! needs it, and again after a failure.
 
 pub(crate) mod error;
 mod link;
@@ -28,28 +28,28 @@ pub use self::{
 };
 
 /// How long a board is looked for before the player is told what was seen instead. An advertiser is seen within
-/// seconds; the pause after it lets other boards connect in quiet.
+/// seconds; the pause after it lets other boards connect undisturbed.
 pub const SEEK_WAIT: Duration = Duration::from_secs(20);
 /// How long connecting may take. `BlueZ` itself gives up after some 25 s; a board in reach takes less than 2.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(15);
-/// How long the board may take to tell its services (1.9 s in the captures).
+/// How long the board may take to list its services (1.9 s in the captures).
 pub const DISCOVER_WAIT: Duration = Duration::from_secs(15);
-/// How long Bluetooth may take to answer anything else.
+/// How long any other Bluetooth call may take.
 pub const CALL_WAIT: Duration = Duration::from_secs(10);
-/// Lost links that may wait to be heard of. A link that misses one asks by itself before long.
+/// Lost links that may wait to be reported. A link that misses one finds out soon by asking.
 const MAX_LOSSES: usize = 64;
 
-/// Which board is wanted.
+/// Which board to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The one of this name, or any whose name begins so.
+    /// The one with this name, or any whose name begins with it.
     Name(String),
     /// The one at this address.
     Address(String),
 }
 
 impl Wanted {
-    /// The device that is meant: a whole name before one that only begins so.
+    /// The matching device: an exact name before one that only begins with it.
     fn find<'a>(&self, seen: &'a [Seen]) -> Option<&'a Seen> {
         let name =
             |seen: &&Seen, fits: &dyn Fn(&str) -> bool| seen.name.as_deref().is_some_and(fits);
@@ -84,7 +84,7 @@ pub struct BleBoard {
     pub radio: Radio,
     /// Which board.
     pub wanted: Wanted,
-    /// Which adapter, such as `hci0`; the first one if nothing is given.
+    /// Which adapter, such as `hci0`; the first one by default.
     pub adapter: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl BleBoard {
         let seen = self.find(&adapter).await?;
         let name = seen.name.clone().unwrap_or_else(|| seen.address.clone());
         info!(%name, address = %seen.address, "found");
-        // Adapters do not like to connect to two devices at once, nor while they scan.
+        // Many adapters fail to connect to two devices at once, or while they scan.
         let _turn = adapter.connecting.acquire().await;
         let peripheral = seen.peripheral;
         let failed = |why: String| BleError::Connect {
@@ -109,7 +109,7 @@ impl BleBoard {
         match connected {
             Err(_) => {
                 let linked = timeout(CALL_WAIT, peripheral.is_connected()).await;
-                // Whatever it is at, it must not hold the board.
+                // Whatever state it is in, it must not keep the board.
                 let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
                 return Err(match linked {
                     Ok(Ok(true)) => BleError::NoServices { name },
@@ -197,10 +197,10 @@ impl fmt::Debug for Radio {
     }
 }
 
-/// A link is gone, or may be.
+/// A link is lost, or may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// The one to this device.
+    /// The link to this device.
     Device(PeripheralId),
     /// Every link: the adapter was switched off.
     Adapter,
@@ -208,16 +208,16 @@ pub(super) enum Lost {
 
 /// One adapter and everything that uses it, on a D-Bus connection of its own.
 ///
-/// A connection says which signals it wants. When it wants those of one device no more, dbus-daemon (1.14) removes the newest such
-/// wish, whichever device that is of. So the first wish of a connection is one for the whole adapter, and is never withdrawn:
-/// whatever else is removed, every signal still comes.
+/// A connection subscribes to signals. When it unsubscribes from those of one device, dbus-daemon (1.14) removes the
+/// newest such subscription, whichever device it is for. So the first subscription of a connection is for the whole
+/// adapter, and is never removed: whatever else is removed, every signal still arrives.
 pub(super) struct Hub {
     pub name: String,
     pub adapter: Adapter,
     losses: broadcast::Sender<Lost>,
     /// Reads the signals of the whole adapter.
     _listening: AbortOnDropHandle<()>,
-    /// Connecting is done by one board at a time.
+    /// Only one board connects at a time.
     pub connecting: Semaphore,
     view: Mutex<Option<watch::Sender<View>>>,
 }
@@ -228,7 +228,7 @@ impl Radio {
         let found = timeout(CALL_WAIT, self.adapters()).await;
         let adapters = match found {
             Ok(Ok(adapters)) => adapters,
-            // The bus lives; a connection is never closed by btleplug, so that each new one would be one more for good.
+            // The bus is alive; btleplug never closes a connection, so each new one would be leaked.
             Ok(Err(error)) if error::is_answer(&error) => return Err(error::session(&error)),
             failed => {
                 // The connections may be dead: the next attempt makes new ones.
@@ -265,7 +265,7 @@ impl Radio {
         Ok(hub)
     }
 
-    /// Every adapter with its name.
+    /// All adapters with their names.
     async fn adapters(&self) -> btleplug::Result<Vec<(String, Adapter)>> {
         let mut manager = self.0.manager.lock().await;
         let manager = match &mut *manager {
@@ -279,7 +279,7 @@ impl Radio {
         adapters(manager).await
     }
 
-    /// What is seen within `wait`, by the adapter named or the first one.
+    /// The devices seen within `wait`, by the named adapter or the first one.
     ///
     /// # Errors
     /// [`BleError`], worded for the player.
@@ -298,10 +298,10 @@ impl Radio {
         }
     }
 
-    /// Waits until every link is closed: at the end of a daemon.
+    /// Waits until every link is closed, when the daemon ends.
     pub async fn close(&self) {
         self.0.closing.close();
-        // A controller that hangs must not hold up the end.
+        // A hung controller must not delay the end.
         let _ = timeout(CALL_WAIT, self.0.closing.wait()).await;
         self.0.closing.reopen();
     }
@@ -325,7 +325,7 @@ async fn adapters(manager: &Manager) -> btleplug::Result<Vec<(String, Adapter)>>
 }
 
 impl Hub {
-    /// Opens the adapter of this name, and listens before anything else is asked for.
+    /// Opens the adapter with this name, and subscribes to its signals before asking for anything else.
     async fn open(name: &str) -> Result<Self, BleError> {
         let opened = async {
             let manager = Manager::new().await?;
@@ -347,7 +347,7 @@ impl Hub {
                     CentralEvent::StateUpdate(CentralState::PoweredOff) => Lost::Adapter,
                     _ => continue,
                 };
-                // There may be no link.
+                // There may not be a link.
                 let _ = lost.send(loss);
             }
         });
@@ -366,7 +366,7 @@ impl Hub {
         self.losses.subscribe()
     }
 
-    /// What the adapter sees from now on. It scans as long as somebody holds this.
+    /// What the adapter sees from now on. It scans while a receiver exists.
     async fn watch(self: &Arc<Self>) -> watch::Receiver<View> {
         let mut view = self.view.lock().await;
         if let Some(sender) = &*view
@@ -380,7 +380,7 @@ impl Hub {
         receiver
     }
 
-    /// Ends the scan if nobody watches any more.
+    /// Ends the scan if no receiver is left.
     pub async fn end_scan(&self, sender: &watch::Sender<View>) -> bool {
         let mut view = self.view.lock().await;
         let unwatched = sender.receiver_count() == 0;

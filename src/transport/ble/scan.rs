@@ -1,4 +1,4 @@
-//! One scan for everybody who looks for a board on an adapter.
+//! One scan per adapter, shared by all boards that are looked for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,24 +15,24 @@ use uuid::Uuid;
 
 use super::{BleError, CALL_WAIT, Hub, error};
 
-/// How often the list of devices is read. A name that comes with the scan response changes no list and makes no
-/// event of its own.
+/// How often the list of devices is read. A name that comes with the scan response does not change the list or cause an
+/// event.
 const LOOK: Duration = Duration::from_millis(300);
-/// Devices kept at most. A fair has some hundred in the air; a board's neighbours are few.
+/// Devices kept at most. A fair has some hundred in range; a board's neighbours are few.
 pub const MAX_SEEN: usize = 256;
-/// Names told to the player at most.
+/// Names listed for the player at most.
 const MAX_NAMES: usize = 12;
 
-/// A device in reach.
+/// A device in range.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The device.
     pub(super) peripheral: Peripheral,
-    /// Its name, if it told one.
+    /// Its name, if known.
     pub name: Option<String>,
     /// Its address.
     pub address: String,
-    /// How well it is heard, in dBm.
+    /// Its signal strength, in dBm.
     pub rssi: Option<i16>,
     /// The services it advertises.
     pub services: Vec<Uuid>,
@@ -48,7 +48,7 @@ pub struct View {
 }
 
 impl View {
-    /// The names of what is seen, those without one by address last.
+    /// The names of the devices seen; those without a name by address, last.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .seen
@@ -67,7 +67,7 @@ impl View {
     }
 }
 
-/// Scans until nobody watches.
+/// Scans until no receiver is left.
 pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -77,7 +77,7 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
         if hub.end_scan(&sender).await {
             break;
         }
-        // To start a scan would switch Bluetooth on, which is the user's to do.
+        // Starting a scan would switch Bluetooth on, which is up to the user.
         if hub.adapter.adapter_state().await.ok() == Some(CentralState::PoweredOff) {
             scanning = false;
             let adapter = hub.name.clone();
@@ -145,12 +145,12 @@ async fn stop(hub: &Hub) {
 async fn look(hub: &Hub) -> btleplug::Result<Vec<Seen>> {
     let mut seen = Vec::new();
     for peripheral in hub.adapter.peripherals().await?.into_iter().take(MAX_SEEN) {
-        // It may have gone since.
+        // It may have disappeared since.
         let Ok(Some(properties)) = peripheral.properties().await else {
             continue;
         };
         let address = properties.address.to_string();
-        // BlueZ makes a name of the address where none was told.
+        // BlueZ uses the address as a name if there is none.
         let told = |name: &String| *name != address.replace(':', "-");
         let name = properties.advertisement_name.or(properties.local_name);
         seen.push(Seen {

@@ -1,4 +1,4 @@
-//! One central's connection: what it writes becomes a stream, and the lines that come back become notifications.
+//! One central's connection: its writes become a stream, and the lines that come back become notifications.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -23,16 +23,16 @@ use crate::{
     whitepawn::Connection,
 };
 
-/// Bytes that wait in each direction between the radio and the front-end: some hundred messages.
+/// Bytes that wait in each direction between the radio and the front-end: about a hundred messages.
 const BUFFER: usize = 4096;
 /// The longest value of a characteristic, in bytes (Bluetooth Core, ATT 3.2.9); a line without an end is cut there.
 const MAX_VALUE: usize = 512;
-/// What of a packet is no value of a notification, in bytes: 3, and 2 more for a central that takes several in one
+/// Bytes of a packet that are not part of a notification's value: 3, and 2 more for a central that takes several in one
 /// packet (Bluetooth Core, ATT 3.4.7.1 and 3.4.7.4). `BlueZ` cuts off what does not fit.
 const HEADER: usize = 5;
-/// How long an app may want nothing while the board has something to say. It subscribes before it writes.
+/// How long an app may be unsubscribed while the board has something to send. It subscribes before it writes.
 const SUBSCRIBE_WAIT: Duration = Duration::from_secs(10);
-/// Notifications after which `BlueZ` has to show that it keeps up: it takes them without an answer.
+/// Notifications after which `BlueZ` has to prove that it keeps up: it accepts them without an answer.
 const WINDOW: usize = 32;
 
 /// The one subscription of all centrals.
@@ -41,36 +41,36 @@ pub(super) type Notifier = Arc<Mutex<CharacteristicNotifier>>;
 /// Why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The central is gone.
+    /// The central has disconnected.
     Left,
-    /// It wants no more notifications.
+    /// It has unsubscribed.
     Unsubscribed,
-    /// It wrote more than can be kept.
+    /// It wrote more than can be buffered.
     Overrun,
     /// The front-end has closed the stream.
     Closed,
     /// It writes, but does not listen.
     Deaf,
-    /// Bluetooth does not keep up, or not at all.
+    /// Bluetooth does not keep up, or does not answer.
     Stuck,
-    /// The board leaves the air.
+    /// The board stops advertising and serving.
     Leaving,
 }
 
 /// What a central's task needs.
 pub(super) struct Central {
-    /// The adapter it came by.
+    /// The adapter it uses.
     pub adapter: Adapter,
     /// All centrals.
     pub centrals: Arc<Centrals>,
     /// The subscription.
     pub notifier: watch::Receiver<Option<Notifier>>,
-    /// The board leaves the air.
+    /// Cancelled when the board stops serving.
     pub leave: CancellationToken,
 }
 
 impl Central {
-    /// Serves a central until one of the two ends it; whether its link has ended too, as far as is known.
+    /// Serves a central until one of the two ends it; returns whether its link has ended too, as far as known.
     pub async fn serve(self, fresh: Fresh, connections: mpsc::Sender<Connection>) -> bool {
         let Fresh {
             address,
@@ -122,7 +122,7 @@ impl Central {
         match end {
             End::Left => {}
             End::Unsubscribed => {
-                // BlueZ also says so when the link is lost.
+                // BlueZ also reports this when the link is lost.
                 let again = self.centrals.idle(address);
                 tokio::select! {
                     biased;
@@ -131,7 +131,7 @@ impl Central {
                     () = self.leave.cancelled() => self.disconnect(address).await,
                 }
             }
-            // From these it is taken, so that it sees.
+            // In all other cases its link is cut, so that it notices.
             _ => self.disconnect(address).await,
         }
         self.centrals.forget(address);
@@ -149,7 +149,7 @@ impl Central {
         }
     }
 
-    /// Notifies what the front-end says, a line a notification.
+    /// Notifies what the front-end sends, one line per notification.
     async fn outgoing(&self, mut reader: ReadHalf<DuplexStream>, room: impl Fn() -> usize) -> End {
         let mut said = BytesMut::with_capacity(BUFFER);
         let mut notifier = self.notifier.clone();
@@ -193,14 +193,14 @@ async fn incoming(
     }
     while let Some(value) = writes.recv().await {
         if writer.write_all(&value).await.is_err() {
-            // The front-end has closed the stream; what it said before is on its way still.
+            // The front-end has closed the stream; what it sent before is still on its way.
             std::future::pending::<()>().await;
         }
     }
     End::Unsubscribed
 }
 
-/// Sends one notification, as soon as anybody wants any.
+/// Sends one notification, once there is a subscriber.
 async fn notify(notifier: &mut watch::Receiver<Option<Notifier>>, value: &[u8]) -> Result<(), End> {
     loop {
         let current = notifier.borrow_and_update().clone();
@@ -211,7 +211,7 @@ async fn notify(notifier: &mut watch::Receiver<Option<Notifier>>, value: &[u8]) 
                 Err(_) => return Err(End::Deaf),
             }
         };
-        // D-Bus gets on with sending.
+        // Lets D-Bus send.
         yield_now().await;
         let mut current = current.lock().await;
         match current.notify(value.to_vec()).await {
@@ -228,7 +228,7 @@ async fn notify(notifier: &mut watch::Receiver<Option<Notifier>>, value: &[u8]) 
     }
 }
 
-/// Waits until the central is gone.
+/// Waits until the central has disconnected.
 async fn left(adapter: &Adapter, address: Address) {
     if let Err(error) = watch_link(adapter, address).await {
         debug!(%address, %error, "its link is not known");
@@ -250,7 +250,7 @@ async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<()> {
     Ok(())
 }
 
-/// The next whole line with its end, or as much of one as a value may have.
+/// The next whole line with its end, or as much of it as a value can hold.
 fn next_line(said: &mut BytesMut) -> Option<BytesMut> {
     let end = said.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
     let end = end.or_else(|| (said.len() >= MAX_VALUE).then_some(MAX_VALUE))?;

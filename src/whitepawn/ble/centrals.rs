@@ -1,4 +1,4 @@
-//! Who is connected, and what they wrote: filled by `BlueZ`'s calls, emptied by one task a central.
+//! The connected centrals, and what they wrote: filled by `BlueZ`'s calls, emptied by one task per central.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -15,20 +15,20 @@ use bluer::{
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_util::sync::CancellationToken;
 
-/// Centrals at once. A controller keeps some seven links.
+/// Centrals at once. A controller supports some seven links.
 pub(super) const MAX_CENTRALS: usize = 8;
 /// Writes that wait for the front-end. An app writes one message a write, and few a second.
 const MAX_WRITES: usize = 64;
-/// The MTU before any other is agreed on, in bytes (Bluetooth Core, ATT 3.2.8).
+/// The MTU before another one is agreed on, in bytes (Bluetooth Core, ATT 3.2.8).
 const DEFAULT_MTU: u16 = 23;
 
-/// A central that has come.
+/// A central that has connected.
 pub(super) struct Fresh {
     /// Its address.
     pub address: Address,
     /// What it writes; it ends with the connection.
     pub writes: mpsc::Receiver<Vec<u8>>,
-    /// What is known of its link.
+    /// The state of its link.
     pub link: Arc<Link>,
 }
 
@@ -36,22 +36,22 @@ pub(super) struct Fresh {
 pub(super) struct Link {
     /// The longest packet that was agreed on, in bytes.
     pub mtu: AtomicU16,
-    /// It wrote more than could be kept.
+    /// It wrote more than could be buffered.
     pub overrun: AtomicBool,
-    /// The connection ends, even if the front-end takes nothing.
+    /// Cancelled when the connection ends, even if the front-end reads nothing.
     pub end: CancellationToken,
 }
 
-/// How far a central has come.
+/// The state of a central.
 enum Known {
     /// It is connected to the front-end.
     Open {
         writes: mpsc::Sender<Vec<u8>>,
         link: Arc<Link>,
     },
-    /// Its connection ends; until that is done it may not write.
+    /// Its connection is ending; until that is done it may not write.
     Closing,
-    /// It has a link, and may begin again: that is told by the token.
+    /// It has a link, and may begin again: the token reports that.
     Idle(CancellationToken),
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Centrals {
 }
 
 impl Centrals {
-    /// Nobody, and where those who come are to be met.
+    /// No central, and the channel on which new ones are reported.
     pub fn new() -> (Arc<Self>, mpsc::Receiver<Fresh>) {
         let (sender, fresh) = mpsc::channel(MAX_CENTRALS);
         let centrals = Self {
@@ -82,11 +82,11 @@ impl Centrals {
         (Arc::new(centrals), fresh)
     }
 
-    /// A central writes. What cannot be kept ends its connection: a message that is lost unseen would be worse.
+    /// A central writes. Data that cannot be buffered ends its connection: silently losing a message would be worse.
     pub fn wrote(&self, address: Address, mtu: u16, value: Vec<u8>) -> ReqResult<()> {
         let mut all = self.lock();
         let known = self.meet(&mut all, address)?;
-        // It is on its way out.
+        // Its connection is ending.
         let Known::Open { writes, link } = known else {
             return Err(ReqError::NotPermitted);
         };
@@ -102,7 +102,7 @@ impl Centrals {
         }
     }
 
-    /// Whether nobody is there.
+    /// Whether no central is connected.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
@@ -119,19 +119,19 @@ impl Centrals {
         self.lock().values_mut().for_each(Known::close);
     }
 
-    /// Its connection has ended, but not its link. Tells when it begins again.
+    /// Its connection has ended, but not its link. The token reports when it begins again.
     pub fn idle(&self, address: Address) -> CancellationToken {
         let again = CancellationToken::new();
         self.lock().insert(address, Known::Idle(again.clone()));
         again
     }
 
-    /// It has gone, and may come again.
+    /// It has disconnected, and may come again.
     pub fn forget(&self, address: Address) {
         self.lock().remove(&address);
     }
 
-    /// What is known of a central; one that has no connection gets one.
+    /// The state of a central; one that has no connection gets one.
     fn meet<'a>(
         &self,
         all: &'a mut HashMap<Address, Known>,
@@ -164,7 +164,7 @@ impl Centrals {
             writes,
             link: Arc::clone(&link),
         };
-        // Nobody meets them any more when the board leaves the air.
+        // No one receives them once the board stops serving.
         self.fresh
             .try_send(fresh)
             .map_err(|_| ReqError::NotPermitted)?;

@@ -1,13 +1,13 @@
 //! The board as a Bluetooth LE peripheral: a service that an app finds, writes to, and is notified by.
 //!
-//! What `BlueZ` does shapes it:
-//! - It tells that somebody subscribed, but not who: a central is known by its first write, and not before. Whoever else
-//!   is connected, such as a keyboard, is left alone. Notifications reach every central that subscribed.
-//! - The other way it offers, a socket for each subscription, would tell who. But a phone that has been paired and comes
-//!   back is subscribed already, and then `BlueZ` opens no socket (`gatt_ccc_write_cb` in `src/gatt-database.c`).
-//! - It responds to writes itself as soon as writes without response are allowed, so nobody can be made to wait.
-//! - After connecting, a central reads the device's name from the adapter: that gets the board's name, and has its own
-//!   back in the end.
+//! The behaviour of `BlueZ` shapes it:
+//! - It reports that a central subscribed, but not which: a central is known by its first write, and not before. Other
+//!   connected devices, such as a keyboard, are not disturbed. Notifications reach every subscribed central.
+//! - The alternative it offers, a socket for each subscription, would tell which. But a paired phone that comes
+//!   back is already subscribed, and then `BlueZ` opens no socket (`gatt_ccc_write_cb` in `src/gatt-database.c`).
+//! - It responds to writes itself as soon as writes without response are allowed, so a central cannot be made to wait.
+//! - After connecting, a central reads the device's name from the adapter: that gets the board's name, and its own
+//!   one back at the end.
 
 mod central;
 mod centrals;
@@ -42,19 +42,19 @@ use super::{
 };
 use crate::{clock::sleep_until_some, config::whitepawn::BleServed, transport::ble::CALL_WAIT};
 
-/// How often the board advertises, at least and at most: a phone that looks finds it within a second. (`BlueZ` would
-/// do so every 1.28 s.)
+/// The advertising intervals, minimum and maximum: a searching phone finds the board within a second. (`BlueZ` would
+/// use 1.28 s.)
 const INTERVAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(200)];
-/// How long no app is there before the board advertises anew: a controller that does not go on by itself has to be told,
-/// and an app that comes back at once is not to be disturbed.
+/// How long no app is connected before the board advertises again: a controller that does not resume by itself has to
+/// be told, and an app that comes back at once must not be disturbed.
 const QUIET: Duration = Duration::from_secs(2);
-/// Subscriptions that wait to be looked at.
+/// Subscriptions that wait to be processed.
 const SUBSCRIPTIONS: usize = 8;
 
 /// The end of a subscription.
 type Stopped = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
-/// Is on the air until it is stopped or nobody wants connections any more. Whatever is wrong with Bluetooth is said
+/// Advertises and serves until it is stopped or the receiver is gone. Each Bluetooth problem is reported
 /// once and waited out; Bluetooth that is off is never switched on.
 pub async fn serve(
     config: BleServed,
@@ -93,7 +93,7 @@ pub async fn serve(
     }
 }
 
-/// The board on the air; it leaves when this is dropped.
+/// The board on the air; it stops when this is dropped.
 struct Air {
     session: Session,
     adapter: Adapter,
@@ -102,11 +102,11 @@ struct Air {
     centrals: Arc<Centrals>,
     fresh: mpsc::Receiver<Fresh>,
     subscriptions: mpsc::Receiver<CharacteristicNotifier>,
-    /// The subscription there is, for whoever has something to say.
+    /// The current subscription, for the tasks that send.
     notifier: watch::Sender<Option<Notifier>>,
-    /// Done when it ends.
+    /// Completes when it ends.
     stopped: Option<Stopped>,
-    /// One a central; true when a link was lost.
+    /// One task per central; true when a link was lost.
     tasks: JoinSet<bool>,
     /// Ends every central's connection.
     leave: CancellationToken,
@@ -134,7 +134,7 @@ impl Air {
         let application = application(config, &centrals, subscribed);
         let application = adapter.serve_gatt_application(application);
         let application = ask("offer the board's service", application).await?;
-        // First: a controller begins anew with the name.
+        // First, as a new name restarts the controller.
         rename(&adapter, config, alias).await;
         let advertisement = adapter.advertise(advertised(config));
         let advertisement = match ask("advertise the board", advertisement).await {
@@ -159,7 +159,7 @@ impl Air {
         })
     }
 
-    /// Serves until it is stopped, and leaves; or until something is wrong.
+    /// Serves until it is stopped, or until something is wrong.
     async fn run(
         mut self,
         config: &BleServed,
@@ -229,16 +229,16 @@ impl Air {
         }
     }
 
-    /// Somebody wants to be notified.
+    /// A central has subscribed.
     fn subscribed(&mut self, notifier: CharacteristicNotifier) {
         self.stopped = Some(Box::pin(notifier.stopped()));
         self.notifier
             .send_replace(Some(Arc::new(Mutex::new(notifier))));
     }
 
-    /// The last one that was notified wants no more.
+    /// The last subscribed central has unsubscribed.
     async fn unsubscribed(&mut self) {
-        // Another one's subscription replaces the one before, which then ends.
+        // Another one's subscription replaces the previous one, which then ends.
         yield_now().await;
         if let Ok(notifier) = self.subscriptions.try_recv() {
             self.subscribed(notifier);
@@ -260,14 +260,14 @@ impl Air {
         self.tasks.spawn(central.serve(fresh, connections.clone()));
     }
 
-    /// Advertises anew, which takes the board off the air for some milliseconds.
+    /// Advertises again, which takes the board off the air for some milliseconds.
     async fn advertise(&mut self, config: &BleServed) -> Result<(), RadioError> {
         let advertisement = self.adapter.advertise(advertised(config));
         self.advertisement = ask("advertise the board", advertisement).await?;
         Ok(())
     }
 
-    /// Whether it is still on the air.
+    /// Whether it is still advertised.
     async fn check(&self) -> Result<(), RadioError> {
         if !ask("tell whether it is on", self.adapter.is_powered()).await? {
             return Err(radio::off(&self.adapter));
@@ -279,16 +279,16 @@ impl Air {
         }
     }
 
-    /// Disconnects everybody: an app shall see that the board has gone.
+    /// Disconnects all centrals, so that apps see that the board is gone.
     async fn disconnect(&mut self) {
         self.leave.cancel();
         let all = async { while self.tasks.join_next().await.is_some() {} };
-        // A controller that hangs must not hold up the end.
+        // A hung controller must not delay the end.
         let _ = timeout(CALL_WAIT, all).await;
     }
 }
 
-/// Gives the adapter the board's name, and keeps its own.
+/// Gives the adapter the board's name, and remembers its own.
 async fn rename(adapter: &Adapter, config: &BleServed, alias: &mut Option<String>) {
     let named = async {
         let own = adapter.alias().await?;
@@ -298,13 +298,13 @@ async fn rename(adapter: &Adapter, config: &BleServed, alias: &mut Option<String
         }
         Ok(())
     };
-    // The name in the advertisement is what an app looks for; this one only must not confuse it.
+    // An app looks for the name in the advertisement; this one only must not be confusing.
     if let Err(error) = ask("take the board's name", named).await {
         debug!(%error, "the adapter keeps its name");
     }
 }
 
-/// Gives the adapter its own name back, if it can be had.
+/// Gives the adapter its own name back, if possible.
 async fn restore(adapter: &Adapter, alias: &mut Option<String>) {
     if let Some(own) = alias.take()
         && let Err(error) = ask("have its name back", adapter.set_alias(own.clone())).await
@@ -325,7 +325,7 @@ async fn ended(stopped: &mut Option<Stopped>) {
 fn advertised(config: &BleServed) -> Advertisement {
     let [service, ..] = config.uuids();
     let [shortest, longest] = INTERVAL;
-    // The name goes into the scan response by itself, and the advertisement can be connected to.
+    // BlueZ adds the name to the scan response, and makes the advertisement connectable.
     Advertisement {
         service_uuids: [service].into(),
         discoverable: Some(true),
@@ -349,7 +349,7 @@ fn application(
             write: true,
             write_without_response: true,
             method: CharacteristicWriteMethod::Fun(Box::new(move |value, request| {
-                // At once, before the next one is looked at: so they stay in order.
+                // At once, before the next one is processed: so they stay in order.
                 let done = if request.offset == 0 {
                     centrals.wrote(request.device_address, request.mtu, value)
                 } else {
@@ -368,7 +368,7 @@ fn application(
             method: CharacteristicNotifyMethod::Fun(Box::new(move |notifier| {
                 let subscribed = subscribed.clone();
                 Box::pin(async move {
-                    // Fails when the board leaves the air: then nobody is notified.
+                    // Fails when the board stops serving: then there is no one to notify.
                     let _ = subscribed.send(notifier).await;
                 })
             })),
