@@ -16,7 +16,7 @@ use crate::{
 impl Machine {
     /// Takes a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
-        self.changed = true;
+        self.told.changed();
         let held = &self.held;
         self.claims
             .note_answers(|claim| answer_to(held, claim).first().copied());

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
-use super::{Following, Machine, wood::Wood};
+use super::{Machine, told::Scene, wood::Wood};
 use crate::{
     board::{
         advice::Advice,
@@ -14,7 +14,7 @@ use crate::{
     bus::Event,
     driver::Step,
     game::is_chess960_castling,
-    guidance::{Action, Picture, guide},
+    guidance::Picture,
     recognise::CENTRE,
 };
 
@@ -23,33 +23,10 @@ use crate::{
 const KINGS_WAIT: Duration = Duration::from_secs(10);
 
 impl Machine {
-    /// Looks at what stands and what should, and tells what has changed about it.
-    pub(super) fn mind_guidance(&mut self) {
-        let scene = self.scene();
-        if scene == self.scene {
-            return;
-        }
-        let mut actions = match &scene {
-            Some((stands, wanted)) => guide(stands, wanted),
-            None => Vec::new(),
-        };
-        if let Some(Following {
-            advice: Advice::TakeBack(m),
-            ..
-        }) = &self.following
-            && m.is_castle()
-            && !is_chess960_castling(*m)
-        {
-            // Boards that know castling want the king first; neither is in the other's way.
-            let is_king = |action: &Action| action.piece.is_some_and(|p| p.role == Role::King);
-            actions.sort_by_key(|action| !is_king(action));
-        }
-        self.scene = scene;
-        if *actions != *self.guidance {
-            self.guidance = actions.into();
-            let actions = self.guidance.clone();
-            self.event(Event::Guidance { actions });
-        }
+    /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
+    pub(super) fn king_first(&self) -> bool {
+        let asked = self.following.as_ref().map(|following| &following.advice);
+        matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
     /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
@@ -87,7 +64,7 @@ impl Machine {
     }
 
     /// What stands on the board and what should, where the hand is to put it right.
-    fn scene(&self) -> Option<(Picture, Board)> {
+    pub(super) fn scene(&self) -> Option<Scene> {
         if !self.link.is_open() || self.kings_up && self.is_off() {
             return None;
         }

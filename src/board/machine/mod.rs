@@ -8,17 +8,17 @@ mod commands;
 mod guide;
 mod reports;
 mod timing;
+mod told;
 mod wood;
 
 use std::{
-    collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use shakmaty::{Board, Color, Move, Position};
 
-use self::{timing::Times, wood::Wood};
+use self::{timing::Times, told::Told, wood::Wood};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
@@ -33,7 +33,6 @@ use crate::{
     bus::{By, Event},
     driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
-    guidance::{Action, Picture},
 };
 
 /// A board that was switched on asks for its position within its start sequence; wait that long for it before
@@ -118,15 +117,8 @@ pub struct Machine {
     stray: Option<Board>,
     misplaced: Option<Misplaced>,
     battery: Option<u8>,
-    /// What stands and what should, when the hand was last told what to put right.
-    scene: Option<(Picture, Board)>,
-    guidance: Arc<[Action]>,
     times: Times,
-    events: VecDeque<Event>,
-    last_advice: Advice,
-    /// Who had the board, and who waited for it, when that was last told.
-    players: [Vec<Arc<str>>; 2],
-    changed: bool,
+    told: Told,
     /// The game on the board has changed.
     unjudged: bool,
 }
@@ -179,13 +171,8 @@ impl Machine {
             stray: None,
             misplaced: None,
             battery: None,
-            scene: None,
-            guidance: Arc::new([]),
             times: Times::default(),
-            events: VecDeque::new(),
-            last_advice: Advice::Nothing,
-            players: [Vec::new(), Vec::new()],
-            changed: true,
+            told: Told::default(),
             unjudged: false,
         }
     }
@@ -263,12 +250,12 @@ impl Machine {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.told.poll_event()
     }
 
     /// A new snapshot, if anything changed since the last one was taken.
     pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
-        std::mem::take(&mut self.changed).then(|| self.snapshot())
+        self.told.take_changed().then(|| self.snapshot())
     }
 
     /// How the board stands.
@@ -284,7 +271,7 @@ impl Machine {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
-            guidance: self.guidance.clone(),
+            guidance: self.told.guidance(),
             by: self.times.by(self.held.game()),
             took: self.times.took(self.held.game()),
             ending: self.ended.map(|(end, _)| end),
@@ -321,7 +308,6 @@ impl Machine {
     }
 
     fn event(&mut self, event: Event) {
-        self.changed = true;
         if let Event::NewGame { .. } = event {
             self.times.forget_from(0);
             self.ended = None;
@@ -345,7 +331,7 @@ impl Machine {
             self.times.made(ply, seen.then_some(by), took);
         }
         self.unjudged |= changes;
-        self.events.push_back(event);
+        self.told.event(event);
     }
 
     fn may_lead(&self) -> bool {
@@ -396,7 +382,7 @@ impl Machine {
             }
             if self.driver.idle() && self.following.is_some() {
                 self.following = None;
-                self.changed = true;
+                self.told.changed();
             }
             for wait in [&mut self.lead_after, &mut self.starts_until] {
                 wait.take_if(|at| *at <= now);
@@ -414,44 +400,14 @@ impl Machine {
             }
         }
         self.judge();
-        self.tell_players();
+        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        self.told.players(players);
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
         self.times.note(now, &advice, self.held.game(), awaiting);
-        let both = (&self.last_advice, &advice);
-        // What exactly is wrong is told by the guidance.
-        let same = matches!(both, (Advice::Misplaced(_), Advice::Misplaced(_)));
-        if same {
-            self.last_advice = advice;
-        } else if advice != self.last_advice {
-            // These have been told as events of their own.
-            let told = matches!(
-                advice,
-                Advice::NoLink(_)
-                    | Advice::Silent { garbled: false }
-                    | Advice::Stranger(_)
-                    | Advice::Mistake { .. }
-            );
-            let text = if told {
-                String::new()
-            } else {
-                advice.to_string()
-            };
-            self.event(Event::Advice { text });
-            self.last_advice = advice;
-        }
+        self.told.advice(advice);
         // After what it is for.
-        self.mind_guidance();
-    }
-
-    /// Tells who has the board and who waits for it, where that has changed.
-    fn tell_players(&mut self) {
-        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
-        if players != self.players {
-            self.players = players;
-            let [have, wait] = self.players.clone();
-            self.event(Event::Players { have, wait });
-        }
+        self.told.scene(self.scene(), self.king_first());
     }
 
     /// The board is at the start, and has not been asked to; it held this game before.
@@ -522,7 +478,7 @@ impl Machine {
         let was_shown = is_programs || target.len() > held.game().len() + 1;
         if held.is_only_listed() && was_shown && target.continues(held.game()) {
             self.held.await_execution();
-            self.changed = true;
+            self.told.changed();
         }
     }
 
@@ -617,12 +573,12 @@ impl Machine {
                     self.tell_ending(now);
                 }
                 self.driver.start(now, step);
-                self.changed = true;
+                self.told.changed();
                 true
             }
             Plan::ByHand => {
                 self.by_hand = true;
-                self.changed = true;
+                self.told.changed();
                 false
             }
         }

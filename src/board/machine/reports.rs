@@ -81,7 +81,7 @@ impl Machine {
             // Of a shown move it says nothing: the player may only want the program to go on.
             DriverEvent::Ready if self.following.is_some() => {
                 self.confirm(now);
-                self.changed = true;
+                self.told.changed();
             }
             DriverEvent::Ready => {}
             DriverEvent::Accepted => self.accepted(now),
@@ -111,7 +111,7 @@ impl Machine {
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
             DriverEvent::NoList if self.is_blank() => {
                 self.held.lose();
-                self.changed = true;
+                self.told.changed();
             }
             DriverEvent::NoList => {
                 // A board that cannot tell is believed to hold what we know.
@@ -131,7 +131,7 @@ impl Machine {
                 } else {
                     self.held.assure();
                 }
-                self.changed = true;
+                self.told.changed();
             }
             DriverEvent::Ended(result) => {
                 self.result = Some(result);
@@ -140,7 +140,7 @@ impl Machine {
             }
             DriverEvent::Adrift => {
                 self.held.lose();
-                self.changed = true;
+                self.told.changed();
             }
             DriverEvent::Misplaced(misplaced) => {
                 let before = self.advice();
@@ -153,7 +153,7 @@ impl Machine {
                         self.event(Event::Mistake { text });
                     }
                 }
-                self.changed = true;
+                self.told.changed();
             }
             DriverEvent::Stands => {
                 if self.misplaced.take().is_some() {
@@ -208,13 +208,13 @@ impl Machine {
                 .stepped(self.held.game(), self.held.fresh_from());
         } else {
             self.held.lose();
-            self.changed = true;
+            self.told.changed();
         }
     }
 
     /// The game was learned from the board; what it has beyond `before` plies is news.
     fn learned(&mut self, before: usize) {
-        self.changed = true;
+        self.told.changed();
         self.unjudged |= self.held.game().len() != before;
         self.mistake = None;
         self.stray = None;
@@ -338,7 +338,7 @@ impl Machine {
 
     /// A board that reports moves only made one that cannot be played: nothing follows from it.
     fn refused(&mut self, now: Instant, reported: Reported) {
-        self.changed = true;
+        self.told.changed();
         let position = self.held.game().position();
         let stands = self.stray.take();
         let stands = stands.unwrap_or_else(|| position.board().clone());
@@ -381,7 +381,7 @@ impl Machine {
 
     /// Acts on what a report turned out to be.
     fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
-        self.changed = true;
+        self.told.changed();
         self.lead_after = Some(now + self.correction_wait.max(self.patience()));
         let ply = self.held.game().len();
         if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
@@ -495,7 +495,7 @@ impl Machine {
             self.wood = Wood::asked_for(self.picture(), game.position().board());
         }
         self.lead_after = None;
-        self.changed = true;
+        self.told.changed();
         self.driver
             .tell_position(now, game.position(), new_to_board);
         // From its last line on the board holds this game, whatever it reported before.
@@ -593,6 +593,6 @@ impl Machine {
             self.driver.learn(now);
         }
         self.lead_after = Some(now + wait);
-        self.changed = true;
+        self.told.changed();
     }
 }
