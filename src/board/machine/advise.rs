@@ -18,7 +18,7 @@ impl Machine {
             LinkState::Asking => return Advice::Nothing,
             LinkState::Unheard { .. } | LinkState::Up => {}
         }
-        if self.kings_up {
+        if self.verdict.kings_are_up() {
             return Advice::Nothing;
         }
         // While a position is being set up, the guidance tells what is missing.

@@ -50,7 +50,7 @@ impl Machine {
                 if on && self.claims.has(client) {
                     self.leading = true;
                     // The program goes on.
-                    self.kings_down();
+                    self.verdict.kings_down();
                     self.hand_is_awaited();
                 }
                 self.admit_waiting();
@@ -79,7 +79,7 @@ impl Machine {
             Command::NewGame { client } => {
                 if self.claims.may_begin(client) {
                     self.new_game = true;
-                    self.kings_down();
+                    self.verdict.kings_down();
                     self.leading = false;
                     self.forget_old_game();
                 } else {
@@ -101,9 +101,8 @@ impl Machine {
             Command::Ended { client, end } => {
                 if self.claims.has(client) {
                     // The board is told when it shows the last move.
-                    self.ending = Some(end);
                     let game = self.claims.target().unwrap_or(self.held.game());
-                    self.ended_game = Some(game.clone());
+                    self.verdict.program_says(end, game.clone());
                     self.over(end, Judge::Program);
                     self.claims.finish(client);
                     self.admit_waiting();
@@ -122,7 +121,7 @@ impl Machine {
 
     /// Tells the board how the last game ended, if it has not been told.
     pub(super) fn tell_ending(&mut self, now: Instant) {
-        if let Some(end) = self.ending.take() {
+        if let Some(end) = self.verdict.take_untold() {
             self.driver.game_ended(now, end);
         }
     }
@@ -184,7 +183,7 @@ impl Machine {
                 self.misplaced = None;
             }
             // The program goes on: what the kings said is past.
-            self.kings_down();
+            self.verdict.kings_down();
             self.tell_target();
         }
         self.leading = self.claims.target().is_some();
@@ -238,7 +237,7 @@ impl Machine {
         self.mistake = None;
         self.stray = None;
         // The game may be another one now.
-        self.unjudged = true;
+        self.verdict.doubt();
         self.held.confirm();
         self.confirm(now);
         self.lead_after = None;

@@ -31,22 +31,16 @@ impl Machine {
 
     /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
     pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
-        if !self.kings_up
+        if !self.verdict.kings_are_up()
             && let Some((stands, _)) = self.scene()
             && let Some(end) = self.kings_say(&stands)
         {
-            self.kings_up = true;
+            self.verdict.kings_up();
             if self.over(end, Judge::Hand) {
                 self.driver.game_ended(now, end);
             }
         }
-        self.kings_up
-    }
-
-    /// The kings mean nothing any more: they were put back, or the program goes on.
-    pub(super) fn kings_down(&mut self) {
-        self.kings_up = false;
-        self.ended.take_if(|(_, by)| *by == Judge::Hand);
+        self.verdict.kings_are_up()
     }
 
     /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
@@ -65,7 +59,7 @@ impl Machine {
 
     /// What stands on the board and what should, where the hand is to put it right.
     pub(super) fn scene(&self) -> Option<Scene> {
-        if !self.link.is_open() || self.kings_up && self.is_off() {
+        if !self.link.is_open() || self.verdict.kings_are_up() && self.is_off() {
             return None;
         }
         if let Some(misplaced) = &self.misplaced {
@@ -198,35 +192,22 @@ impl Machine {
         if signs { KINGS_WAIT } else { Duration::ZERO }
     }
 
-    /// Somebody says that the game is over. `false` if that was known, or the rules say so already and nobody else's word
-    /// counts.
+    /// The game is over. `true` if that is news.
     pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
-        let known = self
-            .ended
-            .is_some_and(|(told, judge)| told == end || judge == Judge::Rules);
-        if !known {
-            self.ended = Some((end, by));
+        let news = self.verdict.over(end, by);
+        if news {
             self.event(Event::Ended { end, by });
         }
-        !known
+        news
     }
 
     /// Where the game on the board has changed, its rules tell whether it is over.
     pub(super) fn judge(&mut self) {
-        if !std::mem::take(&mut self.unjudged) {
-            return;
+        if let Some(end) = self.verdict.judge(self.held.game()) {
+            self.event(Event::Ended {
+                end,
+                by: Judge::Rules,
+            });
         }
-        self.kings_down();
-        let held = self.held.game();
-        if let Some(end) = GameEnd::by_rules(held) {
-            self.ended.take_if(|(told, _)| *told != end);
-            self.over(end, Judge::Rules);
-            return;
-        }
-        // A program that ends its game may have known moves that the board is still to be shown.
-        let game = self.ended_game.as_ref();
-        let on_its_way = game.is_some_and(|game| game.continues(held));
-        self.ended
-            .take_if(|(_, by)| *by != Judge::Program || !on_its_way);
     }
 }

@@ -9,6 +9,7 @@ mod guide;
 mod reports;
 mod timing;
 mod told;
+mod verdict;
 mod wood;
 
 use std::{
@@ -18,20 +19,19 @@ use std::{
 
 use shakmaty::{Board, Color, Move, Position};
 
-use self::{timing::Times, told::Told, wood::Wood};
+use self::{timing::Times, told::Told, verdict::Verdict, wood::Wood};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
     command::Command,
     held::{Certainty, Held, Listed},
     name::BoardName,
-    occasion::{GameEnd, Judge},
     plan::{Circumstances, Plan, plan},
     snapshot::{LinkState, Place, Snapshot},
 };
 use crate::{
     bus::{By, Event},
-    driver::{BoardResult, Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
+    driver::{Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
     game::Game,
 };
 
@@ -64,9 +64,7 @@ pub struct Machine {
     id: Option<String>,
     held: Held,
     claims: Claims,
-    result: Option<BoardResult>,
-    /// How the game on the board ended, and by whose word.
-    ended: Option<(GameEnd, Judge)>,
+    verdict: Verdict,
     /// The step the driver is carrying out.
     step: Option<Step>,
     /// Something has gone to the board since that began.
@@ -80,10 +78,6 @@ pub struct Machine {
     /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
     /// the board has lost its memory and the pieces stand as they did.
     left: Option<Game>,
-    /// Both kings were put in the centre, and what stands otherwise than in the game is no mistake.
-    kings_up: bool,
-    /// The game that a program's word on its end was about.
-    ended_game: Option<Game>,
     /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
     /// when the player put the pieces back and nobody waits.
     leading: bool,
@@ -99,8 +93,6 @@ pub struct Machine {
     /// A new game was announced, and is not under way yet.
     new_game: bool,
     by_hand: bool,
-    /// How the last game ended, until the board has been told.
-    ending: Option<GameEnd>,
     /// Moves in a row that could not be played.
     mistakes: u8,
     /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
@@ -119,8 +111,6 @@ pub struct Machine {
     battery: Option<u8>,
     times: Times,
     told: Told,
-    /// The game on the board has changed.
-    unjudged: bool,
 }
 
 /// A set-up or take-back that the hand is following.
@@ -142,16 +132,13 @@ impl Machine {
             id: None,
             held: Held::default(),
             claims: Claims::default(),
-            result: None,
-            ended: None,
+            verdict: Verdict::default(),
             step: None,
             step_left: false,
             sent: None,
             following: None,
             wood: Wood::AsHeld,
             left: None,
-            kings_up: false,
-            ended_game: None,
             leading: false,
             lead_after: None,
             starts_until: None,
@@ -160,7 +147,6 @@ impl Machine {
             listed: Listed::Followed,
             new_game: false,
             by_hand: false,
-            ending: None,
             mistakes: 0,
             hand: None,
             abandon: false,
@@ -173,7 +159,6 @@ impl Machine {
             battery: None,
             times: Times::default(),
             told: Told::default(),
-            unjudged: false,
         }
     }
 
@@ -260,7 +245,7 @@ impl Machine {
 
     /// How the board stands.
     pub fn snapshot(&self) -> Snapshot {
-        let stands = !self.held.is_astray() || self.kings_up;
+        let stands = !self.held.is_astray() || self.verdict.kings_are_up();
         let sure = self.held.certainty() == Certainty::Sure && stands;
         Snapshot {
             board: self.name.clone(),
@@ -274,11 +259,11 @@ impl Machine {
             guidance: self.told.guidance(),
             by: self.times.by(self.held.game()),
             took: self.times.took(self.held.game()),
-            ending: self.ended.map(|(end, _)| end),
-            judge: self.ended.map(|(_, judge)| judge),
+            ending: self.verdict.end().map(|(end, _)| end),
+            judge: self.verdict.end().map(|(_, judge)| judge),
             taken_back: self.hand_took_back,
             put_to_start: self.put_to_start,
-            result: self.result,
+            result: self.verdict.result(),
             battery: self.battery,
             places: self
                 .claims
@@ -310,7 +295,7 @@ impl Machine {
     fn event(&mut self, event: Event) {
         if let Event::NewGame { .. } = event {
             self.times.forget_from(0);
-            self.ended = None;
+            self.verdict.begins();
         }
         let changes = matches!(
             event,
@@ -323,6 +308,7 @@ impl Machine {
         );
         if changes {
             self.times.follow(self.held.game());
+            self.verdict.doubt();
         }
         if let Event::Moved { ply, by, took, .. } = event {
             // What is shown on the way to the target's last move was made some time, by whomever.
@@ -330,12 +316,14 @@ impl Machine {
             let seen = by != By::Target || last;
             self.times.made(ply, seen.then_some(by), took);
         }
-        self.unjudged |= changes;
         self.told.event(event);
     }
 
     fn may_lead(&self) -> bool {
-        !self.kings_up && self.leading && self.link.is_open() && self.claims.target().is_some()
+        !self.verdict.kings_are_up()
+            && self.leading
+            && self.link.is_open()
+            && self.claims.target().is_some()
     }
 
     /// The step under way is void.
@@ -522,7 +510,10 @@ impl Machine {
         if shown && sure && self.finish(now) {
             return true;
         }
-        if self.kings_up && self.link.is_open() && self.held.certainty() == Certainty::Unsure {
+        if self.verdict.kings_are_up()
+            && self.link.is_open()
+            && self.held.certainty() == Certainty::Unsure
+        {
             // The kings may have been put back meanwhile.
             self.driver.learn(now);
             return false;

@@ -66,7 +66,7 @@ impl Machine {
                 self.refusals = 0;
                 let before = self.held.game().clone();
                 self.held.replace(Game::standard());
-                self.result = None;
+                self.verdict.goes_on();
                 self.mistake = None;
                 self.hand_took_back = false;
                 self.put_to_start += 1;
@@ -117,8 +117,10 @@ impl Machine {
                 // A board that cannot tell is believed to hold what we know.
                 self.held.assure();
                 self.learned(self.held.game().len());
-                if self.kings_up && self.driver.stands_as(self.held.game().position().board()) {
-                    self.kings_down();
+                if self.verdict.kings_are_up()
+                    && self.driver.stands_as(self.held.game().position().board())
+                {
+                    self.verdict.kings_down();
                 }
             }
             DriverEvent::ListUnreadable => {
@@ -134,7 +136,7 @@ impl Machine {
                 self.told.changed();
             }
             DriverEvent::Ended(result) => {
-                self.result = Some(result);
+                self.verdict.board_says(result);
                 self.event(Event::Result { result });
                 self.over(result.end(self.held.game().turn()), Judge::Board);
             }
@@ -215,7 +217,9 @@ impl Machine {
     /// The game was learned from the board; what it has beyond `before` plies is news.
     fn learned(&mut self, before: usize) {
         self.told.changed();
-        self.unjudged |= self.held.game().len() != before;
+        if self.held.game().len() != before {
+            self.verdict.doubt();
+        }
         self.mistake = None;
         self.stray = None;
         self.front_ends_know();
@@ -394,7 +398,7 @@ impl Machine {
                 self.stray = None;
                 self.mistakes = 0;
                 self.by_hand = false;
-                self.result = None;
+                self.verdict.goes_on();
                 let is_asked = self.following.is_some();
                 self.confirm(now);
                 let step = self.step.clone().filter(|_| is_asked);
@@ -438,7 +442,7 @@ impl Machine {
             Meaning::Repeated => self.confirm(now),
             Meaning::TookBack(moves) => {
                 self.mistake = None;
-                self.result = None;
+                self.verdict.goes_on();
                 self.hand_took_back = true;
                 self.confirm(now);
                 let mut ply = ply + moves.len();
@@ -508,7 +512,7 @@ impl Machine {
         self.left = None;
         self.sent = None;
         let new_game = self.new_game;
-        self.result = None;
+        self.verdict.goes_on();
         self.mistake = None;
         self.stray = None;
         self.misplaced = None;
