@@ -23,7 +23,7 @@ impl Machine {
         }
         // While a position is being set up, the guidance tells what is missing.
         let set_up = |_: &&Misplaced| self.following.is_none();
-        if let Some(misplaced) = self.misplaced.as_ref().filter(set_up) {
+        if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
             return Advice::Misplaced(misplaced.clone());
         }
         let held = self.held.game();
@@ -32,7 +32,7 @@ impl Machine {
         let shown = |_: &Move| target.is_none_or(|target| target.continues(held));
         let shown = self.held.unconfirmed().filter(shown);
         let is_left = target.is_some_and(|t| !t.continues(held) && !held.continues(t));
-        if let Some(made) = self.mistake.filter(|_| !is_left) {
+        if let Some(made) = self.deviation.mistake().filter(|_| !is_left) {
             // A board that tells of moves only does not tell that a shown one was made.
             let tells = !self.driver.capabilities().tells_moves_only;
             return Advice::Mistake {

@@ -180,7 +180,7 @@ impl Machine {
             let target = self.claims.target();
             let left = |on: &mut Following| target.is_some_and(|t| !t.continues(&on.game));
             if self.following.take_if(left).is_some() {
-                self.misplaced = None;
+                self.deviation.stands();
             }
             // The program goes on: what the kings said is past.
             self.verdict.kings_down();
@@ -234,8 +234,7 @@ impl Machine {
             self.hand = self.claims.occasion().beginning(target.turn()).hand;
         }
         self.by_hand = false;
-        self.mistake = None;
-        self.stray = None;
+        self.deviation.mended();
         // The game may be another one now.
         self.verdict.doubt();
         self.held.confirm();

@@ -62,7 +62,7 @@ impl Machine {
         if !self.link.is_open() || self.verdict.kings_are_up() && self.is_off() {
             return None;
         }
-        if let Some(misplaced) = &self.misplaced {
+        if let Some(misplaced) = self.deviation.misplaced() {
             return Some((misplaced.stands.clone(), misplaced.wanted.clone()));
         }
         let held = self.held.game();
@@ -79,7 +79,7 @@ impl Machine {
             let wanted = self.held.nearest(astray);
             return Some((astray.clone().into(), wanted));
         }
-        if let Some(stray) = self.stray.as_ref().filter(|_| goes_on) {
+        if let Some(stray) = self.deviation.stray().filter(|_| goes_on) {
             return Some((stray.clone().into(), position.clone()));
         }
         let target = target?;
@@ -121,7 +121,7 @@ impl Machine {
 
     /// Whether the pieces stand otherwise than in the game.
     pub(super) fn is_off(&self) -> bool {
-        self.misplaced.is_some() || self.held.is_astray() || self.stray.is_some()
+        self.deviation.misplaced().is_some() || self.astray().is_some()
     }
 
     /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
@@ -135,8 +135,13 @@ impl Machine {
 
     /// How the pieces stand by what the board has reported.
     fn last_seen(&self) -> &Board {
-        let astray = self.held.astray().or(self.stray.as_ref());
-        astray.unwrap_or(self.held.game().position().board())
+        let as_held = self.held.game().position().board();
+        self.astray().unwrap_or(as_held)
+    }
+
+    /// Where the pieces stand by what the board has reported, while they do not stand as in the game.
+    fn astray(&self) -> Option<&Board> {
+        self.held.astray().or(self.deviation.stray())
     }
 
     /// What stands now, as far as that is known.
@@ -183,7 +188,7 @@ impl Machine {
 
     /// How much longer than usual the hand has for what it does: for the second king.
     pub(super) fn patience(&self) -> Duration {
-        let stands = self.held.astray().or(self.stray.as_ref());
+        let stands = self.astray();
         let game = self.held.game().position().board();
         let signs = stands.is_some_and(|stands| {
             let moved = stands.kings() & !game.kings() & CENTRE;

@@ -5,6 +5,7 @@
 
 mod advise;
 mod commands;
+mod deviation;
 mod guide;
 mod reports;
 mod timing;
@@ -17,9 +18,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Board, Color, Move, Position};
+use shakmaty::{Color, Move, Position};
 
-use self::{timing::Times, told::Told, verdict::Verdict, wood::Wood};
+use self::{deviation::Deviation, timing::Times, told::Told, verdict::Verdict, wood::Wood};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
@@ -31,7 +32,7 @@ use super::{
 };
 use crate::{
     bus::{By, Event},
-    driver::{Channel, Driver, Misplaced, Outcome, Outgoing, Reported, Step},
+    driver::{Channel, Driver, Outcome, Outgoing, Step},
     game::Game,
 };
 
@@ -43,14 +44,6 @@ pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
 /// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
 pub const MAX_REFUSALS: u8 = 2;
-
-/// Moves that cannot be played, told one after the other by a board that tells of moves only, before it is only heard in
-/// the debug log.
-pub const MAX_MISTAKES: u8 = 10;
-
-/// Moves that cannot be played, made one after the other, that are remembered so as to know when all are taken back: a player
-/// makes two, for the kings.
-const MAX_UNPLAYABLE: usize = 16;
 
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
@@ -93,8 +86,6 @@ pub struct Machine {
     /// A new game was announced, and is not under way yet.
     new_game: bool,
     by_hand: bool,
-    /// Moves in a row that could not be played.
-    mistakes: u8,
     /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
     hand: Option<Color>,
     /// What the hand is awaited for may not be wanted any more.
@@ -102,12 +93,7 @@ pub struct Machine {
     hand_took_back: bool,
     /// Times the hand has put all pieces to the start.
     put_to_start: u64,
-    mistake: Option<Reported>,
-    /// Moves that cannot be played and were not taken back, on a board that tells of moves only.
-    unplayable: Vec<Reported>,
-    /// Where the pieces stand after moves that cannot be played, on a board that tells of moves only.
-    stray: Option<Board>,
-    misplaced: Option<Misplaced>,
+    deviation: Deviation,
     battery: Option<u8>,
     times: Times,
     told: Told,
@@ -147,15 +133,11 @@ impl Machine {
             listed: Listed::Followed,
             new_game: false,
             by_hand: false,
-            mistakes: 0,
             hand: None,
             abandon: false,
             hand_took_back: false,
             put_to_start: 0,
-            mistake: None,
-            unplayable: Vec::new(),
-            stray: None,
-            misplaced: None,
+            deviation: Deviation::default(),
             battery: None,
             times: Times::default(),
             told: Told::default(),
@@ -185,9 +167,7 @@ impl Machine {
         self.drop_step();
         self.following = None;
         self.hand_took_back = false;
-        self.mistake = None;
-        self.stray = None;
-        self.misplaced = None;
+        self.deviation.forget();
         self.times.interrupted();
         self.drive(now);
     }
@@ -554,8 +534,7 @@ impl Machine {
             }
             Plan::Do(step) => {
                 self.ask_hand(&step);
-                self.mistake = None;
-                self.stray = None;
+                self.deviation.mended();
                 self.hand_took_back = false;
                 self.step = Some(step.clone());
                 self.step_left = false;

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use shakmaty::{Board, Color, Move, Position};
 
 use super::{
-    Following, MAX_MISTAKES, MAX_RETRY_WAIT, MAX_UNPLAYABLE, Machine, RESTART_WAIT, answer_to,
-    wood::Wood,
+    Following, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, deviation::Unplayable, wood::Wood,
 };
 use crate::{
     board::{
         advice::{Advice, Words},
-        held::{Certainty, Held, List, Listed, Meaning, carried},
+        held::{Certainty, Held, List, Listed, Meaning},
         occasion::Judge,
         snapshot::LinkState,
     },
@@ -67,7 +66,7 @@ impl Machine {
                 let before = self.held.game().clone();
                 self.held.replace(Game::standard());
                 self.verdict.goes_on();
-                self.mistake = None;
+                self.deviation.corrected();
                 self.hand_took_back = false;
                 self.put_to_start += 1;
                 self.confirm(now);
@@ -146,7 +145,7 @@ impl Machine {
             }
             DriverEvent::Misplaced(misplaced) => {
                 let before = self.advice();
-                self.misplaced = Some(misplaced);
+                self.deviation.sees(misplaced);
                 if self.following.is_none() && !self.ends_by_kings(now) {
                     let advice = self.advice();
                     // Told once: what is wrong, and what is left of it, is in the guidance.
@@ -158,7 +157,7 @@ impl Machine {
                 self.told.changed();
             }
             DriverEvent::Stands => {
-                if self.misplaced.take().is_some() {
+                if self.deviation.stands() {
                     self.event(Event::Mended);
                 }
             }
@@ -220,8 +219,7 @@ impl Machine {
         if self.held.game().len() != before {
             self.verdict.doubt();
         }
-        self.mistake = None;
-        self.stray = None;
+        self.deviation.mended();
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
         if let Some(sent) = self.sent.take()
@@ -344,39 +342,16 @@ impl Machine {
     fn refused(&mut self, now: Instant, reported: Reported) {
         self.told.changed();
         let position = self.held.game().position();
-        let stands = self.stray.take();
-        let stands = stands.unwrap_or_else(|| position.board().clone());
-        let stands = carried(stands, reported, position.turn());
-        self.stray = stands.filter(|stands| stands != position.board());
-        if self.mistake.is_none() {
-            self.unplayable.clear();
-        }
-        let undone = self
-            .unplayable
-            .iter()
-            .rposition(|made| made.undoes(reported));
-        let undone = undone.map(|at| self.unplayable.remove(at)).is_some();
-        if self.stray.is_none() || undone && self.unplayable.is_empty() {
-            self.unplayable.clear();
-            self.mistake = None;
-            self.stray = None;
+        let unplayable = self.deviation.unplayable(reported, position);
+        if unplayable == Unplayable::Mends {
             self.event(Event::Mended);
             return;
         }
         self.lead_after = Some(now + self.correction_wait.max(self.patience()));
-        if undone {
-            self.mistake = self.unplayable.last().copied();
+        if unplayable == Unplayable::Undoes || self.ends_by_kings(now) {
             return;
         }
-        if self.unplayable.len() < MAX_UNPLAYABLE {
-            self.unplayable.push(reported);
-        }
-        let repeated = self.mistake.replace(reported) == Some(reported);
-        if self.ends_by_kings(now) {
-            return;
-        }
-        self.mistakes = self.mistakes.saturating_add(1);
-        if repeated || self.mistakes > MAX_MISTAKES {
+        if !self.deviation.is_to_be_told() || unplayable == Unplayable::Again {
             return;
         }
         let text = self.advice().to_string();
@@ -394,9 +369,7 @@ impl Machine {
         }
         match meaning {
             Meaning::Played(m) => {
-                self.mistake = None;
-                self.stray = None;
-                self.mistakes = 0;
+                self.deviation.played();
                 self.by_hand = false;
                 self.verdict.goes_on();
                 let is_asked = self.following.is_some();
@@ -426,14 +399,14 @@ impl Machine {
                 self.front_ends_know();
             }
             Meaning::Executed(m) => {
-                self.mistake = None;
+                self.deviation.corrected();
                 // Nothing is left for the hand to mend.
                 self.lead_after = None;
                 self.confirm(now);
                 self.event(Event::Executed { uci: uci(m) });
             }
             Meaning::Mended => {
-                self.mistake = None;
+                self.deviation.corrected();
                 if self.held.unconfirmed().is_none() {
                     self.confirm(now);
                 }
@@ -441,7 +414,7 @@ impl Machine {
             }
             Meaning::Repeated => self.confirm(now),
             Meaning::TookBack(moves) => {
-                self.mistake = None;
+                self.deviation.corrected();
                 self.verdict.goes_on();
                 self.hand_took_back = true;
                 self.confirm(now);
@@ -461,7 +434,7 @@ impl Machine {
                 self.driver.learn(now);
             }
             Meaning::Wrong | Meaning::Unexplained => {
-                self.mistake = reported;
+                self.deviation.mistaken(reported);
                 if !self.ends_by_kings(now) {
                     let text = self.advice().to_string();
                     self.event(Event::Mistake { text });
@@ -513,9 +486,7 @@ impl Machine {
         self.sent = None;
         let new_game = self.new_game;
         self.verdict.goes_on();
-        self.mistake = None;
-        self.stray = None;
-        self.misplaced = None;
+        self.deviation.forget();
         // The first step toward a new game is done; what is taken back from now on is its own.
         self.new_game = false;
         let held = &self.held;
