@@ -22,7 +22,7 @@ impl Machine {
             return Advice::Nothing;
         }
         // While a position is being set up, the guidance tells what is missing.
-        let set_up = |_: &&Misplaced| self.following.is_none();
+        let set_up = |_: &&Misplaced| self.errand.following().is_none();
         if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
             return Advice::Misplaced(misplaced.clone());
         }
@@ -40,7 +40,7 @@ impl Machine {
                 expected: shown.filter(|_| tells),
             };
         }
-        if let Some(following) = self.following.as_ref().filter(|_| target.is_some()) {
+        if let Some(following) = self.errand.following().filter(|_| target.is_some()) {
             return following.advice.clone();
         }
         if let Some(target) = target.filter(|_| self.by_hand) {
@@ -64,7 +64,7 @@ impl Machine {
             Some(_) => Advice::Nothing,
             None if self.held.certainty() != Certainty::Sure => Advice::Nothing,
             // Not while the board is on its way to a position that the program has left.
-            None if self.claims.awaiting() && held == target && self.step.is_none() => {
+            None if self.claims.awaiting() && held == target && self.errand.step().is_none() => {
                 Advice::YourMove(held.turn())
             }
             None => Advice::Nothing,

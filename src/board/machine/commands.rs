@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Following, Machine, answer_to};
+use super::{Machine, answer_to, errand::Following};
 use crate::{
     board::{
         command::Command,
@@ -178,8 +178,9 @@ impl Machine {
             self.failures = 0;
             self.abandon = true;
             let target = self.claims.target();
-            let left = |on: &mut Following| target.is_some_and(|t| !t.continues(&on.game));
-            if self.following.take_if(left).is_some() {
+            let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
+            if self.errand.following().is_some_and(left) {
+                self.errand.unask();
                 self.deviation.stands();
             }
             // The program goes on: what the kings said is past.

@@ -25,7 +25,7 @@ const KINGS_WAIT: Duration = Duration::from_secs(10);
 impl Machine {
     /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
     pub(super) fn king_first(&self) -> bool {
-        let asked = self.following.as_ref().map(|following| &following.advice);
+        let asked = self.errand.following().map(|following| &following.advice);
         matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
@@ -68,8 +68,9 @@ impl Machine {
         let held = self.held.game();
         let position = held.position().board();
         let target = self.claims.target();
-        let step = self.step.as_ref().filter(|_| self.following.is_some());
-        let asked = step.and_then(|step| self.asked_by(step));
+        let step = self.errand.step();
+        let asked = step.filter(|_| self.errand.following().is_some());
+        let asked = asked.and_then(|step| self.asked_by(step));
         if let Some(wanted) = asked {
             return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
         }
@@ -113,7 +114,7 @@ impl Machine {
 
     /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
     fn was(&self) -> Option<Board> {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),
             Wood::AsHeld | Wood::Unknown => None,
         }
@@ -126,7 +127,7 @@ impl Machine {
 
     /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => board == wanted,
             Wood::Unknown => false,
             Wood::AsHeld => self.held.certainty() != Certainty::Lost && self.last_seen() == wanted,
@@ -146,7 +147,7 @@ impl Machine {
 
     /// What stands now, as far as that is known.
     pub(super) fn picture(&self) -> Option<Board> {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),
             Wood::Unknown => None,
             Wood::AsHeld => {
@@ -159,7 +160,7 @@ impl Machine {
     /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
     /// each it is a draw.
     fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
-        if self.following.is_some() || self.claims.target().is_none() {
+        if self.errand.following().is_some() || self.claims.target().is_none() {
             return None;
         }
         let game = self.held.game().position().board();

@@ -6,6 +6,7 @@
 mod advise;
 mod commands;
 mod deviation;
+mod errand;
 mod guide;
 mod reports;
 mod timing;
@@ -20,7 +21,13 @@ use std::{
 
 use shakmaty::{Color, Move, Position};
 
-use self::{deviation::Deviation, timing::Times, told::Told, verdict::Verdict, wood::Wood};
+use self::{
+    deviation::Deviation,
+    errand::{Errand, Following},
+    timing::Times,
+    told::Told,
+    verdict::Verdict,
+};
 use super::{
     advice::Advice,
     claims::{Claim, Claims},
@@ -58,16 +65,7 @@ pub struct Machine {
     held: Held,
     claims: Claims,
     verdict: Verdict,
-    /// The step the driver is carrying out.
-    step: Option<Step>,
-    /// Something has gone to the board since that began.
-    step_left: bool,
-    /// A move that was shown after so many plies, and nobody knows whether it reached the board.
-    sent: Option<(usize, Move)>,
-    /// A set-up or take-back that the hand is still following.
-    following: Option<Following>,
-    /// Where the pieces stand.
-    wood: Wood,
+    errand: Errand,
     /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
     /// the board has lost its memory and the pieces stand as they did.
     left: Option<Game>,
@@ -99,13 +97,6 @@ pub struct Machine {
     told: Told,
 }
 
-/// A set-up or take-back that the hand is following.
-struct Following {
-    advice: Advice,
-    /// The game with whose last position the pieces then stand.
-    game: Game,
-}
-
 impl Machine {
     /// A board that is not connected.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
@@ -119,11 +110,7 @@ impl Machine {
             held: Held::default(),
             claims: Claims::default(),
             verdict: Verdict::default(),
-            step: None,
-            step_left: false,
-            sent: None,
-            following: None,
-            wood: Wood::AsHeld,
+            errand: Errand::default(),
             left: None,
             leading: false,
             lead_after: None,
@@ -165,7 +152,7 @@ impl Machine {
         self.driver.link_down();
         self.held.doubt();
         self.drop_step();
-        self.following = None;
+        self.errand.unask();
         self.hand_took_back = false;
         self.deviation.forget();
         self.times.interrupted();
@@ -202,7 +189,7 @@ impl Machine {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.driver.poll_transmit(now);
         if outgoing.is_some() {
-            self.step_left = true;
+            self.errand.left();
             self.drive(now);
         }
         outgoing
@@ -267,8 +254,7 @@ impl Machine {
     }
 
     fn confirm(&mut self, now: Instant) {
-        self.following = None;
-        self.wood = Wood::AsHeld;
+        self.errand.confirm();
         self.driver.confirm(now);
     }
 
@@ -308,11 +294,8 @@ impl Machine {
 
     /// The step under way is void.
     fn drop_step(&mut self) {
-        // Nothing is the matter with one that has not left.
-        match self.step.take().filter(|_| self.step_left) {
-            Some(Step::SetUp(_)) => self.held.suspect(),
-            Some(Step::Show(m)) => self.sent = Some((self.held.game().len(), m)),
-            _ => {}
+        if self.errand.drop_step(self.held.game().len()) {
+            self.held.suspect();
         }
     }
 
@@ -348,8 +331,7 @@ impl Machine {
             if !self.driver.stepping() {
                 self.drop_step();
             }
-            if self.driver.idle() && self.following.is_some() {
-                self.following = None;
+            if self.driver.idle() && self.errand.unask() {
                 self.told.changed();
             }
             for wait in [&mut self.lead_after, &mut self.starts_until] {
@@ -385,7 +367,7 @@ impl Machine {
         }
         if self.driver.capabilities().tells_game {
             // A board with a memory of its own can have lost that, and nobody moved a piece.
-            self.wood = Wood::Unknown;
+            self.errand.lose_wood();
         }
         self.left = Some(before);
     }
@@ -458,9 +440,9 @@ impl Machine {
             } else {
                 self.picture()
             };
-            self.wood = Wood::asked_for(before, &wanted);
+            self.errand.move_wood(before, &wanted);
         }
-        self.following = match step {
+        let following = match step {
             Step::Show(_) => None,
             Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
             Step::TakeBack(m) => Some(Following {
@@ -479,6 +461,7 @@ impl Machine {
                 game: (**game).clone(),
             }),
         };
+        self.errand.ask(following);
     }
 
     /// Starts the next step toward the target, if there is one. `true` if something was started.
@@ -536,8 +519,7 @@ impl Machine {
                 self.ask_hand(&step);
                 self.deviation.mended();
                 self.hand_took_back = false;
-                self.step = Some(step.clone());
-                self.step_left = false;
+                self.errand.begin(step.clone(), false);
                 if matches!(step, Step::NewGame(_)) {
                     // The game before is over, whether or not its last move was shown.
                     self.tell_ending(now);

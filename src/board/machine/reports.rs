@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Board, Color, Move, Position};
 
 use super::{
-    Following, MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, deviation::Unplayable, wood::Wood,
+    MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, deviation::Unplayable, errand::Following,
 };
 use crate::{
     board::{
@@ -51,7 +51,7 @@ impl Machine {
             }
             DriverEvent::Restarted => {
                 self.held.doubt();
-                self.following = None;
+                self.errand.unask();
                 self.starts_until = Some(now + RESTART_WAIT);
                 self.event(Event::Restarted);
             }
@@ -78,7 +78,7 @@ impl Machine {
                 self.event(Event::NewGame { by: By::Hand });
             }
             // Of a shown move it says nothing: the player may only want the program to go on.
-            DriverEvent::Ready if self.following.is_some() => {
+            DriverEvent::Ready if self.errand.following().is_some() => {
                 self.confirm(now);
                 self.told.changed();
             }
@@ -146,7 +146,7 @@ impl Machine {
             DriverEvent::Misplaced(misplaced) => {
                 let before = self.advice();
                 self.deviation.sees(misplaced);
-                if self.following.is_none() && !self.ends_by_kings(now) {
+                if self.errand.following().is_none() && !self.ends_by_kings(now) {
                     let advice = self.advice();
                     // Told once: what is wrong, and what is left of it, is in the guidance.
                     if !matches!(before, Advice::Misplaced(_)) {
@@ -181,7 +181,7 @@ impl Machine {
 
     /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
     fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
-        if let Some(Step::SetUp(game)) = &self.step {
+        if let Some(Step::SetUp(game)) = self.errand.step() {
             let mut given = Held::default();
             given.replace((**game).clone());
             // A board whose pieces stand as before, or at the start, may not have heard of it, even where the hand's next move
@@ -222,7 +222,7 @@ impl Machine {
         self.deviation.mended();
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
-        if let Some(sent) = self.sent.take()
+        if let Some(sent) = self.errand.take_sent()
             && news.map(|m| (before, m)) == Some(sent)
         {
             // It reached the board: no hand made it.
@@ -279,13 +279,13 @@ impl Machine {
             // Playing on is as good as saying that the position stands.
             self.ready(now);
         }
-        if let Some((plies, m)) = self.sent
+        if let Some((plies, m)) = self.errand.sent()
             && plies == self.held.game().len()
             && reported.resolve(self.held.game().position(), promotion) == Some(m)
             && !moves_only
         {
             // Its echo is late: no hand made it.
-            self.step = Some(Step::Show(m));
+            self.errand.begin(Step::Show(m), true);
             self.accepted(now);
             return;
         }
@@ -364,17 +364,16 @@ impl Machine {
         self.lead_after = Some(now + self.correction_wait.max(self.patience()));
         let ply = self.held.game().len();
         if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
-            // A move that is on its way to the board is not legal there any more.
-            self.step_left &= !matches!(self.step, Some(Step::Show(_)));
+            self.errand.outrun();
         }
         match meaning {
             Meaning::Played(m) => {
                 self.deviation.played();
                 self.by_hand = false;
                 self.verdict.goes_on();
-                let is_asked = self.following.is_some();
+                let is_asked = self.errand.following().is_some();
                 self.confirm(now);
-                let step = self.step.clone().filter(|_| is_asked);
+                let step = self.errand.step().cloned().filter(|_| is_asked);
                 if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
                     // The board is on its way to another position, and forgets this move.
                     self.ask_hand(&step);
@@ -465,25 +464,24 @@ impl Machine {
         };
         let new_to_board = game != *held;
         if new_to_board {
-            self.following = Some(Following {
+            self.errand.ask(Some(Following {
                 advice: Advice::SetUp(game.fen()),
                 game: game.clone(),
-            });
-            self.wood = Wood::asked_for(self.picture(), game.position().board());
+            }));
+            let before = self.picture();
+            self.errand.move_wood(before, game.position().board());
         }
         self.lead_after = None;
         self.told.changed();
         self.driver
             .tell_position(now, game.position(), new_to_board);
         // From its last line on the board holds this game, whatever it reported before.
-        self.step = Some(Step::SetUp(Box::new(game)));
-        self.step_left = true;
+        self.errand.begin(Step::SetUp(Box::new(game)), true);
     }
 
     fn accepted(&mut self, now: Instant) {
         self.failures = 0;
         self.left = None;
-        self.sent = None;
         let new_game = self.new_game;
         self.verdict.goes_on();
         self.deviation.forget();
@@ -493,7 +491,7 @@ impl Machine {
         self.claims
             .note_answers(|claim| answer_to(held, claim).first().copied());
         let ply = self.held.game().len();
-        let step = self.step.take();
+        let step = self.errand.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
             // Nothing is left for the hand to do, and nothing waits for it.
@@ -550,9 +548,9 @@ impl Machine {
     }
 
     fn failed(&mut self, now: Instant, failure: StepFailure) {
-        self.following = None;
-        if matches!(self.step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
-            self.step = None;
+        self.errand.unask();
+        if matches!(self.errand.step(), Some(Step::SetUp(_))) && failure == StepFailure::Refused {
+            self.errand.refused();
             // What its list says from now on begins nobody knows where.
             self.refusals = self.refusals.saturating_add(1);
             self.held.suspect();
