@@ -11,7 +11,7 @@ use crate::{
 impl Machine {
     /// What the player is to know or do now.
     pub(super) fn advice(&self) -> Advice {
-        match &self.link {
+        match self.contact.state() {
             LinkState::Down(why) => return Advice::NoLink(why.clone()),
             LinkState::Silent { garbled } => return Advice::Silent { garbled: *garbled },
             LinkState::Stranger(kind) => return Advice::Stranger(*kind),
@@ -43,7 +43,7 @@ impl Machine {
         if let Some(following) = self.errand.following().filter(|_| target.is_some()) {
             return following.advice.clone();
         }
-        if let Some(target) = target.filter(|_| self.by_hand) {
+        if let Some(target) = target.filter(|_| self.course.is_by_hand()) {
             return Advice::SetUpByHand(target.fen());
         }
         // A board that moves its own pieces asks the player for nothing.
@@ -55,8 +55,10 @@ impl Machine {
             return Advice::Nothing;
         };
         let next = target.moves().get(held.len()).copied();
-        match next.filter(|_| self.leading && target.continues(held) && !self.has_left(target)) {
-            Some(made) if self.hand_took_back => Advice::PutBack {
+        match next
+            .filter(|_| self.course.leads() && target.continues(held) && !self.has_left(target))
+        {
+            Some(made) if self.hand.has_taken_back() => Advice::PutBack {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             },

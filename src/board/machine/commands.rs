@@ -1,6 +1,6 @@
 //! What front-ends ask of the board.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Machine, answer_to, errand::Following};
 use crate::{
@@ -48,7 +48,7 @@ impl Machine {
                     self.target_stated(true);
                 }
                 if on && self.claims.has(client) {
-                    self.leading = true;
+                    self.course.lead(true);
                     // The program goes on.
                     self.verdict.kings_down();
                     self.hand_is_awaited();
@@ -73,14 +73,13 @@ impl Machine {
             Command::Refuse { client, number } => {
                 if self.claims.refuse(client, number) {
                     self.held.known_to_front_ends(self.held.game().len());
-                    self.lead_after = Some(now + self.correction_wait);
+                    self.pace.after_hand(now, Duration::ZERO);
                 }
             }
             Command::NewGame { client } => {
                 if self.claims.may_begin(client) {
-                    self.new_game = true;
+                    self.course.announced();
                     self.verdict.kings_down();
-                    self.leading = false;
                     self.forget_old_game();
                 } else {
                     self.claims.announce(client);
@@ -133,12 +132,12 @@ impl Machine {
         let alone = self.claims.holders().count() == 1;
         let plays_one = alone && self.claims.occasion().opponent != Opponent::Nobody;
         let target = self.claims.target().filter(|_| plays_one);
-        self.hand = target.map(Game::turn);
+        self.hand.play(target.map(Game::turn));
     }
 
     /// While a new game is announced, what stands on the board is nobody's move.
     pub(super) fn forget_old_game(&mut self) {
-        if self.new_game {
+        if self.course.is_new_game() {
             let plies = self.held.game().len();
             self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
@@ -157,7 +156,7 @@ impl Machine {
     pub(super) fn shows_ending(&self) -> bool {
         let ends = self.claims.holders().any(|claim| claim.finished);
         let sure = self.held.certainty() == Certainty::Sure;
-        ends && self.may_lead() && !self.by_hand && sure && !self.is_off()
+        ends && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
     }
 
     /// A client stated a target; it may be the one the board is led to already.
@@ -169,14 +168,13 @@ impl Machine {
                 .take_came()
                 .is_some_and(|begins| begins || other_game)
             {
-                self.new_game = true;
+                self.course.begins();
                 self.forget_old_game();
             }
-            self.lead_after = None;
-            self.by_hand = false;
-            self.hand_took_back = false;
-            self.failures = 0;
-            self.abandon = true;
+            self.pace.at_once();
+            self.pace.forgive();
+            self.course.turn();
+            self.hand.forget_take_back();
             let target = self.claims.target();
             let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
             if self.errand.following().is_some_and(left) {
@@ -187,9 +185,9 @@ impl Machine {
             self.verdict.kings_down();
             self.tell_target();
         }
-        self.leading = self.claims.target().is_some();
-        if !self.leading {
-            self.hand = None;
+        self.course.lead(self.claims.target().is_some());
+        if !self.course.leads() {
+            self.hand.play(None);
         }
         self.front_ends_know();
         if let Some(target) = self.claims.target()
@@ -225,22 +223,23 @@ impl Machine {
 
     /// The player says that the board stands as it should.
     pub(super) fn ready(&mut self, now: Instant) {
-        if self.by_hand
+        if self.course.is_by_hand()
             && let Some(target) = self.claims.target().cloned()
         {
             self.held.replace(target);
             self.claims.taken_back_to(self.held.game().len());
         }
         if let Some(target) = self.claims.target() {
-            self.hand = self.claims.occasion().beginning(target.turn()).hand;
+            let beginning = self.claims.occasion().beginning(target.turn());
+            self.hand.play(beginning.hand);
         }
-        self.by_hand = false;
+        self.course.set_up();
         self.deviation.mended();
         // The game may be another one now.
         self.verdict.doubt();
         self.held.confirm();
         self.confirm(now);
-        self.lead_after = None;
+        self.pace.at_once();
     }
 }
 

@@ -38,6 +38,11 @@ impl Errand {
         self.step.as_ref().map(|under_way| &under_way.step)
     }
 
+    /// The step under way, if the hand is following it.
+    pub fn followed_step(&self) -> Option<&Step> {
+        self.step().filter(|_| self.following.is_some())
+    }
+
     /// A step begins. `left`: the board has been told already.
     pub fn begin(&mut self, step: Step, left: bool) {
         self.step = Some(UnderWay { step, left });

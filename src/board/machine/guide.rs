@@ -59,7 +59,7 @@ impl Machine {
 
     /// What stands on the board and what should, where the hand is to put it right.
     pub(super) fn scene(&self) -> Option<Scene> {
-        if !self.link.is_open() || self.verdict.kings_are_up() && self.is_off() {
+        if !self.contact.is_open() || self.verdict.kings_are_up() && self.is_off() {
             return None;
         }
         if let Some(misplaced) = self.deviation.misplaced() {
@@ -68,10 +68,8 @@ impl Machine {
         let held = self.held.game();
         let position = held.position().board();
         let target = self.claims.target();
-        let step = self.errand.step();
-        let asked = step.filter(|_| self.errand.following().is_some());
-        let asked = asked.and_then(|step| self.asked_by(step));
-        if let Some(wanted) = asked {
+        let followed = self.errand.followed_step();
+        if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
             return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
         }
         // The board is about to be led elsewhere: what was to be put right for a game that was left is told to nobody.
@@ -85,7 +83,7 @@ impl Machine {
         }
         let target = target?;
         let sure = self.held.certainty() == Certainty::Sure;
-        if self.by_hand {
+        if self.course.is_by_hand() {
             return Some((self.picture()?.into(), target.position().board().clone()));
         }
         // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.

@@ -5,9 +5,13 @@
 
 mod advise;
 mod commands;
+mod contact;
+mod course;
 mod deviation;
 mod errand;
 mod guide;
+mod hand;
+mod pace;
 mod reports;
 mod timing;
 mod told;
@@ -19,11 +23,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Color, Move, Position};
+use shakmaty::{Move, Position};
 
 use self::{
+    contact::Contact,
+    course::Course,
     deviation::Deviation,
     errand::{Errand, Following},
+    hand::Hand,
+    pace::Pace,
     timing::Times,
     told::Told,
     verdict::Verdict,
@@ -35,7 +43,7 @@ use super::{
     held::{Certainty, Held, Listed},
     name::BoardName,
     plan::{Circumstances, Plan, plan},
-    snapshot::{LinkState, Place, Snapshot},
+    snapshot::{Place, Snapshot},
 };
 use crate::{
     bus::{By, Event},
@@ -43,89 +51,41 @@ use crate::{
     game::Game,
 };
 
-/// A board that was switched on asks for its position within its start sequence; wait that long for it before
-/// leading it anywhere. At 9600 baud the sequence of seven requests and answers takes about a second.
-pub const RESTART_WAIT: Duration = Duration::from_secs(5);
-/// The longest wait before a step that failed is tried again; it begins with a second and doubles.
-pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
-
-/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
-pub const MAX_REFUSALS: u8 = 2;
-
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
     name: BoardName,
     driver: Box<dyn Driver>,
-    /// How long the hand may take to mend what it did, before the board is led back.
-    correction_wait: Duration,
-    link: LinkState,
-    /// Something came over this link that cannot be read, and nothing else.
-    garbled: bool,
-    id: Option<String>,
+    contact: Contact,
     held: Held,
     claims: Claims,
     verdict: Verdict,
     errand: Errand,
-    /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
-    /// the board has lost its memory and the pieces stand as they did.
-    left: Option<Game>,
-    /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
-    /// when the player put the pieces back and nobody waits.
-    leading: bool,
-    /// Not before this time, so that the hand can mend what it did. What a program changes ends the wait.
-    lead_after: Option<Instant>,
-    /// Not before this time, because the board is starting.
-    starts_until: Option<Instant>,
-    failures: u32,
-    /// Set-ups refused one after the other.
-    refusals: u8,
+    course: Course,
+    pace: Pace,
+    hand: Hand,
     /// What became of the board's last list.
     listed: Listed,
-    /// A new game was announced, and is not under way yet.
-    new_game: bool,
-    by_hand: bool,
-    /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
-    hand: Option<Color>,
-    /// What the hand is awaited for may not be wanted any more.
-    abandon: bool,
-    hand_took_back: bool,
-    /// Times the hand has put all pieces to the start.
-    put_to_start: u64,
     deviation: Deviation,
-    battery: Option<u8>,
     times: Times,
     told: Told,
 }
 
 impl Machine {
-    /// A board that is not connected.
+    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led back.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
         Self {
             name,
             driver,
-            correction_wait,
-            link: LinkState::Down("not connected yet".to_owned()),
-            garbled: false,
-            id: None,
+            contact: Contact::default(),
             held: Held::default(),
             claims: Claims::default(),
             verdict: Verdict::default(),
             errand: Errand::default(),
-            left: None,
-            leading: false,
-            lead_after: None,
-            starts_until: None,
-            failures: 0,
-            refusals: 0,
+            course: Course::default(),
+            pace: Pace::new(correction_wait),
+            hand: Hand::default(),
             listed: Listed::Followed,
-            new_game: false,
-            by_hand: false,
-            hand: None,
-            abandon: false,
-            hand_took_back: false,
-            put_to_start: 0,
             deviation: Deviation::default(),
-            battery: None,
             times: Times::default(),
             told: Told::default(),
         }
@@ -133,11 +93,8 @@ impl Machine {
 
     /// The link is up.
     pub fn link_up(&mut self, now: Instant) {
-        self.link = LinkState::Asking;
-        self.garbled = false;
-        self.lead_after = None;
-        self.starts_until = None;
-        self.refusals = 0;
+        self.contact.up();
+        self.pace.link_up();
         self.event(Event::Connected);
         self.driver.link_up(now);
         self.drive(now);
@@ -145,15 +102,14 @@ impl Machine {
 
     /// The link is gone, or could not be had; `why` is for the player.
     pub fn link_down(&mut self, now: Instant, why: String) {
-        if self.link != LinkState::Down(why.clone()) {
-            self.event(Event::Disconnected { why: why.clone() });
+        if self.contact.down(why.clone()) {
+            self.event(Event::Disconnected { why });
         }
-        self.link = LinkState::Down(why);
         self.driver.link_down();
         self.held.doubt();
         self.drop_step();
         self.errand.unask();
-        self.hand_took_back = false;
+        self.hand.forget_take_back();
         self.deviation.forget();
         self.times.interrupted();
         self.drive(now);
@@ -180,9 +136,8 @@ impl Machine {
     /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
-        let waits = [self.lead_after, self.starts_until];
-        let lead = waits.into_iter().flatten().filter(|_| may_lead);
-        lead.chain(self.driver.deadline()).min()
+        let lead = self.pace.deadline().filter(|_| may_lead);
+        lead.into_iter().chain(self.driver.deadline()).min()
     }
 
     /// The next thing to do on the link, now.
@@ -216,8 +171,8 @@ impl Machine {
         let sure = self.held.certainty() == Certainty::Sure && stands;
         Snapshot {
             board: self.name.clone(),
-            link: self.link.clone(),
-            id: self.id.clone(),
+            link: self.contact.state().clone(),
+            id: self.contact.id(),
             game: Arc::new(self.held.game().clone()),
             sure,
             target: self.claims.target().cloned().map(Arc::new),
@@ -228,10 +183,10 @@ impl Machine {
             took: self.times.took(self.held.game()),
             ending: self.verdict.end().map(|(end, _)| end),
             judge: self.verdict.end().map(|(_, judge)| judge),
-            taken_back: self.hand_took_back,
-            put_to_start: self.put_to_start,
+            taken_back: self.hand.has_taken_back(),
+            put_to_start: self.hand.times_at_start(),
             result: self.verdict.result(),
-            battery: self.battery,
+            battery: self.contact.battery(),
             places: self
                 .claims
                 .iter()
@@ -287,8 +242,8 @@ impl Machine {
 
     fn may_lead(&self) -> bool {
         !self.verdict.kings_are_up()
-            && self.leading
-            && self.link.is_open()
+            && self.course.leads()
+            && self.contact.is_open()
             && self.claims.target().is_some()
     }
 
@@ -334,15 +289,13 @@ impl Machine {
             if self.driver.idle() && self.errand.unask() {
                 self.told.changed();
             }
-            for wait in [&mut self.lead_after, &mut self.starts_until] {
-                wait.take_if(|at| *at <= now);
-            }
+            self.pace.pass(now);
             let ends = self.claims.holders().any(|claim| claim.finished);
             if ends {
                 // What was in the way of showing its last move may be in the way for ever.
                 self.admit_waiting();
             }
-            if std::mem::take(&mut self.abandon) {
+            if self.course.take_turned() {
                 self.driver.abandon(self.claims.target());
             }
             if !self.lead(now) {
@@ -369,20 +322,23 @@ impl Machine {
             // A board with a memory of its own can have lost that, and nobody moved a piece.
             self.errand.lose_wood();
         }
-        self.left = Some(before);
+        self.course.leave(before);
     }
 
     /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
     /// knows whether the pieces stand at the start or as before, and it is right for both.
     fn has_left(&self, target: &Game) -> bool {
         let board = self.driver.capabilities();
-        let sets_up = board.set_up_cost.is_some() && self.refusals < MAX_REFUSALS;
+        let sets_up = board.set_up_cost.is_some() && !self.pace.refuses_set_ups();
         // A game that only begins the same way is another one.
         let goes_on = |before: &Game| {
             let common = target.common_plies(before).unwrap_or(0);
             common > 0 && common * 2 >= before.len()
         };
-        sets_up && !board.sees_squares && !self.new_game && self.left.as_ref().is_some_and(goes_on)
+        sets_up
+            && !board.sees_squares
+            && !self.course.is_new_game()
+            && self.course.left().is_some_and(goes_on)
     }
 
     /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
@@ -468,21 +424,21 @@ impl Machine {
     fn lead(&mut self, now: Instant) -> bool {
         self.mind_list();
         let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
-        let sure = self.link.is_open() && self.held.certainty() == Certainty::Sure;
+        let sure = self.contact.is_open() && self.held.certainty() == Certainty::Sure;
         // The hand may still have to make it.
         if shown && sure && self.finish(now) {
             return true;
         }
         if self.verdict.kings_are_up()
-            && self.link.is_open()
+            && self.contact.is_open()
             && self.held.certainty() == Certainty::Unsure
         {
             // The kings may have been put back meanwhile.
             self.driver.learn(now);
             return false;
         }
-        let waits = self.lead_after.is_some() || self.starts_until.is_some();
-        if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
+        if !self.may_lead() || self.pace.waits() || !self.driver.idle() || self.course.is_by_hand()
+        {
             return false;
         }
         let board = self.driver.capabilities();
@@ -496,10 +452,10 @@ impl Machine {
         let beginning = self.claims.occasion().beginning(target.turn());
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         let given = Circumstances {
-            new_game: self.new_game,
+            new_game: self.course.is_new_game(),
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
             forgotten: self.has_left(target),
-            set_up_refused: self.refusals >= MAX_REFUSALS,
+            set_up_refused: self.pace.refuses_set_ups(),
             stands: self.stands_in(target),
             beginning,
         };
@@ -511,14 +467,13 @@ impl Machine {
         }
         match plan {
             Plan::There => {
-                self.new_game = false;
-                self.left = None;
+                self.course.stepped();
                 self.finish(now)
             }
             Plan::Do(step) => {
                 self.ask_hand(&step);
                 self.deviation.mended();
-                self.hand_took_back = false;
+                self.hand.forget_take_back();
                 self.errand.begin(step.clone(), false);
                 if matches!(step, Step::NewGame(_)) {
                     // The game before is over, whether or not its last move was shown.
@@ -529,7 +484,7 @@ impl Machine {
                 true
             }
             Plan::ByHand => {
-                self.by_hand = true;
+                self.course.by_hand();
                 self.told.changed();
                 false
             }

@@ -4,15 +4,12 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Color, Move, Position};
 
-use super::{
-    MAX_RETRY_WAIT, Machine, RESTART_WAIT, answer_to, deviation::Unplayable, errand::Following,
-};
+use super::{Machine, answer_to, deviation::Unplayable, errand::Following};
 use crate::{
     board::{
         advice::{Advice, Words},
         held::{Certainty, Held, List, Listed, Meaning},
         occasion::Judge,
-        snapshot::LinkState,
     },
     bus::{By, Event},
     driver::{DriverEvent, Reported, Step, StepFailure},
@@ -23,36 +20,29 @@ impl Machine {
     pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
         match event {
             DriverEvent::Answers { id } => {
-                if self.link != LinkState::Up || id.is_some() {
-                    self.event(Event::Answers { id: id.clone() });
+                if self.contact.answers(id.clone()) {
+                    self.event(Event::Answers { id });
                 }
-                self.link = LinkState::Up;
-                self.garbled = false;
-                self.id = id.or(self.id.take());
             }
             DriverEvent::Unheard => {
-                self.link = LinkState::Unheard { garbled: false };
+                self.contact.unheard();
                 self.event(Event::Unheard);
             }
             DriverEvent::Silent => {
                 self.held.doubt();
-                // Whoever is there instead has been named.
-                if !matches!(self.link, LinkState::Stranger(_)) {
-                    let garbled = self.garbled;
-                    self.link = LinkState::Silent { garbled };
+                if self.contact.silent() {
                     self.event(Event::Silent);
                 }
             }
             DriverEvent::Stranger(kind) => {
-                if self.link != LinkState::Stranger(kind) {
-                    self.link = LinkState::Stranger(kind);
+                if self.contact.stranger(kind) {
                     self.event(Event::Stranger { kind });
                 }
             }
             DriverEvent::Restarted => {
                 self.held.doubt();
                 self.errand.unask();
-                self.starts_until = Some(now + RESTART_WAIT);
+                self.pace.restarted(now);
                 self.event(Event::Restarted);
             }
             DriverEvent::AsksPosition => self.tell_position(now),
@@ -62,19 +52,19 @@ impl Machine {
                 self.meant(now, reported, meaning);
             }
             DriverEvent::NewGame => {
-                self.refusals = 0;
+                self.pace.takes_set_ups();
                 let before = self.held.game().clone();
                 self.held.replace(Game::standard());
                 self.verdict.goes_on();
                 self.deviation.corrected();
-                self.hand_took_back = false;
-                self.put_to_start += 1;
+                self.hand.put_to_start();
                 self.confirm(now);
                 self.went_to_start(before);
-                self.lead_after = Some(now + self.correction_wait);
+                self.pace.after_hand(now, Duration::ZERO);
                 // Pieces put back after a game are the next game's start; while somebody waits for a move they
                 // are a mistake.
-                self.leading &= self.claims.awaiting();
+                self.course
+                    .lead(self.course.leads() && self.claims.awaiting());
                 self.event(Event::NewGame { by: By::Hand });
             }
             // Of a shown move it says nothing: the player may only want the program to go on.
@@ -162,18 +152,12 @@ impl Machine {
                 }
             }
             DriverEvent::Battery(percent) => {
-                if self.battery.replace(percent) != Some(percent) {
+                if self.contact.charged(percent) {
                     self.event(Event::Battery { percent });
                 }
             }
             DriverEvent::Unreadable(text) => {
-                self.garbled = self.link != LinkState::Up;
-                match &mut self.link {
-                    LinkState::Unheard { garbled } | LinkState::Silent { garbled } => {
-                        *garbled = true;
-                    }
-                    _ => {}
-                }
+                self.contact.unreadable();
                 self.event(Event::Unreadable { text });
             }
         }
@@ -270,10 +254,11 @@ impl Machine {
         let promotion = self.claims.promotion();
         let moves_only = self.driver.capabilities().tells_moves_only;
         let awaiting = self.claims.awaiting();
-        let hand = self.hand;
+        let hand = self.hand.plays();
         // The side that the hand does not play.
         let others = |turn: Color| hand.is_some_and(|hand| hand != turn) && !awaiting;
-        let set_up = |target: &&Game| self.by_hand && moves_only && !others(target.turn());
+        let set_up =
+            |target: &&Game| self.course.is_by_hand() && moves_only && !others(target.turn());
         let target = self.claims.target().filter(set_up);
         if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
             // Playing on is as good as saying that the position stands.
@@ -347,7 +332,7 @@ impl Machine {
             self.event(Event::Mended);
             return;
         }
-        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
+        self.pace.after_hand(now, self.patience());
         if unplayable == Unplayable::Undoes || self.ends_by_kings(now) {
             return;
         }
@@ -361,7 +346,7 @@ impl Machine {
     /// Acts on what a report turned out to be.
     fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
         self.told.changed();
-        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
+        self.pace.after_hand(now, self.patience());
         let ply = self.held.game().len();
         if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
             self.errand.outrun();
@@ -369,7 +354,7 @@ impl Machine {
         match meaning {
             Meaning::Played(m) => {
                 self.deviation.played();
-                self.by_hand = false;
+                self.course.set_up();
                 self.verdict.goes_on();
                 let is_asked = self.errand.following().is_some();
                 self.confirm(now);
@@ -378,14 +363,14 @@ impl Machine {
                     // The board is on its way to another position, and forgets this move.
                     self.ask_hand(&step);
                 }
-                let target = self.claims.target().filter(|_| self.leading);
+                let target = self.claims.target().filter(|_| self.course.leads());
                 let fresh_from = self.held.fresh_from();
                 let goes_on = |target: &Game| {
                     self.held.game().continues(target) && fresh_from <= target.len()
                 };
                 if target.is_some_and(goes_on) {
                     // The new game that was announced is under way.
-                    self.new_game = false;
+                    self.course.begun();
                 }
                 let took = self.times.played(now, ply - 1);
                 self.event(Event::Moved {
@@ -400,7 +385,7 @@ impl Machine {
             Meaning::Executed(m) => {
                 self.deviation.corrected();
                 // Nothing is left for the hand to mend.
-                self.lead_after = None;
+                self.pace.at_once();
                 self.confirm(now);
                 self.event(Event::Executed { uci: uci(m) });
             }
@@ -415,7 +400,7 @@ impl Machine {
             Meaning::TookBack(moves) => {
                 self.deviation.corrected();
                 self.verdict.goes_on();
-                self.hand_took_back = true;
+                self.hand.took_back();
                 self.confirm(now);
                 let mut ply = ply + moves.len();
                 for m in moves {
@@ -471,7 +456,7 @@ impl Machine {
             let before = self.picture();
             self.errand.move_wood(before, game.position().board());
         }
-        self.lead_after = None;
+        self.pace.at_once();
         self.told.changed();
         self.driver
             .tell_position(now, game.position(), new_to_board);
@@ -480,13 +465,11 @@ impl Machine {
     }
 
     fn accepted(&mut self, now: Instant) {
-        self.failures = 0;
-        self.left = None;
-        let new_game = self.new_game;
+        self.pace.forgive();
+        // The first step toward a new game is done; what is taken back from now on is its own.
+        let new_game = self.course.stepped();
         self.verdict.goes_on();
         self.deviation.forget();
-        // The first step toward a new game is done; what is taken back from now on is its own.
-        self.new_game = false;
         let held = &self.held;
         self.claims
             .note_answers(|claim| answer_to(held, claim).first().copied());
@@ -517,7 +500,7 @@ impl Machine {
                 });
             }
             Some(Step::NewGame(beginning)) => {
-                self.hand = beginning.hand;
+                self.hand.play(beginning.hand);
                 if self.claims.awaiting() {
                     self.hand_is_awaited();
                 }
@@ -525,8 +508,8 @@ impl Machine {
                 self.event(Event::NewGame { by: By::Target });
             }
             Some(Step::SetUp(game)) => {
-                self.hand = None;
-                self.refusals = 0;
+                self.hand.play(None);
+                self.pace.takes_set_ups();
                 let fen = game.fen().to_string();
                 if *game == *self.held.game() {
                     self.held.assure();
@@ -552,20 +535,18 @@ impl Machine {
         if matches!(self.errand.step(), Some(Step::SetUp(_))) && failure == StepFailure::Refused {
             self.errand.refused();
             // What its list says from now on begins nobody knows where.
-            self.refusals = self.refusals.saturating_add(1);
+            self.pace.refused();
             self.held.suspect();
             self.held.lose();
         } else {
             self.drop_step();
             self.held.doubt();
         }
-        let wait = Duration::from_secs(1 << self.failures.min(5)).min(MAX_RETRY_WAIT);
-        self.failures += 1;
         // What the board holds is asked at once; what it did not take is tried again later.
         if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
             self.driver.learn(now);
         }
-        self.lead_after = Some(now + wait);
+        self.pace.failed(now);
         self.told.changed();
     }
 }
