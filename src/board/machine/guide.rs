@@ -1,60 +1,18 @@
-//! What the hand is to put right, and what the kings in the centre mean.
+//! What the hand is to put right.
 
-use std::time::{Duration, Instant};
-
-use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
+use shakmaty::{Board, Position};
 
 use super::{Machine, told::Scene, wood::Wood};
 use crate::{
-    board::{
-        advice::Advice,
-        held::Certainty,
-        occasion::{GameEnd, Judge},
-    },
-    bus::Event,
-    driver::Step,
+    board::{advice::Advice, held::Certainty},
     game::is_chess960_castling,
-    guidance::Picture,
-    recognise::CENTRE,
 };
-
-/// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for
-/// a mistake.
-const KINGS_WAIT: Duration = Duration::from_secs(10);
 
 impl Machine {
     /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
     pub(super) fn king_first(&self) -> bool {
         let asked = self.errand.following().map(|following| &following.advice);
         matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
-    }
-
-    /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
-    pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
-        if !self.verdict.kings_are_up()
-            && let Some((stands, _)) = self.scene()
-            && let Some(end) = self.kings_say(&stands)
-        {
-            self.verdict.kings_up();
-            if self.over(end, Judge::Hand) {
-                self.driver.game_ended(now, end);
-            }
-        }
-        self.verdict.kings_are_up()
-    }
-
-    /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
-    /// that is.
-    pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
-        if self.driver.capabilities().sees_squares {
-            return None;
-        }
-        match step {
-            Step::NewGame(_) => Some(Board::new()),
-            Step::SetUp(game) => Some(game.position().board().clone()),
-            Step::TakeBack(_) => Some(self.before_last()),
-            Step::Show(_) => None,
-        }
     }
 
     /// What stands on the board and what should, where the hand is to put it right.
@@ -104,7 +62,7 @@ impl Machine {
     }
 
     /// The pieces before the last move of the game on the board.
-    fn before_last(&self) -> Board {
+    pub(super) fn before_last(&self) -> Board {
         let game = self.held.game();
         let plies = game.len().saturating_sub(1);
         game.position_at(plies).board().clone()
@@ -139,7 +97,7 @@ impl Machine {
     }
 
     /// Where the pieces stand by what the board has reported, while they do not stand as in the game.
-    fn astray(&self) -> Option<&Board> {
+    pub(super) fn astray(&self) -> Option<&Board> {
         self.held.astray().or(self.deviation.stray())
     }
 
@@ -152,66 +110,6 @@ impl Machine {
                 let known = self.held.certainty() == Certainty::Sure;
                 known.then(|| self.last_seen().clone())
             }
-        }
-    }
-
-    /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
-    /// each it is a draw.
-    fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
-        if self.errand.following().is_some() || self.claims.target().is_none() {
-            return None;
-        }
-        let game = self.held.game().position().board();
-        let king = |color: Color| stands.board.king_of(color);
-        let kings: Bitboard = [king(Color::White)?, king(Color::Black)?]
-            .into_iter()
-            .collect();
-        if !kings.is_subset(CENTRE) {
-            return None;
-        }
-        // Whatever stood in the centre may have made room; everything else stands as in the game.
-        let apart = CENTRE | game.kings();
-        let same = |piece: Option<Piece>| piece.filter(|piece| piece.role != Role::King);
-        let others = (!apart)
-            .into_iter()
-            .all(|square| same(stands.board.piece_at(square)) == same(game.piece_at(square)));
-        if !others || stands.unknown.any() {
-            return None;
-        }
-        Some(match (kings & Bitboard::LIGHT_SQUARES).count() {
-            2 => GameEnd::BlackResigned,
-            0 => GameEnd::WhiteResigned,
-            _ => GameEnd::Draw,
-        })
-    }
-
-    /// How much longer than usual the hand has for what it does: for the second king.
-    pub(super) fn patience(&self) -> Duration {
-        let stands = self.astray();
-        let game = self.held.game().position().board();
-        let signs = stands.is_some_and(|stands| {
-            let moved = stands.kings() & !game.kings() & CENTRE;
-            moved.any()
-        });
-        if signs { KINGS_WAIT } else { Duration::ZERO }
-    }
-
-    /// The game is over. `true` if that is news.
-    pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
-        let news = self.verdict.over(end, by);
-        if news {
-            self.event(Event::Ended { end, by });
-        }
-        news
-    }
-
-    /// Where the game on the board has changed, its rules tell whether it is over.
-    pub(super) fn judge(&mut self) {
-        if let Some(end) = self.verdict.judge(self.held.game()) {
-            self.event(Event::Ended {
-                end,
-                by: Judge::Rules,
-            });
         }
     }
 }

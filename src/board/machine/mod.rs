@@ -2,6 +2,13 @@
 //!
 //! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor gives it
 //! a transport and a clock, a replay gives it a transcript, a test gives it both by hand.
+//!
+//! | what | where |
+//! |---|---|
+//! | what comes in | `reports` from the driver, of these `moves` and `learning` (what the board tells of its game); `commands` from clients |
+//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise` and `guide` (what the player is to do) |
+//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told`: one concern each |
+//! | what comes first | `standing` |
 
 mod advise;
 mod commands;
@@ -11,44 +18,43 @@ mod deviation;
 mod errand;
 mod guide;
 mod hand;
+mod kings;
+mod lead;
+mod learning;
+mod moves;
 mod pace;
 mod reports;
+mod standing;
+mod steps;
 mod timing;
 mod told;
 mod verdict;
 mod wood;
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use shakmaty::{Move, Position};
+use shakmaty::Move;
 
 use self::{
-    contact::Contact,
-    course::Course,
-    deviation::Deviation,
-    errand::{Errand, Following},
-    hand::Hand,
-    pace::Pace,
-    timing::Times,
-    told::Told,
-    verdict::Verdict,
+    contact::Contact, course::Course, deviation::Deviation, errand::Errand, hand::Hand, pace::Pace,
+    timing::Times, told::Told, verdict::Verdict,
 };
 use super::{
-    advice::Advice,
     claims::{Claim, Claims},
     command::Command,
     held::{Certainty, Held, Listed},
     name::BoardName,
-    plan::{Circumstances, Plan, plan},
     snapshot::{Place, Snapshot},
 };
 use crate::{
     bus::{By, Event},
-    driver::{Channel, Driver, Outcome, Outgoing, Step},
-    game::Game,
+    driver::{Channel, Driver, Outcome, Outgoing},
 };
 
 /// One board, without I/O. See the module's introduction.
@@ -208,11 +214,6 @@ impl Machine {
         claims.map(Claim::restated).collect()
     }
 
-    fn confirm(&mut self, now: Instant) {
-        self.errand.confirm();
-        self.driver.confirm(now);
-    }
-
     fn event(&mut self, event: Event) {
         if let Event::NewGame { .. } = event {
             self.times.forget_from(0);
@@ -238,20 +239,6 @@ impl Machine {
             self.times.made(ply, seen.then_some(by), took);
         }
         self.told.event(event);
-    }
-
-    fn may_lead(&self) -> bool {
-        !self.verdict.kings_are_up()
-            && self.course.leads()
-            && self.contact.is_open()
-            && self.claims.target().is_some()
-    }
-
-    /// The step under way is void.
-    fn drop_step(&mut self) {
-        if self.errand.drop_step(self.held.game().len()) {
-            self.held.suspect();
-        }
     }
 
     /// Who came to a game is answered by what the board holds of it, once that is known, or not at all.
@@ -313,182 +300,11 @@ impl Machine {
         self.told.scene(self.scene(), self.king_first());
     }
 
-    /// The board is at the start, and has not been asked to; it held this game before.
-    fn went_to_start(&mut self, before: Game) {
-        if before.is_empty() && before.is_standard() {
-            return;
-        }
-        if self.driver.capabilities().tells_game {
-            // A board with a memory of its own can have lost that, and nobody moved a piece.
-            self.errand.lose_wood();
-        }
-        self.course.leave(before);
-    }
-
-    /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
-    /// knows whether the pieces stand at the start or as before, and it is right for both.
-    fn has_left(&self, target: &Game) -> bool {
-        let board = self.driver.capabilities();
-        let sets_up = board.set_up_cost.is_some() && !self.pace.refuses_set_ups();
-        // A game that only begins the same way is another one.
-        let goes_on = |before: &Game| {
-            let common = target.common_plies(before).unwrap_or(0);
-            common > 0 && common * 2 >= before.len()
-        };
-        sets_up
-            && !board.sees_squares
-            && !self.course.is_new_game()
-            && self.course.left().is_some_and(goes_on)
-    }
-
-    /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
-    fn stands_in(&self, target: &Game) -> Option<usize> {
-        if self.held.certainty() != Certainty::Lost {
-            return None;
-        }
-        let mut position = target.start().clone();
-        let mut found = None;
-        for plies in 0..=target.len() {
-            if self.driver.stands_as(position.board()) {
-                found = Some(plies);
-            }
-            if let Some(&m) = target.moves().get(plies) {
-                position.play_unchecked(m);
-            }
-        }
-        found
-    }
-
-    /// The board shows the last move of its target: tells it how that game ended, and lets go whoever had it for that.
-    /// `true` if the target changed.
-    fn finish(&mut self, now: Instant) -> bool {
-        self.tell_ending(now);
-        let left = self.claims.leave_finished();
-        if left {
-            self.target_stated(true);
-        }
-        left
-    }
-
-    /// A list that ends with a move of the program's tells that it was sent to the board, not that it was shown, nor that the
-    /// hand made it.
-    fn mind_list(&mut self) {
+    /// Notes what the hand has answered each client.
+    fn note_answers(&mut self) {
         let held = &self.held;
-        let sure = held.certainty() == Certainty::Sure;
-        let Some(target) = self.claims.target().filter(|_| sure) else {
-            return;
-        };
-        let hand = self.claims.occasion().beginning(target.turn()).hand;
-        let is_programs = hand.is_none_or(|hand| hand == held.game().turn());
-        // A game that is taken up again is shown move by move, the hand's own too.
-        let was_shown = is_programs || target.len() > held.game().len() + 1;
-        if held.is_only_listed() && was_shown && target.continues(held.game()) {
-            self.held.await_execution();
-            self.told.changed();
-        }
-    }
-
-    /// Carrying out this step, the board asks the hand to put the pieces otherwise.
-    fn ask_hand(&mut self, step: &Step) {
-        if let Some(wanted) = self.asked_by(step) {
-            let before = if self.stood_as(&wanted) {
-                Some(wanted.clone())
-            } else {
-                self.picture()
-            };
-            self.errand.move_wood(before, &wanted);
-        }
-        let following = match step {
-            Step::Show(_) => None,
-            Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
-            Step::TakeBack(m) => Some(Following {
-                advice: Advice::TakeBack(*m),
-                game: self
-                    .held
-                    .game()
-                    .truncated(self.held.game().len().saturating_sub(1)),
-            }),
-            Step::NewGame(_) => Some(Following {
-                advice: Advice::NewGame,
-                game: Game::standard(),
-            }),
-            Step::SetUp(game) => Some(Following {
-                advice: Advice::SetUp(game.fen()),
-                game: (**game).clone(),
-            }),
-        };
-        self.errand.ask(following);
-    }
-
-    /// Starts the next step toward the target, if there is one. `true` if something was started.
-    fn lead(&mut self, now: Instant) -> bool {
-        self.mind_list();
-        let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
-        let sure = self.contact.is_open() && self.held.certainty() == Certainty::Sure;
-        // The hand may still have to make it.
-        if shown && sure && self.finish(now) {
-            return true;
-        }
-        if self.verdict.kings_are_up()
-            && self.contact.is_open()
-            && self.held.certainty() == Certainty::Unsure
-        {
-            // The kings may have been put back meanwhile.
-            self.driver.learn(now);
-            return false;
-        }
-        if !self.may_lead() || self.pace.waits() || !self.driver.idle() || self.course.is_by_hand()
-        {
-            return false;
-        }
-        let board = self.driver.capabilities();
-        if self.held.certainty() == Certainty::Unsure && board.tells_game {
-            self.driver.learn(now);
-            return false;
-        }
-        let Some(target) = self.claims.target() else {
-            return false;
-        };
-        let beginning = self.claims.occasion().beginning(target.turn());
-        let at_start = self.held.game().is_empty() && self.held.game().is_standard();
-        let given = Circumstances {
-            new_game: self.course.is_new_game(),
-            afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
-            forgotten: self.has_left(target),
-            set_up_refused: self.pace.refuses_set_ups(),
-            stands: self.stands_in(target),
-            beginning,
-        };
-        let plan = plan(&self.held, target, board, given);
-        let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
-        let unmade = self.held.unconfirmed().is_some();
-        if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
-            return false;
-        }
-        match plan {
-            Plan::There => {
-                self.course.stepped();
-                self.finish(now)
-            }
-            Plan::Do(step) => {
-                self.ask_hand(&step);
-                self.deviation.mended();
-                self.hand.forget_take_back();
-                self.errand.begin(step.clone(), false);
-                if matches!(step, Step::NewGame(_)) {
-                    // The game before is over, whether or not its last move was shown.
-                    self.tell_ending(now);
-                }
-                self.driver.start(now, step);
-                self.told.changed();
-                true
-            }
-            Plan::ByHand => {
-                self.course.by_hand();
-                self.told.changed();
-                false
-            }
-        }
+        self.claims
+            .note_answers(|claim| answer_to(held, claim).first().copied());
     }
 }
 
