@@ -5,9 +5,9 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what comes in | `reports` from the driver, of these `moves` and `learning` (what the board tells of its game); `commands` from clients |
-//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise` and `guide` (what the player is to do) |
-//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told`: one concern each |
+//! | what comes in | `reports` (of these `moves`; `learning` is what the board tells of its game), `commands` |
+//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise`, `guide` (what the hand is to do) |
+//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
 //! | what comes first | `standing` |
 
 mod advise;
@@ -77,7 +77,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led back.
+    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led
+    /// back.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
         Self {
             name,
