@@ -1,101 +1,30 @@
-//! What the hand is to put right, and what the kings in the centre mean.
+//! What the hand is to put right.
 
-use std::time::{Duration, Instant};
+use shakmaty::{Board, Position};
 
-use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
-
-use super::{Following, Machine, wood::Wood};
-use crate::{
-    board::held::Certainty,
-    driver::Step,
-    game::is_chess960_castling,
-    guidance::{Action, Picture, guide},
-    recognise::CENTRE,
-    vocabulary::{Advice, Event, GameEnd, Judge},
-};
-
-/// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for
-/// a mistake.
-const KINGS_WAIT: Duration = Duration::from_secs(10);
+use super::{Machine, told::Scene, wood::Wood};
+use crate::{board::held::Certainty, game::is_chess960_castling, vocabulary::Advice};
 
 impl Machine {
-    /// Looks at what stands and what should, and tells what has changed about it.
-    pub(super) fn mind_guidance(&mut self) {
-        let scene = self.scene();
-        if scene == self.scene {
-            return;
-        }
-        let mut actions = match &scene {
-            Some((stands, wanted)) => guide(stands, wanted),
-            None => Vec::new(),
-        };
-        if let Some(Following {
-            advice: Advice::TakeBack(m),
-            ..
-        }) = &self.following
-            && m.is_castle()
-            && !is_chess960_castling(*m)
-        {
-            // Boards that know castling want the king first; neither is in the other's way.
-            let is_king = |action: &Action| action.piece.is_some_and(|p| p.role == Role::King);
-            actions.sort_by_key(|action| !is_king(action));
-        }
-        self.scene = scene;
-        if *actions != *self.guidance {
-            self.guidance = actions.into();
-            let actions = self.guidance.clone();
-            self.event(Event::Guidance { actions });
-        }
-    }
-
-    /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
-    pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
-        if !self.kings_up
-            && let Some((stands, _)) = self.scene()
-            && let Some(end) = self.kings_say(&stands)
-        {
-            self.kings_up = true;
-            if self.over(end, Judge::Hand) {
-                self.driver.game_ended(now, end);
-            }
-        }
-        self.kings_up
-    }
-
-    /// The kings mean nothing any more: they were put back, or the program goes on.
-    pub(super) fn kings_down(&mut self) {
-        self.kings_up = false;
-        self.ended.take_if(|(_, by)| *by == Judge::Hand);
-    }
-
-    /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
-    /// that is.
-    pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
-        if self.driver.capabilities().sees_squares {
-            return None;
-        }
-        match step {
-            Step::NewGame(_) => Some(Board::new()),
-            Step::SetUp(game) => Some(game.position().board().clone()),
-            Step::TakeBack(_) => Some(self.before_last()),
-            Step::Show(_) => None,
-        }
+    /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
+    pub(super) fn king_first(&self) -> bool {
+        let asked = self.errand.following().map(|following| &following.advice);
+        matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
     /// What stands on the board and what should, where the hand is to put it right.
-    fn scene(&self) -> Option<(Picture, Board)> {
-        if !self.link.is_open() || self.kings_up && self.is_off() {
+    pub(super) fn scene(&self) -> Option<Scene> {
+        if !self.contact.is_open() || self.verdict.kings_are_up() && self.is_off() {
             return None;
         }
-        if let Some(misplaced) = &self.misplaced {
+        if let Some(misplaced) = self.deviation.misplaced() {
             return Some((misplaced.stands.clone(), misplaced.wanted.clone()));
         }
         let held = self.held.game();
         let position = held.position().board();
         let target = self.claims.target();
-        let step = self.step.as_ref().filter(|_| self.following.is_some());
-        let asked = step.and_then(|step| self.asked_by(step));
-        if let Some(wanted) = asked {
+        let followed = self.errand.followed_step();
+        if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
             return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
         }
         // The board is about to be led elsewhere: what was to be put right for a game that was left is told to nobody.
@@ -104,12 +33,12 @@ impl Machine {
             let wanted = self.held.nearest(astray);
             return Some((astray.clone().into(), wanted));
         }
-        if let Some(stray) = self.stray.as_ref().filter(|_| goes_on) {
+        if let Some(stray) = self.deviation.stray().filter(|_| goes_on) {
             return Some((stray.clone().into(), position.clone()));
         }
         let target = target?;
         let sure = self.held.certainty() == Certainty::Sure;
-        if self.by_hand {
+        if self.course.is_by_hand() {
             return Some((self.picture()?.into(), target.position().board().clone()));
         }
         // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
@@ -130,7 +59,7 @@ impl Machine {
     }
 
     /// The pieces before the last move of the game on the board.
-    fn before_last(&self) -> Board {
+    pub(super) fn before_last(&self) -> Board {
         let game = self.held.game();
         let plies = game.len().saturating_sub(1);
         game.position_at(plies).board().clone()
@@ -138,7 +67,7 @@ impl Machine {
 
     /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
     fn was(&self) -> Option<Board> {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),
             Wood::AsHeld | Wood::Unknown => None,
         }
@@ -146,12 +75,12 @@ impl Machine {
 
     /// Whether the pieces stand otherwise than in the game.
     pub(super) fn is_off(&self) -> bool {
-        self.misplaced.is_some() || self.held.is_astray() || self.stray.is_some()
+        self.deviation.misplaced().is_some() || self.astray().is_some()
     }
 
     /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => board == wanted,
             Wood::Unknown => false,
             Wood::AsHeld => self.held.certainty() != Certainty::Lost && self.last_seen() == wanted,
@@ -160,13 +89,18 @@ impl Machine {
 
     /// How the pieces stand by what the board has reported.
     fn last_seen(&self) -> &Board {
-        let astray = self.held.astray().or(self.stray.as_ref());
-        astray.unwrap_or(self.held.game().position().board())
+        let as_held = self.held.game().position().board();
+        self.astray().unwrap_or(as_held)
+    }
+
+    /// Where the pieces stand by what the board has reported, while they do not stand as in the game.
+    pub(super) fn astray(&self) -> Option<&Board> {
+        self.held.astray().or(self.deviation.stray())
     }
 
     /// What stands now, as far as that is known.
     pub(super) fn picture(&self) -> Option<Board> {
-        match &self.wood {
+        match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),
             Wood::Unknown => None,
             Wood::AsHeld => {
@@ -174,78 +108,5 @@ impl Machine {
                 known.then(|| self.last_seen().clone())
             }
         }
-    }
-
-    /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
-    /// each it is a draw.
-    fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
-        if self.following.is_some() || self.claims.target().is_none() {
-            return None;
-        }
-        let game = self.held.game().position().board();
-        let king = |color: Color| stands.board.king_of(color);
-        let kings: Bitboard = [king(Color::White)?, king(Color::Black)?]
-            .into_iter()
-            .collect();
-        if !kings.is_subset(CENTRE) {
-            return None;
-        }
-        // Whatever stood in the centre may have made room; everything else stands as in the game.
-        let apart = CENTRE | game.kings();
-        let same = |piece: Option<Piece>| piece.filter(|piece| piece.role != Role::King);
-        let others = (!apart)
-            .into_iter()
-            .all(|square| same(stands.board.piece_at(square)) == same(game.piece_at(square)));
-        if !others || stands.unknown.any() {
-            return None;
-        }
-        Some(match (kings & Bitboard::LIGHT_SQUARES).count() {
-            2 => GameEnd::BlackResigned,
-            0 => GameEnd::WhiteResigned,
-            _ => GameEnd::Draw,
-        })
-    }
-
-    /// How much longer than usual the hand has for what it does: for the second king.
-    pub(super) fn patience(&self) -> Duration {
-        let stands = self.held.astray().or(self.stray.as_ref());
-        let game = self.held.game().position().board();
-        let signs = stands.is_some_and(|stands| {
-            let moved = stands.kings() & !game.kings() & CENTRE;
-            moved.any()
-        });
-        if signs { KINGS_WAIT } else { Duration::ZERO }
-    }
-
-    /// Somebody says that the game is over. `false` if that was known, or the rules say so already and nobody else's word
-    /// counts.
-    pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
-        let known = self
-            .ended
-            .is_some_and(|(told, judge)| told == end || judge == Judge::Rules);
-        if !known {
-            self.ended = Some((end, by));
-            self.event(Event::Ended { end, by });
-        }
-        !known
-    }
-
-    /// Where the game on the board has changed, its rules tell whether it is over.
-    pub(super) fn judge(&mut self) {
-        if !std::mem::take(&mut self.unjudged) {
-            return;
-        }
-        self.kings_down();
-        let held = self.held.game();
-        if let Some(end) = GameEnd::by_rules(held) {
-            self.ended.take_if(|(told, _)| *told != end);
-            self.over(end, Judge::Rules);
-            return;
-        }
-        // A program that ends its game may have known moves that the board is still to be shown.
-        let game = self.ended_game.as_ref();
-        let on_its_way = game.is_some_and(|game| game.continues(held));
-        self.ended
-            .take_if(|(_, by)| *by != Judge::Program || !on_its_way);
     }
 }

@@ -2,199 +2,103 @@
 //!
 //! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor gives it
 //! a transport and a clock, a replay gives it a transcript, a test gives it both by hand.
+//!
+//! | what | where |
+//! |---|---|
+//! | what comes in | `reports` (of these `moves`; `learning` is what the board tells of its game), `commands` |
+//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise`, `guide` (what the hand is to do) |
+//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
+//! | what comes first | `standing` |
 
 mod advise;
 mod commands;
+mod contact;
+mod course;
+mod deviation;
+mod errand;
 mod guide;
+mod hand;
+mod kings;
+mod lead;
+mod learning;
+mod moves;
+mod pace;
 mod reports;
+mod standing;
+mod steps;
 mod timing;
+mod told;
+mod verdict;
 mod wood;
 
+#[cfg(test)]
+mod tests;
+
 use std::{
-    collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use shakmaty::{Board, Color, Move, Position};
+use shakmaty::Move;
 
-use self::{timing::Times, wood::Wood};
+use self::{
+    contact::Contact, course::Course, deviation::Deviation, errand::Errand, hand::Hand, pace::Pace,
+    timing::Times, told::Told, verdict::Verdict,
+};
 use super::{
     claims::{Claim, Claims},
     held::{Certainty, Held, Listed},
-    plan::{Circumstances, Plan, plan},
 };
 use crate::{
-    driver::{Driver, Step},
-    game::Game,
-    guidance::{Action, Picture},
-    vocabulary::{
-        Advice, BoardName, BoardResult, By, Channel, Command, Event, GameEnd, Judge, LinkState,
-        Misplaced, Outcome, Outgoing, Place, Reported, Snapshot,
-    },
+    driver::Driver,
+    vocabulary::{BoardName, By, Channel, Command, Event, Outcome, Outgoing, Place, Snapshot},
 };
-
-/// A board that was switched on asks for its position within its start sequence; wait that long for it before
-/// leading it anywhere. At 9600 baud the sequence of seven requests and answers takes about a second.
-pub const RESTART_WAIT: Duration = Duration::from_secs(5);
-/// The longest wait before a step that failed is tried again; it begins with a second and doubles.
-pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
-
-/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
-pub const MAX_REFUSALS: u8 = 2;
-
-/// Moves that cannot be played, told one after the other by a board that tells of moves only, before it is only heard in
-/// the debug log.
-pub const MAX_MISTAKES: u8 = 10;
-
-/// Moves that cannot be played, made one after the other, that are remembered so as to know when all are taken back: a player
-/// makes two, for the kings.
-const MAX_UNPLAYABLE: usize = 16;
 
 /// One board, without I/O. See the module's introduction.
 pub struct Machine {
     name: BoardName,
     driver: Box<dyn Driver>,
-    /// How long the hand may take to mend what it did, before the board is led back.
-    correction_wait: Duration,
-    link: LinkState,
-    /// Something came over this link that cannot be read, and nothing else.
-    garbled: bool,
-    id: Option<String>,
+    contact: Contact,
     held: Held,
     claims: Claims,
-    result: Option<BoardResult>,
-    /// How the game on the board ended, and by whose word.
-    ended: Option<(GameEnd, Judge)>,
-    /// The step the driver is carrying out.
-    step: Option<Step>,
-    /// Something has gone to the board since that began.
-    step_left: bool,
-    /// A move that was shown after so many plies, and nobody knows whether it reached the board.
-    sent: Option<(usize, Move)>,
-    /// A set-up or take-back that the hand is still following.
-    following: Option<Following>,
-    /// Where the pieces stand.
-    wood: Wood,
-    /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
-    /// the board has lost its memory and the pieces stand as they did.
-    left: Option<Game>,
-    /// Both kings were put in the centre, and what stands otherwise than in the game is no mistake.
-    kings_up: bool,
-    /// The game that a program's word on its end was about.
-    ended_game: Option<Game>,
-    /// Whether the board is to be led to the target. Not while a new game is announced and not stated, nor
-    /// when the player put the pieces back and nobody waits.
-    leading: bool,
-    /// Not before this time, so that the hand can mend what it did. What a program changes ends the wait.
-    lead_after: Option<Instant>,
-    /// Not before this time, because the board is starting.
-    starts_until: Option<Instant>,
-    failures: u32,
-    /// Set-ups refused one after the other.
-    refusals: u8,
+    verdict: Verdict,
+    errand: Errand,
+    course: Course,
+    pace: Pace,
+    hand: Hand,
     /// What became of the board's last list.
     listed: Listed,
-    /// A new game was announced, and is not under way yet.
-    new_game: bool,
-    by_hand: bool,
-    /// How the last game ended, until the board has been told.
-    ending: Option<GameEnd>,
-    /// Moves in a row that could not be played.
-    mistakes: u8,
-    /// The colour the hand plays in the game the board was told to begin; none if both, or if nobody said.
-    hand: Option<Color>,
-    /// What the hand is awaited for may not be wanted any more.
-    abandon: bool,
-    hand_took_back: bool,
-    /// Times the hand has put all pieces to the start.
-    put_to_start: u64,
-    mistake: Option<Reported>,
-    /// Moves that cannot be played and were not taken back, on a board that tells of moves only.
-    unplayable: Vec<Reported>,
-    /// Where the pieces stand after moves that cannot be played, on a board that tells of moves only.
-    stray: Option<Board>,
-    misplaced: Option<Misplaced>,
-    battery: Option<u8>,
-    /// What stands and what should, when the hand was last told what to put right.
-    scene: Option<(Picture, Board)>,
-    guidance: Arc<[Action]>,
+    deviation: Deviation,
     times: Times,
-    events: VecDeque<Event>,
-    last_advice: Advice,
-    /// Who had the board, and who waited for it, when that was last told.
-    players: [Vec<Arc<str>>; 2],
-    changed: bool,
-    /// The game on the board has changed.
-    unjudged: bool,
-}
-
-/// A set-up or take-back that the hand is following.
-struct Following {
-    advice: Advice,
-    /// The game with whose last position the pieces then stand.
-    game: Game,
+    told: Told,
 }
 
 impl Machine {
-    /// A board that is not connected.
+    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led
+    /// back.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
         Self {
             name,
             driver,
-            correction_wait,
-            link: LinkState::Down("not connected yet".to_owned()),
-            garbled: false,
-            id: None,
+            contact: Contact::default(),
             held: Held::default(),
             claims: Claims::default(),
-            result: None,
-            ended: None,
-            step: None,
-            step_left: false,
-            sent: None,
-            following: None,
-            wood: Wood::AsHeld,
-            left: None,
-            kings_up: false,
-            ended_game: None,
-            leading: false,
-            lead_after: None,
-            starts_until: None,
-            failures: 0,
-            refusals: 0,
+            verdict: Verdict::default(),
+            errand: Errand::default(),
+            course: Course::default(),
+            pace: Pace::new(correction_wait),
+            hand: Hand::default(),
             listed: Listed::Followed,
-            new_game: false,
-            by_hand: false,
-            ending: None,
-            mistakes: 0,
-            hand: None,
-            abandon: false,
-            hand_took_back: false,
-            put_to_start: 0,
-            mistake: None,
-            unplayable: Vec::new(),
-            stray: None,
-            misplaced: None,
-            battery: None,
-            scene: None,
-            guidance: Arc::new([]),
+            deviation: Deviation::default(),
             times: Times::default(),
-            events: VecDeque::new(),
-            last_advice: Advice::Nothing,
-            players: [Vec::new(), Vec::new()],
-            changed: true,
-            unjudged: false,
+            told: Told::default(),
         }
     }
 
     /// The link is up.
     pub fn link_up(&mut self, now: Instant) {
-        self.link = LinkState::Asking;
-        self.garbled = false;
-        self.lead_after = None;
-        self.starts_until = None;
-        self.refusals = 0;
+        self.contact.up();
+        self.pace.link_up();
         self.event(Event::Connected);
         self.driver.link_up(now);
         self.drive(now);
@@ -202,18 +106,15 @@ impl Machine {
 
     /// The link is gone, or could not be had; `why` is for the player.
     pub fn link_down(&mut self, now: Instant, why: String) {
-        if self.link != LinkState::Down(why.clone()) {
-            self.event(Event::Disconnected { why: why.clone() });
+        if self.contact.down(why.clone()) {
+            self.event(Event::Disconnected { why });
         }
-        self.link = LinkState::Down(why);
         self.driver.link_down();
         self.held.doubt();
         self.drop_step();
-        self.following = None;
-        self.hand_took_back = false;
-        self.mistake = None;
-        self.stray = None;
-        self.misplaced = None;
+        self.errand.unask();
+        self.hand.forget_take_back();
+        self.deviation.forget();
         self.times.interrupted();
         self.drive(now);
     }
@@ -239,16 +140,15 @@ impl Machine {
     /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
-        let waits = [self.lead_after, self.starts_until];
-        let lead = waits.into_iter().flatten().filter(|_| may_lead);
-        lead.chain(self.driver.deadline()).min()
+        let lead = self.pace.deadline().filter(|_| may_lead);
+        lead.into_iter().chain(self.driver.deadline()).min()
     }
 
     /// The next thing to do on the link, now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.driver.poll_transmit(now);
         if outgoing.is_some() {
-            self.step_left = true;
+            self.errand.left();
             self.drive(now);
         }
         outgoing
@@ -261,36 +161,36 @@ impl Machine {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.told.poll_event()
     }
 
     /// A new snapshot, if anything changed since the last one was taken.
     pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
-        std::mem::take(&mut self.changed).then(|| self.snapshot())
+        self.told.take_changed().then(|| self.snapshot())
     }
 
     /// How the board stands.
     pub fn snapshot(&self) -> Snapshot {
-        let stands = !self.held.is_astray() || self.kings_up;
+        let stands = !self.held.is_astray() || self.verdict.kings_are_up();
         let sure = self.held.certainty() == Certainty::Sure && stands;
         Snapshot {
             board: self.name.clone(),
-            link: self.link.clone(),
-            id: self.id.clone(),
+            link: self.contact.state().clone(),
+            id: self.contact.id(),
             game: Arc::new(self.held.game().clone()),
             sure,
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
-            guidance: self.guidance.clone(),
+            guidance: self.told.guidance(),
             by: self.times.by(self.held.game()),
             took: self.times.took(self.held.game()),
-            ending: self.ended.map(|(end, _)| end),
-            judge: self.ended.map(|(_, judge)| judge),
-            taken_back: self.hand_took_back,
-            put_to_start: self.put_to_start,
-            result: self.result,
-            battery: self.battery,
+            ending: self.verdict.end().map(|(end, _)| end),
+            judge: self.verdict.end().map(|(_, judge)| judge),
+            taken_back: self.hand.has_taken_back(),
+            put_to_start: self.hand.times_at_start(),
+            result: self.verdict.result(),
+            battery: self.contact.battery(),
             places: self
                 .claims
                 .iter()
@@ -312,17 +212,10 @@ impl Machine {
         claims.map(Claim::restated).collect()
     }
 
-    fn confirm(&mut self, now: Instant) {
-        self.following = None;
-        self.wood = Wood::AsHeld;
-        self.driver.confirm(now);
-    }
-
     fn event(&mut self, event: Event) {
-        self.changed = true;
         if let Event::NewGame { .. } = event {
             self.times.forget_from(0);
-            self.ended = None;
+            self.verdict.begins();
         }
         let changes = matches!(
             event,
@@ -335,6 +228,7 @@ impl Machine {
         );
         if changes {
             self.times.follow(self.held.game());
+            self.verdict.doubt();
         }
         if let Event::Moved { ply, by, took, .. } = event {
             // What is shown on the way to the target's last move was made some time, by whomever.
@@ -342,22 +236,7 @@ impl Machine {
             let seen = by != By::Target || last;
             self.times.made(ply, seen.then_some(by), took);
         }
-        self.unjudged |= changes;
-        self.events.push_back(event);
-    }
-
-    fn may_lead(&self) -> bool {
-        !self.kings_up && self.leading && self.link.is_open() && self.claims.target().is_some()
-    }
-
-    /// The step under way is void.
-    fn drop_step(&mut self) {
-        // Nothing is the matter with one that has not left.
-        match self.step.take().filter(|_| self.step_left) {
-            Some(Step::SetUp(_)) => self.held.suspect(),
-            Some(Step::Show(m)) => self.sent = Some((self.held.game().len(), m)),
-            _ => {}
-        }
+        self.told.event(event);
     }
 
     /// Who came to a game is answered by what the board holds of it, once that is known, or not at all.
@@ -392,19 +271,16 @@ impl Machine {
             if !self.driver.stepping() {
                 self.drop_step();
             }
-            if self.driver.idle() && self.following.is_some() {
-                self.following = None;
-                self.changed = true;
+            if self.driver.idle() && self.errand.unask() {
+                self.told.changed();
             }
-            for wait in [&mut self.lead_after, &mut self.starts_until] {
-                wait.take_if(|at| *at <= now);
-            }
+            self.pace.pass(now);
             let ends = self.claims.holders().any(|claim| claim.finished);
             if ends {
                 // What was in the way of showing its last move may be in the way for ever.
                 self.admit_waiting();
             }
-            if std::mem::take(&mut self.abandon) {
+            if self.course.take_turned() {
                 self.driver.abandon(self.claims.target());
             }
             if !self.lead(now) {
@@ -412,218 +288,21 @@ impl Machine {
             }
         }
         self.judge();
-        self.tell_players();
+        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        self.told.players(players);
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
         self.times.note(now, &advice, self.held.game(), awaiting);
-        let both = (&self.last_advice, &advice);
-        // What exactly is wrong is told by the guidance.
-        let same = matches!(both, (Advice::Misplaced(_), Advice::Misplaced(_)));
-        if same {
-            self.last_advice = advice;
-        } else if advice != self.last_advice {
-            // These have been told as events of their own.
-            let told = matches!(
-                advice,
-                Advice::NoLink(_)
-                    | Advice::Silent { garbled: false }
-                    | Advice::Stranger(_)
-                    | Advice::Mistake { .. }
-            );
-            let text = if told {
-                String::new()
-            } else {
-                advice.to_string()
-            };
-            self.event(Event::Advice { text });
-            self.last_advice = advice;
-        }
+        self.told.advice(advice);
         // After what it is for.
-        self.mind_guidance();
+        self.told.scene(self.scene(), self.king_first());
     }
 
-    /// Tells who has the board and who waits for it, where that has changed.
-    fn tell_players(&mut self) {
-        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
-        if players != self.players {
-            self.players = players;
-            let [have, wait] = self.players.clone();
-            self.event(Event::Players { have, wait });
-        }
-    }
-
-    /// The board is at the start, and has not been asked to; it held this game before.
-    fn went_to_start(&mut self, before: Game) {
-        if before.is_empty() && before.is_standard() {
-            return;
-        }
-        if self.driver.capabilities().tells_game {
-            // A board with a memory of its own can have lost that, and nobody moved a piece.
-            self.wood = Wood::Unknown;
-        }
-        self.left = Some(before);
-    }
-
-    /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
-    /// knows whether the pieces stand at the start or as before, and it is right for both.
-    fn has_left(&self, target: &Game) -> bool {
-        let board = self.driver.capabilities();
-        let sets_up = board.set_up_cost.is_some() && self.refusals < MAX_REFUSALS;
-        // A game that only begins the same way is another one.
-        let goes_on = |before: &Game| {
-            let common = target.common_plies(before).unwrap_or(0);
-            common > 0 && common * 2 >= before.len()
-        };
-        sets_up && !board.sees_squares && !self.new_game && self.left.as_ref().is_some_and(goes_on)
-    }
-
-    /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
-    fn stands_in(&self, target: &Game) -> Option<usize> {
-        if self.held.certainty() != Certainty::Lost {
-            return None;
-        }
-        let mut position = target.start().clone();
-        let mut found = None;
-        for plies in 0..=target.len() {
-            if self.driver.stands_as(position.board()) {
-                found = Some(plies);
-            }
-            if let Some(&m) = target.moves().get(plies) {
-                position.play_unchecked(m);
-            }
-        }
-        found
-    }
-
-    /// The board shows the last move of its target: tells it how that game ended, and lets go whoever had it for that.
-    /// `true` if the target changed.
-    fn finish(&mut self, now: Instant) -> bool {
-        self.tell_ending(now);
-        let left = self.claims.leave_finished();
-        if left {
-            self.target_stated(true);
-        }
-        left
-    }
-
-    /// A list that ends with a move of the program's tells that it was sent to the board, not that it was shown, nor that the
-    /// hand made it.
-    fn mind_list(&mut self) {
+    /// Notes what the hand has answered each client.
+    fn note_answers(&mut self) {
         let held = &self.held;
-        let sure = held.certainty() == Certainty::Sure;
-        let Some(target) = self.claims.target().filter(|_| sure) else {
-            return;
-        };
-        let hand = self.claims.occasion().beginning(target.turn()).hand;
-        let is_programs = hand.is_none_or(|hand| hand == held.game().turn());
-        // A game that is taken up again is shown move by move, the hand's own too.
-        let was_shown = is_programs || target.len() > held.game().len() + 1;
-        if held.is_only_listed() && was_shown && target.continues(held.game()) {
-            self.held.await_execution();
-            self.changed = true;
-        }
-    }
-
-    /// Carrying out this step, the board asks the hand to put the pieces otherwise.
-    fn ask_hand(&mut self, step: &Step) {
-        if let Some(wanted) = self.asked_by(step) {
-            let before = if self.stood_as(&wanted) {
-                Some(wanted.clone())
-            } else {
-                self.picture()
-            };
-            self.wood = Wood::asked_for(before, &wanted);
-        }
-        self.following = match step {
-            Step::Show(_) => None,
-            Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
-            Step::TakeBack(m) => Some(Following {
-                advice: Advice::TakeBack(*m),
-                game: self
-                    .held
-                    .game()
-                    .truncated(self.held.game().len().saturating_sub(1)),
-            }),
-            Step::NewGame(_) => Some(Following {
-                advice: Advice::NewGame,
-                game: Game::standard(),
-            }),
-            Step::SetUp(game) => Some(Following {
-                advice: Advice::SetUp(game.fen()),
-                game: (**game).clone(),
-            }),
-        };
-    }
-
-    /// Starts the next step toward the target, if there is one. `true` if something was started.
-    fn lead(&mut self, now: Instant) -> bool {
-        self.mind_list();
-        let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
-        let sure = self.link.is_open() && self.held.certainty() == Certainty::Sure;
-        // The hand may still have to make it.
-        if shown && sure && self.finish(now) {
-            return true;
-        }
-        if self.kings_up && self.link.is_open() && self.held.certainty() == Certainty::Unsure {
-            // The kings may have been put back meanwhile.
-            self.driver.learn(now);
-            return false;
-        }
-        let waits = self.lead_after.is_some() || self.starts_until.is_some();
-        if !self.may_lead() || waits || !self.driver.idle() || self.by_hand {
-            return false;
-        }
-        let board = self.driver.capabilities();
-        if self.held.certainty() == Certainty::Unsure && board.tells_game {
-            self.driver.learn(now);
-            return false;
-        }
-        let Some(target) = self.claims.target() else {
-            return false;
-        };
-        let beginning = self.claims.occasion().beginning(target.turn());
-        let at_start = self.held.game().is_empty() && self.held.game().is_standard();
-        let given = Circumstances {
-            new_game: self.new_game,
-            afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
-            forgotten: self.has_left(target),
-            set_up_refused: self.refusals >= MAX_REFUSALS,
-            stands: self.stands_in(target),
-            beginning,
-        };
-        let plan = plan(&self.held, target, board, given);
-        let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
-        let unmade = self.held.unconfirmed().is_some();
-        if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
-            return false;
-        }
-        match plan {
-            Plan::There => {
-                self.new_game = false;
-                self.left = None;
-                self.finish(now)
-            }
-            Plan::Do(step) => {
-                self.ask_hand(&step);
-                self.mistake = None;
-                self.stray = None;
-                self.hand_took_back = false;
-                self.step = Some(step.clone());
-                self.step_left = false;
-                if matches!(step, Step::NewGame(_)) {
-                    // The game before is over, whether or not its last move was shown.
-                    self.tell_ending(now);
-                }
-                self.driver.start(now, step);
-                self.changed = true;
-                true
-            }
-            Plan::ByHand => {
-                self.by_hand = true;
-                self.changed = true;
-                false
-            }
-        }
+        self.claims
+            .note_answers(|claim| answer_to(held, claim).first().copied());
     }
 }
 

@@ -1,593 +1,150 @@
-//! What the driver has to say, and what it means for the game.
+//! What the driver has to say.
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Board, Color, Move, Position};
-
-use super::{
-    Following, MAX_MISTAKES, MAX_RETRY_WAIT, MAX_UNPLAYABLE, Machine, RESTART_WAIT, answer_to,
-    wood::Wood,
-};
+use super::Machine;
 use crate::{
-    board::held::{Certainty, Held, List, Listed, Meaning, carried},
-    driver::{DriverEvent, Step, StepFailure},
-    game::{Game, uci},
-    vocabulary::{Advice, By, Event, Judge, LinkState, Reported, Words},
+    board::held::List,
+    driver::DriverEvent,
+    game::Game,
+    vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
 };
 
 impl Machine {
+    /// Takes what the driver has to say.
     pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
         match event {
-            DriverEvent::Answers { id } => {
-                if self.link != LinkState::Up || id.is_some() {
-                    self.event(Event::Answers { id: id.clone() });
-                }
-                self.link = LinkState::Up;
-                self.garbled = false;
-                self.id = id.or(self.id.take());
-            }
-            DriverEvent::Unheard => {
-                self.link = LinkState::Unheard { garbled: false };
-                self.event(Event::Unheard);
-            }
-            DriverEvent::Silent => {
-                self.held.doubt();
-                // Whoever is there instead has been named.
-                if !matches!(self.link, LinkState::Stranger(_)) {
-                    let garbled = self.garbled;
-                    self.link = LinkState::Silent { garbled };
-                    self.event(Event::Silent);
-                }
-            }
-            DriverEvent::Stranger(kind) => {
-                if self.link != LinkState::Stranger(kind) {
-                    self.link = LinkState::Stranger(kind);
-                    self.event(Event::Stranger { kind });
-                }
-            }
-            DriverEvent::Restarted => {
-                self.held.doubt();
-                self.following = None;
-                self.starts_until = Some(now + RESTART_WAIT);
-                self.event(Event::Restarted);
-            }
+            DriverEvent::Answers { id } => self.answers(id),
+            DriverEvent::Unheard => self.unheard(),
+            DriverEvent::Silent => self.silent(),
+            DriverEvent::Stranger(kind) => self.stranger(kind),
+            DriverEvent::Restarted => self.restarted(now),
             DriverEvent::AsksPosition => self.tell_position(now),
             DriverEvent::Moved(reported) => self.moved(now, reported),
-            DriverEvent::TookBack(reported) => {
-                let meaning = self.held.hand_took_back(reported);
-                self.meant(now, reported, meaning);
-            }
-            DriverEvent::NewGame => {
-                self.refusals = 0;
-                let before = self.held.game().clone();
-                self.held.replace(Game::standard());
-                self.result = None;
-                self.mistake = None;
-                self.hand_took_back = false;
-                self.put_to_start += 1;
-                self.confirm(now);
-                self.went_to_start(before);
-                self.lead_after = Some(now + self.correction_wait);
-                // Pieces put back after a game are the next game's start; while somebody waits for a move they
-                // are a mistake.
-                self.leading &= self.claims.awaiting();
-                self.event(Event::NewGame { by: By::Hand });
-            }
-            // Of a shown move it says nothing: the player may only want the program to go on.
-            DriverEvent::Ready if self.following.is_some() => {
-                self.confirm(now);
-                self.changed = true;
-            }
-            DriverEvent::Ready => {}
+            DriverEvent::TookBack(reported) => self.took_back(now, reported),
+            DriverEvent::NewGame => self.put_to_start(now),
+            DriverEvent::Ready => self.stands_ready(now),
             DriverEvent::Accepted => self.accepted(now),
             DriverEvent::Failed(failure) => self.failed(now, failure),
             DriverEvent::Listed {
                 skipped,
-                moves,
+                ref moves,
                 full,
-            } => {
-                let held = self.held.game().clone();
-                let before = held.len();
-                let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-                let list = List {
+            } => self.listed(
+                now,
+                List {
                     skipped,
-                    moves: &moves,
+                    moves,
                     full,
-                };
-                self.listed = self.held.learn(list, &targets);
-                if self.listed != Listed::Followed {
-                    self.driver.look(now);
-                }
-                self.learned(before);
-                if self.held.game().is_empty() && self.held.game().is_standard() {
-                    self.went_to_start(held);
-                }
-            }
+                },
+            ),
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
-            DriverEvent::NoList if self.is_blank() => {
-                self.held.lose();
-                self.changed = true;
-            }
-            DriverEvent::NoList => {
-                // A board that cannot tell is believed to hold what we know.
-                self.held.assure();
-                self.learned(self.held.game().len());
-                if self.kings_up && self.driver.stands_as(self.held.game().position().board()) {
-                    self.kings_down();
-                }
-            }
-            DriverEvent::ListUnreadable => {
-                self.listed = Listed::NotFollowed;
-                self.driver.look(now);
-            }
-            DriverEvent::NoPicture => {
-                if self.listed == Listed::NotFollowed {
-                    self.held.lose();
-                } else {
-                    self.held.assure();
-                }
-                self.changed = true;
-            }
-            DriverEvent::Ended(result) => {
-                self.result = Some(result);
-                self.event(Event::Result { result });
-                self.over(result.end(self.held.game().turn()), Judge::Board);
-            }
-            DriverEvent::Adrift => {
-                self.held.lose();
-                self.changed = true;
-            }
-            DriverEvent::Misplaced(misplaced) => {
-                let before = self.advice();
-                self.misplaced = Some(misplaced);
-                if self.following.is_none() && !self.ends_by_kings(now) {
-                    let advice = self.advice();
-                    // Told once: what is wrong, and what is left of it, is in the guidance.
-                    if !matches!(before, Advice::Misplaced(_)) {
-                        let text = advice.to_string();
-                        self.event(Event::Mistake { text });
-                    }
-                }
-                self.changed = true;
-            }
-            DriverEvent::Stands => {
-                if self.misplaced.take().is_some() {
-                    self.event(Event::Mended);
-                }
-            }
-            DriverEvent::Battery(percent) => {
-                if self.battery.replace(percent) != Some(percent) {
-                    self.event(Event::Battery { percent });
-                }
-            }
-            DriverEvent::Unreadable(text) => {
-                self.garbled = self.link != LinkState::Up;
-                match &mut self.link {
-                    LinkState::Unheard { garbled } | LinkState::Silent { garbled } => {
-                        *garbled = true;
-                    }
-                    _ => {}
-                }
-                self.event(Event::Unreadable { text });
-            }
+            DriverEvent::NoList => self.not_listed(),
+            DriverEvent::ListUnreadable => self.list_unreadable(now),
+            DriverEvent::NoPicture => self.not_placed(),
+            DriverEvent::Ended(result) => self.board_ended(result),
+            DriverEvent::Adrift => self.lost(),
+            DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),
+            DriverEvent::Stands => self.stands(),
+            DriverEvent::Battery(percent) => self.battery(percent),
+            DriverEvent::Unreadable(text) => self.unreadable(text),
         }
     }
 
-    /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
-    fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
-        if let Some(Step::SetUp(game)) = &self.step {
-            let mut given = Held::default();
-            given.replace((**game).clone());
-            // A board whose pieces stand as before, or at the start, may not have heard of it, even where the hand's next move
-            // brings them there.
-            let same = |game: &Game| game.position().board() == board;
-            let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
-            // The hand may have moved already.
-            if !is_as_before && given.see(board, turn, &[]) {
-                let plies = game.len();
-                self.accepted(now);
-                let played = given.game().moves().get(plies).copied();
-                if let Some(m) = played {
-                    self.moved(now, Reported::of(m));
-                }
-            } else {
-                self.failed(now, StepFailure::Refused);
+    fn answers(&mut self, id: Option<String>) {
+        if self.contact.answers(id.clone()) {
+            self.event(Event::Answers { id });
+        }
+    }
+
+    fn unheard(&mut self) {
+        self.contact.unheard();
+        self.event(Event::Unheard);
+    }
+
+    fn silent(&mut self) {
+        self.held.doubt();
+        if self.contact.silent() {
+            self.event(Event::Silent);
+        }
+    }
+
+    fn stranger(&mut self, kind: BoardKind) {
+        if self.contact.stranger(kind) {
+            self.event(Event::Stranger { kind });
+        }
+    }
+
+    fn restarted(&mut self, now: Instant) {
+        self.held.doubt();
+        self.errand.unask();
+        self.pace.restarted(now);
+        self.event(Event::Restarted);
+    }
+
+    fn took_back(&mut self, now: Instant, reported: Option<Reported>) {
+        let meaning = self.held.hand_took_back(reported);
+        self.meant(now, reported, meaning);
+    }
+
+    fn put_to_start(&mut self, now: Instant) {
+        self.pace.takes_set_ups();
+        let before = self.held.game().clone();
+        self.held.replace(Game::standard());
+        self.verdict.goes_on();
+        self.deviation.corrected();
+        self.hand.put_to_start();
+        self.confirm(now);
+        self.went_to_start(before);
+        self.pace.after_hand(now, Duration::ZERO);
+        // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
+        let leads = self.course.leads() && self.claims.awaiting();
+        self.course.lead(leads);
+        self.event(Event::NewGame { by: By::Hand });
+    }
+
+    /// Of a shown move this says nothing: the player may only want the program to go on.
+    fn stands_ready(&mut self, now: Instant) {
+        if self.errand.following().is_some() {
+            self.confirm(now);
+            self.told.changed();
+        }
+    }
+
+    fn board_ended(&mut self, result: BoardResult) {
+        self.verdict.board_says(result);
+        self.event(Event::Result { result });
+        self.over(result.end(self.held.game().turn()), Judge::Board);
+    }
+
+    fn misplaced(&mut self, now: Instant, misplaced: Misplaced) {
+        let before = self.advice();
+        self.deviation.sees(misplaced);
+        if self.errand.following().is_none() && !self.ends_by_kings(now) {
+            let advice = self.advice();
+            // Told once: what is wrong, and what is left of it, is in the guidance.
+            if !matches!(before, Advice::Misplaced(_)) {
+                let text = advice.to_string();
+                self.event(Event::Mistake { text });
             }
-            return;
         }
-        let before = self.held.game().len();
-        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-        if self.held.see(board, turn, &targets) {
-            self.learned(before);
-            self.claims
-                .stepped(self.held.game(), self.held.fresh_from());
-        } else {
-            self.held.lose();
-            self.changed = true;
-        }
+        self.told.changed();
     }
 
-    /// The game was learned from the board; what it has beyond `before` plies is news.
-    fn learned(&mut self, before: usize) {
-        self.changed = true;
-        self.unjudged |= self.held.game().len() != before;
-        self.mistake = None;
-        self.stray = None;
-        self.front_ends_know();
-        let news = self.held.game().moves().get(before).copied();
-        if let Some(sent) = self.sent.take()
-            && news.map(|m| (before, m)) == Some(sent)
-        {
-            // It reached the board: no hand made it.
-            self.held.known_to_front_ends(before + 1);
-            self.claims.stepped(self.held.game(), before + 1);
-        }
-        if self.held.game().len() > before {
-            // Played unseen, perhaps before the new game was announced.
-            self.forget_old_game();
-        }
-        // It may have taken the place of a move that clients knew.
-        self.claims.taken_back_to(self.held.fresh_from());
-        let game = self.held.game();
-        // What the target has was shown: its echo was lost. The rest is the hand's.
-        let shown = self
-            .claims
-            .target()
-            .and_then(|target| target.common_plies(game))
-            .unwrap_or(0);
-        let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
-        for (index, uci) in news {
-            let by = if index < shown {
-                By::Target
-            } else {
-                By::HandUnseen
-            };
-            self.event(Event::Moved {
-                uci,
-                ply: index + 1,
-                by,
-                took: None,
-            });
-        }
-        let game = self.held.game().clone();
-        self.claims.rebase(&game);
-    }
-
-    /// Whether this is a board that reports moves only, and was told of no game yet: neither a new one, nor by the
-    /// player's word that a position was set up.
-    fn is_blank(&self) -> bool {
-        self.driver.capabilities().tells_moves_only && !self.held.is_known()
-    }
-
-    fn moved(&mut self, now: Instant, reported: Reported) {
-        let promotion = self.claims.promotion();
-        let moves_only = self.driver.capabilities().tells_moves_only;
-        let awaiting = self.claims.awaiting();
-        let hand = self.hand;
-        // The side that the hand does not play.
-        let others = |turn: Color| hand.is_some_and(|hand| hand != turn) && !awaiting;
-        let set_up = |target: &&Game| self.by_hand && moves_only && !others(target.turn());
-        let target = self.claims.target().filter(set_up);
-        if target.is_some_and(|target| reported.resolve(target.position(), promotion).is_some()) {
-            // Playing on is as good as saying that the position stands.
-            self.ready(now);
-        }
-        if let Some((plies, m)) = self.sent
-            && plies == self.held.game().len()
-            && reported.resolve(self.held.game().position(), promotion) == Some(m)
-            && !moves_only
-        {
-            // Its echo is late: no hand made it.
-            self.step = Some(Step::Show(m));
-            self.accepted(now);
-            return;
-        }
-        let unknown = !self.held.is_known();
-        let board = self.driver.capabilities();
-        let doubtful = self.held.certainty() != Certainty::Sure && !board.tells_moves_only;
-        if self.is_blank() || !board.tells_game && !board.sees_squares && (unknown || doubtful) {
-            // Nobody knows the position that this move was made in. The board is given one when a program has it.
-            let when = if unknown {
-                "before any game"
-            } else {
-                "while the game is in doubt"
-            };
-            let text = format!("a move {when}: {}", Words(reported));
-            self.event(Event::Unreadable { text });
-            return;
-        }
-        // A game of which nothing is known yet does not begin with this move: the board's list will tell.
-        if self.held.certainty() == Certainty::Lost || board.tells_game && self.held.is_suspect() {
-            self.held.saw(reported);
-            self.driver.learn(now);
-            return;
-        }
-        let legal = reported.resolve(self.held.game().position(), promotion);
-        if moves_only && others(self.held.game().turn()) && legal.is_some_and(|m| !self.is_next(m))
-        {
-            // The program's move, and nobody can take it back on such a board.
-            self.refused(now, reported);
-            return;
-        }
-        let before = self.held.clone();
-        // The picture that was asked for is to tell whether the game began where its list does.
-        let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
-        let meaning = self.held.hand_moved(reported, promotion);
-        if unproved {
-            self.held.disprove();
-        }
-        if moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
-            self.held = before;
-            self.refused(now, reported);
-        } else {
-            self.meant(now, Some(reported), meaning);
-        }
-    }
-
-    /// Whether this is the very move that is to be shown next: a hand that knows it may be quicker.
-    fn is_next(&self, m: Move) -> bool {
-        let held = self.held.game();
-        let target = self.claims.target().filter(|target| target.continues(held));
-        target.is_some_and(|target| target.moves().get(held.len()) == Some(&m))
-    }
-
-    /// A board that reports moves only made one that cannot be played: nothing follows from it.
-    fn refused(&mut self, now: Instant, reported: Reported) {
-        self.changed = true;
-        let position = self.held.game().position();
-        let stands = self.stray.take();
-        let stands = stands.unwrap_or_else(|| position.board().clone());
-        let stands = carried(stands, reported, position.turn());
-        self.stray = stands.filter(|stands| stands != position.board());
-        if self.mistake.is_none() {
-            self.unplayable.clear();
-        }
-        let undone = self
-            .unplayable
-            .iter()
-            .rposition(|made| made.undoes(reported));
-        let undone = undone.map(|at| self.unplayable.remove(at)).is_some();
-        if self.stray.is_none() || undone && self.unplayable.is_empty() {
-            self.unplayable.clear();
-            self.mistake = None;
-            self.stray = None;
+    fn stands(&mut self) {
+        if self.deviation.stands() {
             self.event(Event::Mended);
-            return;
-        }
-        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
-        if undone {
-            self.mistake = self.unplayable.last().copied();
-            return;
-        }
-        if self.unplayable.len() < MAX_UNPLAYABLE {
-            self.unplayable.push(reported);
-        }
-        let repeated = self.mistake.replace(reported) == Some(reported);
-        if self.ends_by_kings(now) {
-            return;
-        }
-        self.mistakes = self.mistakes.saturating_add(1);
-        if repeated || self.mistakes > MAX_MISTAKES {
-            return;
-        }
-        let text = self.advice().to_string();
-        self.event(Event::Mistake { text });
-    }
-
-    /// Acts on what a report turned out to be.
-    fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
-        self.changed = true;
-        self.lead_after = Some(now + self.correction_wait.max(self.patience()));
-        let ply = self.held.game().len();
-        if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
-            // A move that is on its way to the board is not legal there any more.
-            self.step_left &= !matches!(self.step, Some(Step::Show(_)));
-        }
-        match meaning {
-            Meaning::Played(m) => {
-                self.mistake = None;
-                self.stray = None;
-                self.mistakes = 0;
-                self.by_hand = false;
-                self.result = None;
-                let is_asked = self.following.is_some();
-                self.confirm(now);
-                let step = self.step.clone().filter(|_| is_asked);
-                if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
-                    // The board is on its way to another position, and forgets this move.
-                    self.ask_hand(&step);
-                }
-                let target = self.claims.target().filter(|_| self.leading);
-                let fresh_from = self.held.fresh_from();
-                let goes_on = |target: &Game| {
-                    self.held.game().continues(target) && fresh_from <= target.len()
-                };
-                if target.is_some_and(goes_on) {
-                    // The new game that was announced is under way.
-                    self.new_game = false;
-                }
-                let took = self.times.played(now, ply - 1);
-                self.event(Event::Moved {
-                    uci: uci(m),
-                    ply,
-                    by: By::Hand,
-                    took,
-                });
-                // The hand may simply have put back what it took back.
-                self.front_ends_know();
-            }
-            Meaning::Executed(m) => {
-                self.mistake = None;
-                // Nothing is left for the hand to mend.
-                self.lead_after = None;
-                self.confirm(now);
-                self.event(Event::Executed { uci: uci(m) });
-            }
-            Meaning::Mended => {
-                self.mistake = None;
-                if self.held.unconfirmed().is_none() {
-                    self.confirm(now);
-                }
-                self.event(Event::Mended);
-            }
-            Meaning::Repeated => self.confirm(now),
-            Meaning::TookBack(moves) => {
-                self.mistake = None;
-                self.result = None;
-                self.hand_took_back = true;
-                self.confirm(now);
-                let mut ply = ply + moves.len();
-                for m in moves {
-                    self.event(Event::TookBack {
-                        uci: uci(m),
-                        ply,
-                        by: By::Hand,
-                    });
-                    ply -= 1;
-                }
-            }
-            Meaning::Wrong | Meaning::Unexplained if self.driver.capabilities().tells_game => {
-                // The board judges moves itself: something was missed, and it can be asked.
-                self.held.doubt();
-                self.driver.learn(now);
-            }
-            Meaning::Wrong | Meaning::Unexplained => {
-                self.mistake = reported;
-                if !self.ends_by_kings(now) {
-                    let text = self.advice().to_string();
-                    self.event(Event::Mistake { text });
-                }
-                if meaning == Meaning::Unexplained {
-                    self.held.doubt();
-                }
-            }
         }
     }
 
-    fn tell_position(&mut self, now: Instant) {
-        let held = self.held.game();
-        let game = match self.claims.target() {
-            Some(target) if held.continues(target) && self.held.fresh_from() <= target.len() => {
-                held.clone()
-            }
-            Some(target) => target.clone(),
-            // A board that is switched on while nobody plays begins a new game.
-            None if self.held.certainty() == Certainty::Unsure => Game::standard(),
-            None => held.clone(),
-        };
-        // A position has no en-passant right: the double step is shown, or made again, after the position before it.
-        let game = if game.position().legal_ep_square().is_some() {
-            game.truncated(game.len().saturating_sub(1))
-        } else {
-            game
-        };
-        let new_to_board = game != *held;
-        if new_to_board {
-            self.following = Some(Following {
-                advice: Advice::SetUp(game.fen()),
-                game: game.clone(),
-            });
-            self.wood = Wood::asked_for(self.picture(), game.position().board());
+    fn battery(&mut self, percent: u8) {
+        if self.contact.charged(percent) {
+            self.event(Event::Battery { percent });
         }
-        self.lead_after = None;
-        self.changed = true;
-        self.driver
-            .tell_position(now, game.position(), new_to_board);
-        // From its last line on the board holds this game, whatever it reported before.
-        self.step = Some(Step::SetUp(Box::new(game)));
-        self.step_left = true;
     }
 
-    fn accepted(&mut self, now: Instant) {
-        self.failures = 0;
-        self.left = None;
-        self.sent = None;
-        let new_game = self.new_game;
-        self.result = None;
-        self.mistake = None;
-        self.stray = None;
-        self.misplaced = None;
-        // The first step toward a new game is done; what is taken back from now on is its own.
-        self.new_game = false;
-        let held = &self.held;
-        self.claims
-            .note_answers(|claim| answer_to(held, claim).first().copied());
-        let ply = self.held.game().len();
-        let step = self.step.take();
-        let wanted = step.as_ref().and_then(|step| self.asked_by(step));
-        if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
-            // Nothing is left for the hand to do, and nothing waits for it.
-            self.driver.confirm(now);
-        }
-        match step {
-            None => {}
-            Some(Step::Show(m)) => {
-                self.held.shown(m);
-                self.event(Event::Moved {
-                    uci: uci(m),
-                    ply: ply + 1,
-                    by: By::Target,
-                    took: None,
-                });
-            }
-            Some(Step::TakeBack(m)) => {
-                self.held.taken_back();
-                self.event(Event::TookBack {
-                    uci: uci(m),
-                    ply,
-                    by: By::Target,
-                });
-            }
-            Some(Step::NewGame(beginning)) => {
-                self.hand = beginning.hand;
-                if self.claims.awaiting() {
-                    self.hand_is_awaited();
-                }
-                self.held.replace(Game::standard());
-                self.event(Event::NewGame { by: By::Target });
-            }
-            Some(Step::SetUp(game)) => {
-                self.hand = None;
-                self.refusals = 0;
-                let fen = game.fen().to_string();
-                if *game == *self.held.game() {
-                    self.held.assure();
-                } else {
-                    // The same game, taken back or played on, keeps its times.
-                    let common = game.common_plies(self.held.game());
-                    let kept = common.filter(|_| !new_game).unwrap_or(0);
-                    self.times.forget_from(kept);
-                    self.held.replace(*game);
-                }
-                self.event(Event::SetUp { fen });
-            }
-        }
-        // What the hand makes of it next may be known at once.
-        self.claims.taken_back_to(self.held.game().len());
-        self.claims
-            .stepped(self.held.game(), self.held.fresh_from());
-        self.front_ends_know();
-    }
-
-    fn failed(&mut self, now: Instant, failure: StepFailure) {
-        self.following = None;
-        if matches!(self.step, Some(Step::SetUp(_))) && failure == StepFailure::Refused {
-            self.step = None;
-            // What its list says from now on begins nobody knows where.
-            self.refusals = self.refusals.saturating_add(1);
-            self.held.suspect();
-            self.held.lose();
-        } else {
-            self.drop_step();
-            self.held.doubt();
-        }
-        let wait = Duration::from_secs(1 << self.failures.min(5)).min(MAX_RETRY_WAIT);
-        self.failures += 1;
-        // What the board holds is asked at once; what it did not take is tried again later.
-        if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
-            self.driver.learn(now);
-        }
-        self.lead_after = Some(now + wait);
-        self.changed = true;
+    fn unreadable(&mut self, text: String) {
+        self.contact.unreadable();
+        self.event(Event::Unreadable { text });
     }
 }

@@ -1,0 +1,94 @@
+//! Whether and how the board is to be led to its target.
+
+use crate::game::Game;
+
+/// Whether and how the board is to be led to its target.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    /// Not while a new game is announced and not stated, nor when the player put the pieces back and no client waits.
+    leads: bool,
+    /// A new game was announced, and is not under way yet.
+    new_game: bool,
+    /// The player has to set the position up.
+    by_hand: bool,
+    /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
+    /// the board has lost its memory and the pieces stand as they did.
+    left: Option<Game>,
+    /// The target has changed: what the hand is awaited for may not be wanted any more.
+    turned: bool,
+}
+
+impl Course {
+    /// Whether the board is to be led.
+    pub fn leads(&self) -> bool {
+        self.leads
+    }
+
+    /// The board is to be led, or not.
+    pub fn lead(&mut self, on: bool) {
+        self.leads = on;
+    }
+
+    /// Whether a new game was announced that is not under way.
+    pub fn is_new_game(&self) -> bool {
+        self.new_game
+    }
+
+    /// A new game was announced, and will be stated.
+    pub fn announced(&mut self) {
+        self.new_game = true;
+        self.leads = false;
+    }
+
+    /// A new game was stated.
+    pub fn begins(&mut self) {
+        self.new_game = true;
+    }
+
+    /// The new game is under way.
+    pub fn begun(&mut self) {
+        self.new_game = false;
+    }
+
+    /// Whether the player has to set the position up.
+    pub fn is_by_hand(&self) -> bool {
+        self.by_hand
+    }
+
+    /// The player has to set the position up.
+    pub fn by_hand(&mut self) {
+        self.by_hand = true;
+    }
+
+    /// The player has set the position up.
+    pub fn set_up(&mut self) {
+        self.by_hand = false;
+    }
+
+    /// The game that the board held before it was at the start without having been asked.
+    pub fn left(&self) -> Option<&Game> {
+        self.left.as_ref()
+    }
+
+    /// The board is at the start without having been asked; it held this game before.
+    pub fn leave(&mut self, game: Game) {
+        self.left = Some(game);
+    }
+
+    /// The board has taken a step, or stands where it should: `true` if that was the first toward a new game.
+    pub fn stepped(&mut self) -> bool {
+        self.left = None;
+        std::mem::take(&mut self.new_game)
+    }
+
+    /// The target has changed.
+    pub fn turn(&mut self) {
+        self.by_hand = false;
+        self.turned = true;
+    }
+
+    /// Whether the target has changed. Once.
+    pub fn take_turned(&mut self) -> bool {
+        std::mem::take(&mut self.turned)
+    }
+}

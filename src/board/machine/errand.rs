@@ -1,0 +1,137 @@
+//! The step that the board is asked for, and what the hand has to do for it.
+
+use shakmaty::{Board, Move};
+
+use super::wood::Wood;
+use crate::{driver::Step, game::Game, vocabulary::Advice};
+
+/// A set-up or take-back that the hand is following.
+#[derive(Debug)]
+pub(super) struct Following {
+    pub advice: Advice,
+    /// The game with whose last position the pieces then stand.
+    pub game: Game,
+}
+
+/// The step that the driver is carrying out.
+#[derive(Debug)]
+struct UnderWay {
+    step: Step,
+    /// Something has gone to the board since it began.
+    left: bool,
+}
+
+/// The step under way, and what it asks of the hand.
+#[derive(Debug, Default)]
+pub(super) struct Errand {
+    step: Option<UnderWay>,
+    /// A move that was shown after so many plies, and may have reached the board or not.
+    sent: Option<(usize, Move)>,
+    /// A set-up or take-back that the hand is still following.
+    following: Option<Following>,
+    wood: Wood,
+}
+
+impl Errand {
+    /// The step under way.
+    pub fn step(&self) -> Option<&Step> {
+        self.step.as_ref().map(|under_way| &under_way.step)
+    }
+
+    /// The step under way, if the hand is following it.
+    pub fn followed_step(&self) -> Option<&Step> {
+        self.step().filter(|_| self.following.is_some())
+    }
+
+    /// A step begins. `left`: the board has been told already.
+    pub fn begin(&mut self, step: Step, left: bool) {
+        self.step = Some(UnderWay { step, left });
+    }
+
+    /// Something has gone to the board.
+    pub fn left(&mut self) {
+        if let Some(under_way) = &mut self.step {
+            under_way.left = true;
+        }
+    }
+
+    /// A move that is on its way to the board is not legal there any more.
+    pub fn outrun(&mut self) {
+        if let Some(under_way) = &mut self.step {
+            under_way.left &= !matches!(under_way.step, Step::Show(_));
+        }
+    }
+
+    /// The board has taken the step.
+    pub fn accepted(&mut self) -> Option<Step> {
+        self.sent = None;
+        self.step.take().map(|under_way| under_way.step)
+    }
+
+    /// The board has refused the step.
+    pub fn refused(&mut self) {
+        self.step = None;
+    }
+
+    /// The step under way is void, in a game of so many plies. `true` if it is a position that may have reached the board.
+    pub fn drop_step(&mut self, plies: usize) -> bool {
+        // Nothing is the matter with one that has not left.
+        match self.step.take().filter(|under_way| under_way.left) {
+            Some(UnderWay {
+                step: Step::Show(m),
+                ..
+            }) => {
+                self.sent = Some((plies, m));
+                false
+            }
+            Some(under_way) => matches!(under_way.step, Step::SetUp(_)),
+            None => false,
+        }
+    }
+
+    /// A move that was shown after so many plies, and may have reached the board or not.
+    pub fn sent(&self) -> Option<(usize, Move)> {
+        self.sent
+    }
+
+    /// The same, once: the board has told what it holds.
+    pub fn take_sent(&mut self) -> Option<(usize, Move)> {
+        self.sent.take()
+    }
+
+    /// What the hand is following.
+    pub fn following(&self) -> Option<&Following> {
+        self.following.as_ref()
+    }
+
+    /// What the hand is to follow from now on.
+    pub fn ask(&mut self, following: Option<Following>) {
+        self.following = following;
+    }
+
+    /// The hand has nothing to follow any more. `false` if it had not.
+    pub fn unask(&mut self) -> bool {
+        self.following.take().is_some()
+    }
+
+    /// The hand has done what it was asked for.
+    pub fn confirm(&mut self) {
+        self.following = None;
+        self.wood = Wood::AsHeld;
+    }
+
+    /// Where the pieces stand.
+    pub fn wood(&self) -> &Wood {
+        &self.wood
+    }
+
+    /// The hand is asked to put the pieces so. They stood as `before`, where that is known.
+    pub fn move_wood(&mut self, before: Option<Board>, wanted: &Board) {
+        self.wood = Wood::asked_for(before, wanted);
+    }
+
+    /// Where the pieces stand is not known any more.
+    pub fn lose_wood(&mut self) {
+        self.wood = Wood::Unknown;
+    }
+}

@@ -1,0 +1,50 @@
+//! What the hand plays, and what it did with the pieces besides.
+
+use shakmaty::Color;
+
+/// What the hand plays, and what it did with the pieces besides.
+#[derive(Debug, Default)]
+pub(super) struct Hand {
+    /// The colour it plays in the game the board was told to begin; none if both, or if no client said.
+    plays: Option<Color>,
+    took_back: bool,
+    put_to_start: u64,
+}
+
+impl Hand {
+    /// The colour it plays.
+    pub fn plays(&self) -> Option<Color> {
+        self.plays
+    }
+
+    /// It plays this colour.
+    pub fn play(&mut self, color: Option<Color>) {
+        self.plays = color;
+    }
+
+    /// Whether it has taken a move back, and the board has not been led anywhere since.
+    pub fn has_taken_back(&self) -> bool {
+        self.took_back
+    }
+
+    /// It has taken a move back.
+    pub fn took_back(&mut self) {
+        self.took_back = true;
+    }
+
+    /// The board is led on, or away.
+    pub fn forget_take_back(&mut self) {
+        self.took_back = false;
+    }
+
+    /// How many times it has put all pieces to the start.
+    pub fn times_at_start(&self) -> u64 {
+        self.put_to_start
+    }
+
+    /// It has put all pieces to the start.
+    pub fn put_to_start(&mut self) {
+        self.took_back = false;
+        self.put_to_start += 1;
+    }
+}
