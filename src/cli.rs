@@ -8,7 +8,10 @@ use std::{path::PathBuf, time::Duration};
 use clap::{ArgMatches, parser::ValueSource};
 use clap::{Parser, Subcommand};
 
-use crate::config::{DEFAULT_FILE, DEFAULT_STATUS, DEFAULT_UCI};
+use crate::{
+    config::DEFAULT_FILE,
+    reach::{DEFAULT_STATUS, DEFAULT_UCI},
+};
 #[cfg(target_os = "linux")]
 use crate::{
     config::{

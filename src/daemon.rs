@@ -22,11 +22,11 @@ use crate::{
         registry::{self, SWPP_BAUD},
         swpp::Swpp,
     },
-    games::{
+    link::{self, Player, server::Link},
+    pgn::{
         self,
         folder::{Folder, Writer},
     },
-    link::{self, Player, server::Link},
     status,
     transcript::Recorder,
     transport::{
@@ -171,7 +171,7 @@ impl Daemon {
         for board in self.own(config).boards() {
             let folder = Folder::new(path, board.name.clone());
             let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
-            let keeping = games::task::keep(board.clone(), config, folder, writer, stop);
+            let keeping = pgn::task::keep(board.clone(), config, folder, writer, stop);
             self.tasks.spawn(keeping);
         }
     }

@@ -9,7 +9,7 @@
 //! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`places`] says who may be.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`games`] keeps those played, [`sense`] what a board of sensors notices,
+//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played, [`sense`] what a board of sensors notices,
 //! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
 //! are boards without hardware, [`reach`] says why a daemon cannot be reached.
@@ -33,11 +33,11 @@ pub mod daemon;
 pub mod demo;
 pub mod driver;
 pub mod game;
-pub mod games;
 pub mod guidance;
 pub mod lines;
 pub mod link;
 pub mod log;
+pub mod pgn;
 pub mod places;
 pub mod reach;
 pub mod recognise;
@@ -46,6 +46,7 @@ pub mod scan;
 pub mod sense;
 #[cfg(target_os = "linux")]
 pub mod simulate;
+mod spelling;
 pub mod status;
 pub mod swpp;
 pub mod transcript;

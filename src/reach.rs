@@ -2,10 +2,12 @@
 
 use std::{io, net::ToSocketAddrs};
 
-use crate::{
-    config::{DEFAULT_STATUS, DEFAULT_UCI},
-    lines::printable,
-};
+use crate::lines::printable;
+
+/// The default UCI port, with every board.
+pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
+/// The default port of the event stream.
+pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
 
 /// Bytes quoted of what something else sends.
 const MAX_REPEATED: usize = 60;

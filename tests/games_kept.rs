@@ -21,12 +21,13 @@ use std::{
 
 use boardbridge::{
     board::machine::Machine,
-    config::{BoardConfig, GamesConfig, games::TagText},
+    config::BoardConfig,
     driver::registry,
     game::Game,
-    games::{
+    pgn::{
+        archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
         folder::{Folder, Found, remedy},
-        keeper::{Keeper, Notice, RETRY_WAIT, WRITE_GAP},
+        settings::{GamesConfig, TagText},
     },
     simulate::run::Kind,
     vocabulary::{
@@ -65,9 +66,9 @@ fn zone() -> TimeZone {
     TimeZone::posix("BBT-05:30").unwrap()
 }
 
-/// A keeper with a clock and a folder of its own.
+/// A archive with a clock and a folder of its own.
 struct Rig {
-    keeper: Keeper,
+    archive: Archive,
     folder: Folder,
     config: GamesConfig,
     snapshot: Snapshot,
@@ -89,7 +90,7 @@ impl Rig {
         let config = GamesConfig::default();
         let folder = Folder::new(path, board.clone());
         Self {
-            keeper: Keeper::new(board.clone(), &config, zone(), None),
+            archive: Archive::new(board.clone(), &config, zone(), None),
             folder,
             config,
             snapshot: Snapshot {
@@ -106,7 +107,7 @@ impl Rig {
     /// The daemon ends, without a word, and is started again.
     fn restart(&mut self) {
         let last = self.folder.open().unwrap();
-        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, zone(), last);
+        self.archive = Archive::new(self.snapshot.board.clone(), &self.config, zone(), last);
     }
 
     /// The board stands so, and nobody leads it.
@@ -136,16 +137,16 @@ impl Rig {
     fn look(&mut self) {
         self.at += Duration::from_secs(1);
         self.now += Duration::from_millis(100);
-        self.keeper.see(self.at, &self.snapshot);
+        self.archive.see(self.at, &self.snapshot);
         self.write();
     }
 
     /// Writes what is to be written now.
     fn write(&mut self) {
-        while let Some(writing) = self.keeper.poll_write(self.now) {
+        while let Some(writing) = self.archive.poll_write(self.now) {
             self.writings += 1;
             let result = self.folder.write(&writing);
-            self.keeper.written(self.now, result);
+            self.archive.written(self.now, result);
         }
     }
 
@@ -159,7 +160,7 @@ impl Rig {
 
     /// Time goes on until all is written.
     fn settle(&mut self) -> Vec<Read> {
-        while let Some(deadline) = self.keeper.deadline() {
+        while let Some(deadline) = self.archive.deadline() {
             self.now = self.now.max(deadline);
             self.write();
         }
@@ -268,7 +269,7 @@ fn no_move_is_no_game() {
     let mut rig = Rig::new();
     rig.stands(game(""));
     rig.stands(from("4k3/8/8/8/8/8/4P3/4K3 b - - 3 40", ""));
-    assert_eq!(rig.keeper.deadline(), None);
+    assert_eq!(rig.archive.deadline(), None);
     assert!(!rig.folder.path().exists());
 }
 
@@ -446,11 +447,11 @@ fn nobodys_word_overrules_a_mate() {
     }
 }
 
-/// A UCB whose hand plays, a program that takes every move, and a keeper.
+/// A UCB whose hand plays, a program that takes every move, and an archive.
 struct Board {
     machine: Machine,
     now: Instant,
-    keeper: Keeper,
+    archive: Archive,
     target: Game,
     number: u64,
 }
@@ -467,7 +468,7 @@ impl Board {
         let mut board = Self {
             machine: Machine::new(name.clone(), driver, config.correction_wait()),
             now: Instant::now(),
-            keeper: Keeper::new(name, &GamesConfig::default(), zone(), None),
+            archive: Archive::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),
             number: 0,
         };
@@ -534,12 +535,13 @@ impl Board {
     }
 
     fn looks(&mut self) {
-        self.keeper.see(SystemTime::now(), &self.machine.snapshot());
+        self.archive
+            .see(SystemTime::now(), &self.machine.snapshot());
     }
 
     fn kept(&mut self) -> Read {
         self.looks();
-        read(&self.keeper.flush(self.now).unwrap().text)
+        read(&self.archive.flush(self.now).unwrap().text)
     }
 }
 
@@ -700,7 +702,7 @@ fn foreign_and_broken_files_are_left_alone() {
         fs::write(&file, &text).unwrap();
         rig.restart();
         rig.stands(game("e2e4 e7e5 g1f3"));
-        while let Some(deadline) = rig.keeper.deadline() {
+        while let Some(deadline) = rig.archive.deadline() {
             rig.now = deadline;
             rig.write();
         }
@@ -816,8 +818,8 @@ fn two_boards_of_one_name_do_not_write_over_each_other_in_one_folder() {
     assert!(half.exists(), "it is being written");
     let mut rig = Rig::at(&path, None);
     rig.snapshot.game = Arc::new(game("e2e4 e7e5 g1f3"));
-    rig.keeper.see(rig.at, &rig.snapshot);
-    let writing = rig.keeper.poll_write(rig.now).unwrap();
+    rig.archive.see(rig.at, &rig.snapshot);
+    let writing = rig.archive.poll_write(rig.now).unwrap();
     assert!(rig.folder.write(&writing).is_err());
     let other = Folder::new(&path, "ucb".parse().unwrap());
     assert!(other.open().is_ok(), "another board");
@@ -869,11 +871,11 @@ fn a_folder_that_cannot_be_written_is_told_once_and_tried_again() {
     for ply in 1..=8 {
         rig.now += WRITE_GAP;
         rig.snapshot.game = Arc::new(game(LONG).truncated(ply));
-        rig.keeper.see(rig.at, &rig.snapshot);
-        let writing = rig.keeper.poll_write(rig.now).unwrap();
+        rig.archive.see(rig.at, &rig.snapshot);
+        let writing = rig.archive.poll_write(rig.now).unwrap();
         let result = rig.folder.write(&writing);
         assert!(remedy(result.as_ref().unwrap_err()).contains("directory"));
-        told.push(rig.keeper.written(rig.now, result));
+        told.push(rig.archive.written(rig.now, result));
         tries += 1;
     }
     assert_eq!(tries, 8, "every move tries again");
@@ -881,9 +883,9 @@ fn a_folder_that_cannot_be_written_is_told_once_and_tried_again() {
     assert!(told[1..].iter().all(|notice| *notice == Notice::Nothing));
     fs::remove_file(&path).unwrap();
     rig.now += RETRY_WAIT;
-    let writing = rig.keeper.poll_write(rig.now).unwrap();
+    let writing = rig.archive.poll_write(rig.now).unwrap();
     let result = rig.folder.write(&writing);
-    assert_eq!(rig.keeper.written(rig.now, result), Notice::Mended);
+    assert_eq!(rig.archive.written(rig.now, result), Notice::Mended);
     assert_eq!(games_in(&path)[0].game.len(), 8);
 }
 
@@ -898,10 +900,10 @@ fn games_wait_for_room_on_a_full_disk() {
         rig.now += WRITE_GAP;
         for moves in [moves, ""] {
             rig.snapshot.game = Arc::new(game(moves));
-            rig.keeper.see(rig.at, &rig.snapshot);
+            rig.archive.see(rig.at, &rig.snapshot);
         }
-        assert!(rig.keeper.poll_write(rig.now).is_some());
-        rig.keeper.written(rig.now, full());
+        assert!(rig.archive.poll_write(rig.now).is_some());
+        rig.archive.written(rig.now, full());
     }
     assert_eq!(rig.lines(), openings);
 }
@@ -909,7 +911,7 @@ fn games_wait_for_room_on_a_full_disk() {
 impl Rig {
     /// Other words in the configuration.
     fn restart_without_file(&mut self) {
-        self.keeper = Keeper::new(self.snapshot.board.clone(), &self.config, zone(), None);
+        self.archive = Archive::new(self.snapshot.board.clone(), &self.config, zone(), None);
     }
 }
 
@@ -981,7 +983,7 @@ proptest! {
         let mut rig = Rig::new();
         let text = [text.into_bytes(), bytes].concat();
         let last = Found { file: "x.pgn".to_owned(), text };
-        rig.keeper = Keeper::new(rig.snapshot.board.clone(), &rig.config, zone(), Some(last));
+        rig.archive = Archive::new(rig.snapshot.board.clone(), &rig.config, zone(), Some(last));
         rig.stands(game("e2e4"));
         prop_assert_eq!(rig.lines(), ["e2e4"]);
     }

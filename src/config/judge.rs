@@ -17,7 +17,10 @@ use super::{
     error::{ConfigError, MAX_MISTAKES, Mistake, Place},
     syntax, words,
 };
-use crate::vocabulary::{BoardKind, BoardName, MAX_NAME};
+use crate::{
+    spelling::like,
+    vocabulary::{BoardKind, BoardName, MAX_NAME},
+};
 
 /// Keys of which a table must have one: without its value the table is incomplete, which is not another mistake.
 const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
@@ -193,7 +196,7 @@ impl Judge<'_> {
         self.named.iter().any(|(named, is_key)| {
             let mistyped = match (named.split_last(), path.split_last()) {
                 (Some((name, table)), Some((key, of))) => {
-                    !is_key && table == of && !words::like(name, &[key]).is_empty()
+                    !is_key && table == of && !like(name, &[key]).is_empty()
                 }
                 _ => false,
             };

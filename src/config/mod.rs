@@ -3,7 +3,6 @@
 
 pub mod board;
 pub mod error;
-pub mod games;
 mod judge;
 pub mod link;
 mod shared;
@@ -18,21 +17,19 @@ use serde::Deserialize;
 
 use self::judge::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, games::GamesConfig, link::LinkConfig, value::Listen,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen,
     whitepawn::WhitePawnConfig,
 };
-use crate::vocabulary::BoardName;
+pub use crate::reach::{DEFAULT_STATUS, DEFAULT_UCI};
+use crate::{
+    pgn::settings::GamesConfig,
+    vocabulary::{BoardName, MAX_BOARDS},
+};
 
 /// The default path of the configuration.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/boardbridge.toml";
 /// The prefix of environment variables: `BOARDBRIDGE_UCI__LISTEN` overrides `uci.listen`.
 pub const ENV_PREFIX: &str = "BOARDBRIDGE_";
-/// The UCI port for every board.
-pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
-/// The event stream.
-pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
-/// Boards in one configuration: what a daemon can hold within its memory bound with room to spare.
-pub const MAX_BOARDS: usize = 64;
 
 /// The whole configuration.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use shakmaty::{Piece, Square};
 
-use super::words::called;
+use super::piece::called;
 
 /// One thing for the hand to do: carry a piece.
 ///

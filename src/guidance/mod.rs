@@ -9,6 +9,7 @@ mod assignment;
 mod cycles;
 mod order;
 mod picture;
+mod piece;
 mod way;
 mod words;
 
@@ -18,7 +19,8 @@ use self::assignment::Assignment;
 pub use self::{
     action::Action,
     picture::{Impossible, Picture},
-    words::{in_short, in_words, name},
+    piece::name,
+    words::{in_short, in_words},
 };
 
 /// What to do, in order, so that the pieces stand as on `wanted`. Empty if they already do.

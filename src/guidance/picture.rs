@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Board, Piece, Square};
 use thiserror::Error;
 
-use super::{action::Action, words::called};
+use super::{action::Action, piece::called};
 
 /// What stands on a board, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::{fmt, iter};
 
-use shakmaty::{Piece, Role, Square};
+use shakmaty::{Piece, Square};
 
-use super::action::Action;
+use super::{action::Action, piece::called};
 
 /// Steps shown in one line: a person does not remember more.
 const SHOWN: usize = 4;
@@ -12,30 +12,6 @@ const SHOWN: usize = 4;
 const SHOWN_SQUARES: usize = 8;
 /// From this many pieces taken off in a row, only their squares are listed.
 const TOGETHER: usize = 3;
-
-/// A piece in words, for instance `white queen`.
-pub fn name(piece: Piece) -> impl fmt::Display {
-    called(Some(piece))
-}
-
-/// The same, also for an unknown piece.
-pub(super) fn called(piece: Option<Piece>) -> impl fmt::Display {
-    fmt::from_fn(move |f| {
-        let Some(piece) = piece else {
-            return f.write_str("piece");
-        };
-        let color = piece.color.fold_wb("white", "black");
-        let role = match piece.role {
-            Role::Pawn => "pawn",
-            Role::Knight => "knight",
-            Role::Bishop => "bishop",
-            Role::Rook => "rook",
-            Role::Queen => "queen",
-            Role::King => "king",
-        };
-        write!(f, "{color} {role}")
-    })
-}
 
 /// Actions for the player, in one line. A piece taken off and needed again later is `put … aside for now`; squares
 /// cleared one after another are listed together.

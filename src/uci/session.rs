@@ -11,10 +11,10 @@ use super::{
     telling::{Telling, Word},
 };
 use crate::{
-    config::words,
     game::{Game, uci},
     guidance::in_short,
     lines::printable,
+    spelling,
     vocabulary::{
         Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Occasion,
         Snapshot,
@@ -628,7 +628,7 @@ fn worded(m: Move, chess960: bool) -> UciMove {
 /// The board whose name is most like this one, if any is.
 fn like<'a>(name: &str, boards: &'a [BoardName]) -> Option<&'a BoardName> {
     let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
-    let meant = *words::like(name, &names).first()?;
+    let meant = *spelling::like(name, &names).first()?;
     boards.iter().find(|board| board.as_str() == meant)
 }
 

@@ -8,6 +8,9 @@ use thiserror::Error;
 /// The longest name, in characters: it must fit a GUI's option dialogue.
 pub const MAX_NAME: usize = 32;
 
+/// Boards in one configuration: what a daemon can hold within its memory bound with room to spare.
+pub const MAX_BOARDS: usize = 64;
+
 /// A board's name: 1 to [`MAX_NAME`] letters, digits, `-` or `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardName(Arc<str>);

@@ -20,8 +20,8 @@ use std::{
 use tempfile::{Builder, NamedTempFile};
 use tokio::sync::oneshot;
 
-use super::{keeper::Writing, reading::MAX_FILE};
-use crate::{config::MAX_BOARDS, vocabulary::BoardName};
+use super::reading::MAX_FILE;
+use crate::vocabulary::{BoardName, MAX_BOARDS};
 
 /// Games of one board that may begin in one second.
 const MAX_SAME_NAME: usize = 100;
@@ -41,6 +41,20 @@ pub struct Found {
     pub file: String,
     /// Its content, up to a little more than is read back.
     pub text: Vec<u8>,
+}
+
+/// A text to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// The file of ours to overwrite; `None` for a new one.
+    pub over: Option<String>,
+    /// The file of ours to replace, which is then removed: it has a game of a move or two that another one has
+    /// replaced.
+    pub instead_of: Option<String>,
+    /// The beginning of a new file's name.
+    pub stem: String,
+    /// The whole content.
+    pub text: String,
 }
 
 /// The files of one board's games.

@@ -1,4 +1,4 @@
-//! Gives a keeper its snapshots, its clock and its folder.
+//! Gives an archive its snapshots, its clock and its folder.
 
 use std::{
     io,
@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::{
+    archive::{Archive, Notice},
     folder::{Folder, Writer, remedy},
-    keeper::{Keeper, Notice},
 };
-use crate::{bus::BoardHandle, clock::sleep_until_some, config::GamesConfig};
+use crate::{bus::BoardHandle, clock::sleep_until_some, pgn::settings::GamesConfig};
 
 /// How long a stopping daemon waits for the last moves to be written.
 pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
@@ -35,13 +35,13 @@ pub async fn keep(
         Ok(last) => (last, None),
         Err(error) => (None, Some(error)),
     };
-    let mut keeper = Keeper::new(board.name.clone(), &config, TimeZone::system(), last);
+    let mut archive = Archive::new(board.name.clone(), &config, TimeZone::system(), last);
     if let Some(error) = error {
         tell_trouble(&board, &folder, &error);
-        keeper.trouble_told();
+        archive.trouble_told();
     }
     let mut task = Task {
-        keeper,
+        archive,
         board,
         folder,
     };
@@ -56,7 +56,7 @@ pub async fn keep(
 }
 
 struct Task {
-    keeper: Keeper,
+    archive: Archive,
     board: BoardHandle,
     folder: Folder,
 }
@@ -68,11 +68,11 @@ impl Task {
         let mut writing = None;
         loop {
             if writing.is_none()
-                && let Some(next) = self.keeper.poll_write(Instant::now().into_std())
+                && let Some(next) = self.archive.poll_write(Instant::now().into_std())
             {
                 writing = Some(Box::pin(writer.write(&self.folder, next)));
             }
-            let deadline = self.keeper.deadline().map(Instant::from_std);
+            let deadline = self.archive.deadline().map(Instant::from_std);
             let written = async {
                 match &mut writing {
                     Some(writing) => writing.await,
@@ -81,34 +81,34 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => self.keeper.see(SystemTime::now(), &state),
+                (_, state) = feed.next() => self.archive.see(SystemTime::now(), &state),
                 result = written => {
                     writing = None;
-                    written_so(&mut self.keeper, &self.board, &self.folder, result);
+                    written_so(&mut self.archive, &self.board, &self.folder, result);
                 }
                 () = sleep_until_some(deadline) => {}
             }
         }
-        self.keeper.see(SystemTime::now(), &self.board.state());
+        self.archive.see(SystemTime::now(), &self.board.state());
         let late = Instant::now() + FLUSH_WAIT;
         if let Some(writing) = writing
             && let Ok(result) = timeout_at(late, writing).await
         {
-            written_so(&mut self.keeper, &self.board, &self.folder, result);
+            written_so(&mut self.archive, &self.board, &self.folder, result);
         }
         late
     }
 
     /// Writes what is not written yet.
     async fn flush(&mut self, writer: &Writer) {
-        if self.keeper.is_writing() {
+        if self.archive.is_writing() {
             // The disk has not answered in the available time.
             return std::future::pending().await;
         }
-        while let Some(next) = self.keeper.flush(Instant::now().into_std()) {
+        while let Some(next) = self.archive.flush(Instant::now().into_std()) {
             let result = writer.write(&self.folder, next).await;
             let failed = result.is_err();
-            written_so(&mut self.keeper, &self.board, &self.folder, result);
+            written_so(&mut self.archive, &self.board, &self.folder, result);
             if failed {
                 return;
             }
@@ -117,14 +117,14 @@ impl Task {
 }
 
 fn written_so(
-    keeper: &mut Keeper,
+    archive: &mut Archive,
     board: &BoardHandle,
     folder: &Folder,
     result: io::Result<String>,
 ) {
     let notice = match &result {
-        Ok(file) => keeper.written(Instant::now().into_std(), Ok::<_, ()>(file.clone())),
-        Err(_) => keeper.written(Instant::now().into_std(), Err(())),
+        Ok(file) => archive.written(Instant::now().into_std(), Ok::<_, ()>(file.clone())),
+        Err(_) => archive.written(Instant::now().into_std(), Err(())),
     };
     match (notice, result) {
         (Notice::Trouble, Err(error)) => tell_trouble(board, folder, &error),

@@ -20,14 +20,14 @@ use std::{
 use jiff::tz::TimeZone;
 
 use super::{
-    folder::Found,
+    folder::{Found, Writing},
     reading,
     record::{Heading, Record},
     writing::{clock, pgn, program},
 };
 use crate::{
-    config::{GamesConfig, games::TagText},
     game::Game,
+    pgn::settings::{GamesConfig, TagText},
     vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
 };
 
@@ -48,20 +48,6 @@ pub const MAX_UNWRITTEN: usize = 32;
 
 /// The beginning of a file's name: in UTC, so that names stay in the order of the games when the clocks change.
 const STAMP: &str = "%Y-%m-%d_%H%M%S";
-
-/// A text to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Writing {
-    /// The file of ours to overwrite; `None` for a new one.
-    pub over: Option<String>,
-    /// The file of ours to replace, which is then removed: it has a game of a move or two that another one has
-    /// replaced.
-    pub instead_of: Option<String>,
-    /// The beginning of a new file's name.
-    pub stem: String,
-    /// The whole content.
-    pub text: String,
-}
 
 /// What to tell the player after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +140,7 @@ impl Kept {
 
 /// See the module's introduction.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Archive {
     board: BoardName,
     heading: Heading,
     /// The last one is, or was last, on the board; the one before may come back to it.
@@ -173,7 +159,7 @@ pub struct Keeper {
     failing: bool,
 }
 
-impl Keeper {
+impl Archive {
     /// A board in this time zone whose games are kept; `last` is its last file.
     pub fn new(
         board: BoardName,

@@ -1,14 +1,15 @@
 //! Saved games: every game on a board is written as PGN.
 //!
-//! 1. [`keeper`] decides from the board's snapshots which game is played and what to write when, without I/O.
+//! 1. [`archive`] decides from the board's snapshots which game is played and what to write when, without I/O.
 //! 2. [`record`] is one game with what is known of it, [`writing`] makes PGN of it, [`reading`] reads our own back.
-//! 3. [`folder`] is the files; [`task`] gives a keeper its snapshots, its clock and its folder.
+//! 3. [`folder`] is the files; [`task`] gives an archive its snapshots, its clock and its folder.
 //!
 //! `docs/games.md` is the player's description.
 
+pub mod archive;
 pub mod folder;
-pub mod keeper;
 pub mod reading;
 pub mod record;
+pub mod settings;
 pub mod task;
 pub mod writing;

@@ -52,7 +52,7 @@ impl GamesConfig {
     ///
     /// Only applied to a configuration from a file: one made in memory (a demonstration, a test) leaves nothing
     /// behind.
-    pub(super) fn settle(&mut self, variable: impl Fn(&str) -> Option<OsString>) {
+    pub fn settle(&mut self, variable: impl Fn(&str) -> Option<OsString>) {
         let path = |name: &str| {
             let value = variable(name)?;
             // A service may have several.
