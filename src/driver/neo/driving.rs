@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Position, Square};
 
-use super::motor::{Action, Carry, Place};
+use super::motor::{Action, Place};
 use super::part::Part;
 use super::recognition::by;
 use super::task::{Driving, Interrupted, Motion, Task};
@@ -31,8 +31,7 @@ impl Neo {
         {
             let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
             driving.motion = Motion::Ready;
-            self.put = Bitboard::EMPTY;
-            self.picture = None;
+            self.squares.outdate();
             self.look_due = Some(now + PICTURE_WAIT);
             if crossed {
                 self.interrupted = Some(Interrupted::of(carry, dim));
@@ -100,18 +99,10 @@ impl Neo {
     }
 
     pub(super) fn apply(&mut self, action: &Action) {
-        self.put = Bitboard::EMPTY;
         let mut board = self.recogniser.standing().clone();
         action.apply(&mut board, &mut self.parking);
         self.stand(board);
-        if let Action::Carry(Carry { from, to, .. }) = action {
-            if let Place::Square(from) = from {
-                self.stood.discard(*from);
-            }
-            if let Place::Square(to) = to {
-                self.put.add(*to);
-            }
-        }
+        self.squares.apply(action);
     }
 
     /// Undoes what is left of a step that the program does not want any more.
@@ -121,7 +112,7 @@ impl Neo {
             self.unfinished = None;
         }
         // A picture of this link tells first what became of the last path.
-        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
+        let seen = self.known && self.interrupted.is_none() && self.squares.are_read();
         let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
         Some(Task::Drive(Driving {
             forward: !unfinished.forward,
@@ -156,7 +147,7 @@ impl Neo {
                 if due.is_some_and(|due| due <= now) {
                     let interrupted = Interrupted::of(carry.clone(), *dim);
                     let seen = |picture| self.carried_out(&interrupted, picture) != Some(false);
-                    if !self.picture.is_some_and(seen) {
+                    if !self.squares.picture().is_some_and(seen) {
                         self.broke_off(&driving);
                         return;
                     }
@@ -166,10 +157,13 @@ impl Neo {
                 }
             }
             Motion::Asking(action) => {
-                let full = self.picture.unwrap_or(Bitboard::EMPTY) | self.put;
+                let full = self.squares.full();
                 let done = match action {
-                    Action::Bring { square, .. } => full.contains(*square),
-                    Action::Remove { square } => self.picture.is_some() && !full.contains(*square),
+                    Action::Bring { square, .. } => {
+                        full.is_some_and(|full| full.contains(*square))
+                            || self.squares.was_put(*square)
+                    }
+                    Action::Remove { square } => full.is_some_and(|full| !full.contains(*square)),
                     Action::Carry(_) => true,
                 };
                 if done {
@@ -227,10 +221,10 @@ impl Neo {
 
     /// Whether a square that holds a piece reads empty, as far as its reading is known.
     fn reads_empty(&self, square: Square) -> bool {
-        match self.picture {
+        match self.squares.picture() {
             Some(picture) => !picture.contains(square),
             // What the motor or the hand put there since the last picture has not been read.
-            None => self.recogniser.dim().contains(square) && !self.put.contains(square),
+            None => self.recogniser.dim().contains(square) && !self.squares.was_put(square),
         }
     }
 
@@ -239,7 +233,7 @@ impl Neo {
         // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
         let disturbed = self.recogniser.is_disturbed()
             || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
-            || self.puzzled;
+            || self.correction.is_puzzled();
         disturbed && self.known
     }
 
@@ -263,15 +257,13 @@ impl Neo {
             }
             Action::Carry(_) => return,
         }
-        self.put = Bitboard::EMPTY;
+        self.squares.forget_put();
         self.tell_misplaced(misplaced);
     }
 
-    /// The step under way is in the board's game. What was told to stand wrong before it is told no more, unless it still does.
+    /// The step under way is in the board's game.
     pub(super) fn accepted(&mut self) {
-        if !self.puzzled {
-            self.misplaced = None;
-        }
+        self.correction.accepted();
         self.events.push_back(DriverEvent::Accepted);
     }
 
@@ -316,7 +308,7 @@ impl Neo {
         let (lacking, surplus) = self.owed();
         if !resting || (lacking | surplus).is_empty() {
             self.owed_due = None;
-        } else if self.misplaced.is_none() {
+        } else if !self.correction.is_told() {
             let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
             if due <= now {
                 let board = self.game.position().board();

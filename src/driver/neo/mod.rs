@@ -13,12 +13,14 @@
 
 mod assembling;
 pub mod codec;
+mod correction;
 mod driving;
 pub mod motor;
 pub mod part;
 mod recognition;
 mod settings;
 mod showing;
+mod squares;
 mod task;
 mod touched;
 
@@ -32,13 +34,15 @@ use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
+    correction::Correction,
     motor::{Action, Parking},
     part::Part,
+    squares::Squares,
     task::{Driving, Interrupted, Motion, Task, Unfinished},
     touched::Touched,
 };
 use super::{
-    Capabilities, Channel, Driver, DriverEvent, Misplaced, Outcome, Outgoing, Step, StepFailure,
+    Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Step, StepFailure,
     lines::printable,
     outbox::{Outbox, Settled},
 };
@@ -129,25 +133,16 @@ pub struct Neo {
     landings: Option<Landings>,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
-    /// The last picture on this link, and what events said since.
-    picture: Option<Bitboard>,
-    put: Bitboard,
-    /// Squares that read full on this link and were not lifted from since.
-    stood: Bitboard,
+    squares: Squares,
     heard: Option<Instant>,
     hello_due: Option<Instant>,
     look_due: Option<Instant>,
     owed_due: Option<Instant>,
-    new_game_pictures: u8,
     /// The program's last move was made on the board, and the check it may give is not told.
     shown: bool,
     /// The end of this game was told.
     ended: bool,
-    misplaced: Option<Misplaced>,
-    /// It is the recogniser that is puzzled by that.
-    puzzled: bool,
-    /// What the hand is to do about that.
-    guidance: Vec<guidance::Action>,
+    correction: Correction,
     lit: Bitboard,
     paths: u32,
     firmware: Option<String>,
@@ -176,19 +171,14 @@ impl Neo {
             promoting: None,
             landings: None,
             asked: false,
-            picture: None,
-            put: Bitboard::EMPTY,
-            stood: Bitboard::EMPTY,
+            squares: Squares::default(),
             heard: None,
             hello_due: None,
             look_due: None,
             owed_due: None,
-            new_game_pictures: 0,
             shown: false,
             ended: false,
-            misplaced: None,
-            puzzled: false,
-            guidance: Vec::new(),
+            correction: Correction::default(),
             lit: Bitboard::EMPTY,
             paths: 0,
             firmware: None,
@@ -236,25 +226,24 @@ impl Neo {
     fn message(&mut self, now: Instant, message: Message) {
         match message {
             Message::Lifted(square) => {
-                self.put.discard(square);
-                self.stood.discard(square);
+                self.squares.lifted(square);
                 self.crossed(square);
-                match self.told(|action| action.from == Some(square)) {
+                match self.correction.told(|action| action.from == Some(square)) {
                     Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
                     told => self.touched.lift(square, told.and_then(|action| action.to)),
-                }
-                if let Some(picture) = &mut self.picture {
-                    picture.discard(square);
                 }
                 self.count_lift(now, square);
                 self.sense(now, Sensed::Lifted(square));
             }
             Message::Placed(square) => {
-                self.put.add(square);
+                self.squares.placed(square);
                 self.crossed(square);
                 let brought =
                     |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
-                let told = self.told(brought).and_then(|action| action.piece);
+                let told = self
+                    .correction
+                    .told(brought)
+                    .and_then(|action| action.piece);
                 self.touched.put(square, told);
                 self.count_landing(now, square);
                 self.sense(now, Sensed::Placed(square));
@@ -269,8 +258,7 @@ impl Neo {
     }
 
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
-        self.picture = Some(picture);
-        self.stood |= picture;
+        self.squares.pictured(picture);
         self.look_due = Some(now + PICTURE_WAIT);
         // No picture comes while the motor moves.
         self.quiet_until = None;
@@ -299,12 +287,6 @@ impl Neo {
         self.mind_new_game(now, picture);
     }
 
-    /// The first thing like this that the player is told to do.
-    fn told(&self, like: impl Fn(&guidance::Action) -> bool) -> Option<guidance::Action> {
-        self.misplaced.as_ref()?;
-        self.guidance.iter().copied().find(like)
-    }
-
     /// The pieces stand so.
     fn stand(&mut self, board: Board) {
         self.recogniser.stand(board);
@@ -329,7 +311,7 @@ impl Neo {
         if self.phase != Phase::Ready {
             return;
         }
-        if self.asked && !self.known && self.picture.is_some() {
+        if self.asked && !self.known && self.squares.are_read() {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
@@ -400,9 +382,7 @@ impl Driver for Neo {
         self.outbox.clear();
         self.phase = Phase::Starting;
         self.heard = Some(now);
-        self.picture = None;
-        self.put = Bitboard::EMPTY;
-        self.stood = Bitboard::EMPTY;
+        self.squares.link_up();
         self.lit = Bitboard::EMPTY;
         self.owed_due = None;
         self.look_due = Some(now + PICTURE_WAIT);
@@ -424,8 +404,7 @@ impl Driver for Neo {
         self.quiet_until = None;
         self.owed_due = None;
         self.hang_up = None;
-        self.misplaced = None;
-        self.puzzled = false;
+        self.correction.mended();
         self.touched = Touched::nothing();
         if self.known {
             // A hand that is at work goes on unseen.
@@ -509,7 +488,7 @@ impl Driver for Neo {
                 motion: Motion::Moving { due, .. },
                 ..
             })) => *due,
-            Some(Task::Assemble(a)) if self.picture.is_some() && a.may_be_believed() => {
+            Some(Task::Assemble(a)) if self.squares.are_read() && a.may_be_believed() => {
                 Some(a.since + a.patience())
             }
             _ => None,
@@ -521,7 +500,7 @@ impl Driver for Neo {
             self.promoting.map(|p| p.due),
             self.hello_due,
             self.look_due,
-            self.owed_due.filter(|_| self.misplaced.is_none()),
+            self.owed_due.filter(|_| !self.correction.is_told()),
             self.quiet_until,
             self.heard.map(|at| at + SILENCE),
             path,
@@ -596,7 +575,7 @@ impl Driver for Neo {
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
         // Where the kings tell it, nothing is to be put right.
-        self.guidance.clear();
+        self.correction.drop_guidance();
         self.sign_of(end);
         self.work(now);
     }
@@ -615,7 +594,7 @@ impl Driver for Neo {
             }
             other => self.task = other,
         }
-        if self.puzzled {
+        if self.correction.is_puzzled() {
             // The player says that no pieces are exchanged.
             self.touched = Touched::pieces(self.recogniser.standing().clone());
         }
@@ -627,7 +606,7 @@ impl Driver for Neo {
     fn learn(&mut self, now: Instant) {
         self.asked = true;
         // A picture of this link was looked at already.
-        if self.known && self.picture.is_some() {
+        if self.known && self.squares.are_read() {
             self.asked = false;
             self.events.push_back(DriverEvent::NoList);
         }
@@ -667,8 +646,7 @@ impl Driver for Neo {
     }
 
     fn stands_as(&self, board: &Board) -> bool {
-        self.picture
-            .is_some_and(|picture| picture | self.put == board.occupied())
+        self.squares.stand_as(board)
     }
 
     fn abandon(&mut self, target: Option<&Game>) {

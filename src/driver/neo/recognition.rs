@@ -53,12 +53,10 @@ impl Neo {
         let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
         let exchanged = self.touched.others(&start).any();
         if picture != start.occupied() || !other || !free || exchanged {
-            self.new_game_pictures = 0;
+            self.squares.show_start(false, NEW_GAME_PICTURES);
             return;
         }
-        self.new_game_pictures += 1;
-        if self.new_game_pictures >= NEW_GAME_PICTURES {
-            self.new_game_pictures = 0;
+        if self.squares.show_start(true, NEW_GAME_PICTURES) {
             self.stand_anew(start);
             self.parking.clear();
             self.mended();
@@ -94,16 +92,16 @@ impl Neo {
                     self.took_back(m);
                 }
                 Recognised::Puzzled { lacking, surplus } => {
-                    self.puzzled = true;
+                    self.correction.puzzle();
                     self.tell_puzzle(lacking, surplus);
                 }
                 // Its squares are right; whether its pieces are is looked at now.
-                Recognised::Mended if self.puzzled => {}
+                Recognised::Mended if self.correction.is_puzzled() => {}
                 Recognised::Mended => self.mended(),
             }
         }
         // Once the player is told what is wrong, each touch changes it at once.
-        if self.puzzled && self.misplaced.is_some() && !self.motor_runs() {
+        if self.correction.is_puzzled() && self.correction.is_told() && !self.motor_runs() {
             let (lacking, surplus) = self.recogniser.disturbed();
             self.tell_puzzle(lacking, surplus);
         }
@@ -124,20 +122,21 @@ impl Neo {
     pub(super) fn mind_touched(&mut self, now: Instant) {
         let standing = self.recogniser.standing();
         let exchanged = self.known && self.touched.others(standing).any();
-        let rests = self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none();
+        let rests = self.known && !self.recogniser.is_disturbed() && !self.correction.is_told();
         if rests && !exchanged && !self.touched.stands_as(standing) {
             // What was lifted and put down was understood.
             self.touched = Touched::pieces(standing.clone());
         }
         if rests && exchanged && !self.motor_runs() {
-            self.puzzled = true;
+            self.correction.puzzle();
             self.tell_puzzle(Bitboard::EMPTY, Bitboard::EMPTY);
         }
-        self.recogniser.pause(now, self.puzzled && exchanged);
+        self.recogniser
+            .pause(now, self.correction.is_puzzled() && exchanged);
     }
 
     pub(super) fn played(&mut self, m: Move, role: Option<Role>) {
-        self.put = Bitboard::EMPTY;
+        self.squares.forget_put();
         self.mended();
         let mut reported = by(m, self.game.turn());
         if let Wording::Squares { promotion, .. } = &mut reported.wording {

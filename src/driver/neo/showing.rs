@@ -8,7 +8,7 @@ use super::{Neo, codec};
 use crate::{
     board::occasion::GameEnd,
     driver::{DriverEvent, Misplaced},
-    guidance::{Action, guide},
+    guidance::Action,
 };
 
 /// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board, or
@@ -32,9 +32,7 @@ fn lit_for(actions: &[Action]) -> Bitboard {
 
 impl Neo {
     pub(super) fn tell_misplaced(&mut self, misplaced: Misplaced) {
-        if self.misplaced.as_ref() != Some(&misplaced) {
-            self.guidance = guide(&misplaced.stands, &misplaced.wanted);
-            self.misplaced = Some(misplaced.clone());
+        if self.correction.tell(&misplaced) {
             self.events.push_back(DriverEvent::Misplaced(misplaced));
         }
     }
@@ -43,19 +41,14 @@ impl Neo {
     pub(super) fn look_again(&mut self) {
         let standing = self.recogniser.standing();
         let (lacking, surplus) = self.recogniser.disturbed();
-        let same = self.misplaced.as_ref().is_some_and(|told| {
-            let told_lacking: Bitboard = told.lacking.iter().map(|(square, _)| *square).collect();
-            told.wanted == *standing && (told_lacking, told.surplus) == (lacking, surplus)
-        });
-        if same {
+        if self.correction.is_about(standing, lacking, surplus) {
             let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
             self.tell_misplaced(misplaced);
         }
     }
 
     pub(super) fn mended(&mut self) {
-        self.puzzled = false;
-        if self.misplaced.take().is_some() {
+        if self.correction.mended() {
             self.events.push_back(DriverEvent::Stands);
         }
     }
@@ -63,8 +56,8 @@ impl Neo {
     /// Lights what the hand is to look at.
     pub(super) fn light(&mut self) {
         let mut squares = Bitboard::EMPTY;
-        if self.misplaced.is_some() {
-            squares = lit_for(&self.guidance);
+        if self.correction.is_told() {
+            squares = lit_for(self.correction.guidance());
         } else if let Some(Task::Hand(_)) = &self.task {
             let (before, after) = (self.recogniser.standing(), self.game.position().board());
             squares = before.occupied() ^ after.occupied();
