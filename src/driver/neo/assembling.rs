@@ -5,6 +5,7 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Board, Position};
 
 use super::part::Part;
+use super::signs::Signs;
 use super::task::{Assembling, Task};
 use super::touched::Touched;
 use super::{Neo, codec};
@@ -27,8 +28,7 @@ impl Neo {
         // What it still waits for is void: the pieces are put otherwise, and the game is another one.
         let standing = self.recogniser.standing().clone();
         self.recogniser = Recogniser::new(self.settings.waits, standing);
-        self.interrupted = None;
-        self.unfinished = None;
+        self.leftover.set_up();
         let wanted = game.position().board().occupied();
         let wrong = match self.squares.full() {
             Some(full) => (wanted & !full, full & !wanted, Bitboard::EMPTY),
@@ -117,14 +117,12 @@ impl Neo {
             let missing = Board::new().occupied().count();
             let stand = assembling.game.position().board().occupied().count();
             self.parking.block(missing.saturating_sub(stand));
-            self.interrupted = None;
-            self.unfinished = None;
-            self.ended = false;
-            self.shown = false;
+            self.leftover.set_up();
+            self.signs = Signs::default();
             self.game = assembling.game;
             self.events.push_back(DriverEvent::Accepted);
             if self.game.position().outcome().is_known() {
-                self.signs();
+                self.show_signs();
             }
         }
     }

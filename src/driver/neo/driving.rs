@@ -8,13 +8,13 @@ use super::motor::{Action, Place};
 use super::part::Part;
 use super::recognition::by;
 use super::task::{Driving, Interrupted, Motion, Task};
-use super::{LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec, motor};
+use super::{LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec, motor};
 use crate::driver::{DriverEvent, Misplaced, StepFailure};
 
 impl Neo {
     pub(super) fn path_done(&mut self, now: Instant) {
-        self.quiet_until = None;
-        if let Some(interrupted) = self.interrupted.take() {
+        self.leftover.stopped();
+        if let Some(interrupted) = self.leftover.take_path() {
             self.apply(&Action::Carry(interrupted.carry));
             self.recogniser.resume();
         }
@@ -32,9 +32,9 @@ impl Neo {
             let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
             driving.motion = Motion::Ready;
             self.squares.outdate();
-            self.look_due = Some(now + PICTURE_WAIT);
+            self.contact.look_later(now);
             if crossed {
-                self.interrupted = Some(Interrupted::of(carry, dim));
+                self.leftover.interrupt(Interrupted::of(carry, dim));
             } else {
                 self.apply(&Action::Carry(carry));
             }
@@ -107,13 +107,12 @@ impl Neo {
 
     /// Undoes what is left of a step that the program does not want any more.
     pub(super) fn tidy(&mut self) -> Option<Task> {
-        let game = self.game.position().board();
-        if self.unfinished.is_some() && self.recogniser.standing() == game {
-            self.unfinished = None;
+        if self.recogniser.standing() == self.game.position().board() {
+            self.leftover.finish();
         }
         // A picture of this link tells first what became of the last path.
-        let seen = self.known && self.interrupted.is_none() && self.squares.are_read();
-        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
+        let seen = self.known && !self.leftover.has_path() && self.squares.are_read();
+        let unfinished = seen.then(|| self.leftover.take_unwanted()).flatten()?;
         Some(Task::Drive(Driving {
             forward: !unfinished.forward,
             m: unfinished.m,
@@ -126,7 +125,7 @@ impl Neo {
 
     /// The step under way did not come to its end.
     pub(super) fn broke_off(&mut self, driving: &Driving) {
-        self.unfinished = Some(driving.into());
+        self.leftover.break_off(driving);
         if !driving.tidying {
             self.events
                 .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
@@ -175,7 +174,7 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.is_disturbed() || self.interrupted.is_some() {
+                if self.is_disturbed() || self.leftover.has_path() {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -274,7 +273,7 @@ impl Neo {
         }
         self.accepted();
         if driving.forward {
-            self.shown = true;
+            self.signs.show(true);
             // It stands on the board already: nothing is left for the hand.
             self.events
                 .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));

@@ -2,47 +2,19 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Position, Role};
 
 use super::task::Task;
 use super::touched::Touched;
-use super::{Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec};
+use super::{NEW_GAME_PICTURES, Neo, Promotion, codec};
 use crate::driver::{DriverEvent, Misplaced, Reported, Step, Wording};
-use crate::recognise::{BOUNCE, Recognised};
+use crate::recognise::Recognised;
 use crate::sense::Sensed;
 
 impl Neo {
     pub(super) fn sense(&mut self, now: Instant, sensed: Sensed) {
         if self.known {
             self.recogniser.sense(now, sensed);
-        }
-    }
-
-    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
-    pub(super) fn count_landing(&mut self, now: Instant, square: Square) {
-        let before = self.landings.filter(|landings| landings.square == square);
-        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
-        if !elsewhere {
-            let count = before.map_or(0, |landings| landings.count);
-            self.landings = Some(Landings {
-                square,
-                count: count.saturating_add(1),
-                last: now,
-            });
-        }
-    }
-
-    pub(super) fn count_lift(&mut self, now: Instant, square: Square) {
-        match &mut self.landings {
-            Some(landings) if landings.square == square => {
-                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
-                landings.count -= u8::from(bounced);
-                if let Some(promoting) = &mut self.promoting {
-                    promoting.due = now + PROMOTION_WAIT;
-                }
-            }
-            _ if self.promoting.is_none() => self.landings = None,
-            _ => {}
         }
     }
 
@@ -77,8 +49,7 @@ impl Neo {
                     self.behind = true;
                     let gesture = self.settings.promotion == Promotion::Gesture;
                     if m.is_promotion() && gesture {
-                        let due = now + PROMOTION_WAIT;
-                        self.promoting = Some(Promoting { m, due });
+                        self.gesture.begin(now, m);
                     } else {
                         self.played(m, None);
                     }

@@ -1,12 +1,10 @@
-//! What the board shows: lights, signs, and which pieces stand wrong.
+//! What the board shows: lights, and which pieces stand wrong.
 
-use shakmaty::{Bitboard, Color, Outcome as GameOutcome, Position, Square};
+use shakmaty::{Bitboard, Position, Square};
 
-use super::codec::Sign;
 use super::task::Task;
 use super::{Neo, codec};
 use crate::{
-    board::occasion::GameEnd,
     driver::{DriverEvent, Misplaced},
     guidance::Action,
 };
@@ -70,54 +68,5 @@ impl Neo {
             self.lit = squares;
             self.say(codec::light(squares));
         }
-    }
-
-    /// Tells the board of an end of the game that its position does not show.
-    pub(super) fn sign_of(&mut self, end: GameEnd) {
-        // A mate that is not on the board yet is told when it is.
-        let early = end == GameEnd::Checkmate && !self.game.position().is_checkmate();
-        if !self.known || early || std::mem::replace(&mut self.ended, true) {
-            return;
-        }
-        let winner = match end {
-            // Left: nobody won, and no sign says so.
-            GameEnd::Aborted => None,
-            GameEnd::Draw
-            | GameEnd::Stalemate
-            | GameEnd::InsufficientMaterial
-            | GameEnd::Repetition
-            | GameEnd::FiftyMoves => Some(None),
-            GameEnd::Checkmate => Some(Some(self.game.turn().other())),
-            GameEnd::WhiteResigned => Some(Some(Color::Black)),
-            GameEnd::BlackResigned => Some(Some(Color::White)),
-        };
-        if let Some(winner) = winner {
-            self.say(codec::sign(Sign::Result(winner), self.settings.old_signs));
-        }
-        self.say(codec::reset());
-        self.say(codec::no_game());
-    }
-
-    /// Tells the board of check and of the end of the game.
-    pub(super) fn signs(&mut self) {
-        let position = self.game.position();
-        let old = self.settings.old_signs;
-        match position.outcome() {
-            GameOutcome::Known(outcome) if !self.ended => {
-                self.ended = true;
-                self.say(codec::sign(Sign::Result(outcome.winner()), old));
-                self.say(codec::reset());
-                self.say(codec::no_game());
-            }
-            GameOutcome::Known(_) => {}
-            GameOutcome::Unknown => {
-                self.ended = false;
-                // The maker's app is silent about a check the player gives (captured: three checks).
-                if self.shown && position.is_check() {
-                    self.say(codec::sign(Sign::Check, old));
-                }
-            }
-        }
-        self.shown = false;
     }
 }
