@@ -36,8 +36,16 @@ pub const MAX_CLAIMS: usize = 512;
 /// away.
 const MOVES_BEFORE: usize = 1;
 
-/// The place of a client that has not played on the board, among those that have.
-const LAST: u64 = u64::MAX;
+/// Whether a client has the board, and what it does there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    /// It waits for the board.
+    Waits,
+    /// It has the board, and has not awaited the hand since it got it.
+    LooksOn,
+    /// It has awaited the hand since it got the board, as so many others had before.
+    Plays(u64),
+}
 
 /// One client's claim to the board.
 #[derive(Clone, Debug)]
@@ -51,30 +59,52 @@ pub struct Claim {
     /// The game it follows.
     pub game: Game,
     /// What it is played for.
-    pub occasion: Occasion,
+    occasion: Occasion,
     /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
-    pub fresh_from: usize,
+    fresh_from: usize,
     /// It has come to a game that it did not play on, and what the board held then has not been looked at yet.
-    pub comes: bool,
+    comes: bool,
     /// Whether it awaits the hand's move.
-    pub awaiting: bool,
+    awaiting: bool,
     /// What the hand has made: the client may still await `stop`, but nothing can disturb it any more.
-    pub answered: Option<Move>,
-    /// Whether it has the board; otherwise it waits for it.
-    pub joined: bool,
-    /// Its place among those that have awaited the hand since they got the board; the last, while it has not.
-    since: u64,
+    answered: Option<Move>,
+    seat: Seat,
     /// It begins a new game when it leads.
     begins: bool,
     /// Its connection is gone, but it may come back.
-    pub away: bool,
+    away: bool,
     /// Its game is over: it has the board only until that shows the last move.
-    pub finished: bool,
+    finished: bool,
     /// What a pawn becomes where the board cannot tell.
-    pub promotion: Role,
+    promotion: Role,
 }
 
 impl Claim {
+    /// Whether it has the board; otherwise it waits for it.
+    pub fn is_joined(&self) -> bool {
+        self.seat != Seat::Waits
+    }
+
+    /// What the hand has played in the last position of its game, where this game is on the board.
+    pub fn answer<'a>(&self, held: &'a Game) -> &'a [Move] {
+        let plies = self.game.len();
+        let fresh = self.is_joined() && !self.comes && self.fresh_from <= plies;
+        if fresh && held.continues(&self.game) {
+            &held.moves()[plies..]
+        } else {
+            &[]
+        }
+    }
+
+    /// Whether it has played on the board longer than a client in this seat.
+    fn is_before(&self, seat: Seat) -> bool {
+        match (self.seat, seat) {
+            (Seat::Plays(mine), Seat::Plays(other)) => mine < other,
+            (Seat::Plays(_), Seat::LooksOn | Seat::Waits) => true,
+            (Seat::LooksOn | Seat::Waits, _) => false,
+        }
+    }
+
     /// What the client has told, in commands. Answers are not: they are what the board says.
     pub fn restated(&self) -> Vec<Command> {
         let client = self.client;
@@ -128,12 +158,17 @@ impl Claims {
 
     /// The clients that have the board.
     pub fn holders(&self) -> impl Iterator<Item = &Claim> {
-        self.all.iter().filter(|claim| claim.joined)
+        self.all.iter().filter(|claim| claim.is_joined())
+    }
+
+    /// Whether a client has the board only until that shows the last move of its game.
+    pub fn ends(&self) -> bool {
+        self.holders().any(|claim| claim.finished)
     }
 
     /// The clients that wait for the board.
     pub fn waiting(&self) -> impl Iterator<Item = &Claim> {
-        self.all.iter().filter(|claim| !claim.joined)
+        self.all.iter().filter(|claim| !claim.is_joined())
     }
 
     /// Whether this client has the board.
@@ -162,9 +197,9 @@ impl Claims {
 
     fn other_awaits(&self, client: ClientId) -> bool {
         let mine = self.holders().find(|claim| claim.client == client);
-        let since = mine.map_or(LAST, |claim| claim.since);
+        let seat = mine.map_or(Seat::Waits, |claim| claim.seat);
         self.holders().any(|claim| {
-            claim.since < since && claim.awaiting && claim.answered.is_none() && !claim.away
+            claim.is_before(seat) && claim.awaiting && claim.answered.is_none() && !claim.away
         })
     }
 
@@ -224,8 +259,7 @@ impl Claims {
                 comes: true,
                 awaiting: false,
                 answered: None,
-                joined: false,
-                since: LAST,
+                seat: Seat::Waits,
                 begins,
                 away: false,
                 finished: false,
@@ -245,14 +279,15 @@ impl Claims {
             return false;
         };
         let same = target.as_ref() == Some(&claim.game);
-        let had = std::mem::replace(&mut claim.joined, leads || same);
-        if !claim.joined {
+        if !leads && !same {
+            claim.seat = Seat::Waits;
             return false;
         }
+        let had = claim.is_joined();
         let (plays, begins) = (claim.awaiting, std::mem::take(&mut claim.begins));
         let game = claim.game.clone();
         if !had {
-            self.plays(client, plays);
+            self.sit(client, plays);
         }
         if same {
             return false;
@@ -261,18 +296,24 @@ impl Claims {
             self.came = Some(begins);
         }
         for other in &mut self.all {
-            other.joined &= other.client == client || game.continues(&other.game);
+            if other.client != client && !game.continues(&other.game) {
+                other.seat = Seat::Waits;
+            }
         }
         self.target = Some(game);
         true
     }
 
     /// A client that has the board begins to play on it, or only looks on.
-    fn plays(&mut self, client: ClientId, on: bool) {
-        self.players += u64::from(on);
-        let since = if on { self.players } else { LAST };
+    fn sit(&mut self, client: ClientId, plays: bool) {
+        self.players += u64::from(plays);
+        let seat = if plays {
+            Seat::Plays(self.players)
+        } else {
+            Seat::LooksOn
+        };
         if let Some(claim) = self.get(client) {
-            claim.since = since;
+            claim.seat = seat;
         }
     }
 
@@ -308,11 +349,13 @@ impl Claims {
         // The hand may have answered others already: the game is not left for that, unless by the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
-        let (joined, plays) = (claim.joined, claim.since != LAST);
-        if joined && on != plays {
-            self.plays(client, on);
+        let seat = claim.seat;
+        match seat {
+            Seat::LooksOn if on => self.sit(client, true),
+            Seat::Plays(_) if !on => self.sit(client, false),
+            Seat::Waits | Seat::LooksOn | Seat::Plays(_) => {}
         }
-        on && !(joined && answered) && self.admit(client)
+        on && !(seat != Seat::Waits && answered) && self.admit(client)
     }
 
     /// What the target is played for, by the word of a client that states it.
@@ -346,7 +389,7 @@ impl Claims {
         let mut on = claim.game.clone();
         // What it was told once is not an answer again.
         claim.fresh_from = usize::MAX;
-        if !claim.joined || !on.push(answer) || target.as_ref() != Some(&claim.game) {
+        if !claim.is_joined() || !on.push(answer) || target.as_ref() != Some(&claim.game) {
             return false;
         }
         self.target = Some(on);
@@ -389,7 +432,7 @@ impl Claims {
     ) -> bool {
         let mut another = false;
         for claim in &mut self.all {
-            if claim.joined && claim.comes {
+            if claim.is_joined() && claim.comes {
                 claim.comes = on_the_way;
                 let plies = claim.game.len();
                 let may_be = if plies == 0 && is_found(plies) {
@@ -449,7 +492,7 @@ impl Claims {
         let waiting: Vec<ClientId> = self
             .all
             .iter()
-            .filter(|claim| !claim.joined && claim.awaiting && !claim.away)
+            .filter(|claim| !claim.is_joined() && claim.awaiting && !claim.away)
             .map(|claim| claim.client)
             .collect();
         for client in waiting {

@@ -63,6 +63,17 @@ pub enum Listed {
     NotFollowed,
 }
 
+/// What the known game rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grounds {
+    /// Nothing was ever known of this board.
+    Nothing,
+    /// A list that the squares have not confirmed. A game found on the board now is compared with that.
+    List,
+    /// The board was told, or the moves were seen as they were played.
+    Proof,
+}
+
 /// The game on one board.
 #[derive(Clone, Debug)]
 pub struct Held {
@@ -80,10 +91,7 @@ pub struct Held {
     found: usize,
     /// A move that was seen to be made while nothing was known of the game.
     seen: Option<Reported>,
-    /// Something was known of this board before: a game found on it now is compared with that.
-    known_before: bool,
-    /// Not only learned from the board's list: told to the board, or seen as it was played.
-    confirmed: bool,
+    grounds: Grounds,
     /// A position was on its way to the board when the link was lost: it may hold that, or not.
     suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
@@ -106,8 +114,7 @@ impl Default for Held {
             fresh_from: 0,
             found: 0,
             seen: None,
-            known_before: false,
-            confirmed: false,
+            grounds: Grounds::Nothing,
             suspected: false,
             unconfirmed: false,
             listed: None,
@@ -129,22 +136,24 @@ impl Held {
 
     /// Whether anything was ever known of this board's game.
     pub fn is_known(&self) -> bool {
-        self.known_before
+        self.grounds != Grounds::Nothing
     }
 
     /// Whether the board may hold a game that is not known at all: its list and its squares tell.
     pub fn is_suspect(&self) -> bool {
-        !self.known_before || self.suspected
+        self.grounds == Grounds::Nothing || self.suspected
     }
 
     /// Whether what is known is a list that the squares have not confirmed yet.
     pub fn is_unproved(&self) -> bool {
-        self.certainty == Certainty::Unsure && !self.confirmed
+        self.certainty == Certainty::Unsure && self.grounds != Grounds::Proof
     }
 
     /// A move was made on a board whose list is still to be confirmed: it is no proof.
     pub fn disprove(&mut self) {
-        self.confirmed = false;
+        if self.grounds == Grounds::Proof {
+            self.grounds = Grounds::List;
+        }
         self.doubt();
     }
 
@@ -208,10 +217,7 @@ impl Held {
         self.base = game.len();
         self.lead.clear();
         self.game = game;
-        self.certainty = Certainty::Sure;
-        self.known_before = true;
-        self.confirmed = true;
-        self.suspected = false;
+        self.prove();
         self.confirm();
     }
 
@@ -222,18 +228,20 @@ impl Held {
 
     /// The board has been told this very game again.
     pub fn assure(&mut self) {
-        self.certainty = Certainty::Sure;
+        self.prove();
         self.astray = None;
-        self.known_before = true;
-        self.confirmed = true;
+    }
+
+    fn prove(&mut self) {
+        self.certainty = Certainty::Sure;
+        self.grounds = Grounds::Proof;
         self.suspected = false;
     }
 
     /// A position was on its way to the board, and nobody knows whether it has arrived: its list may begin there.
     pub fn suspect(&mut self) {
-        self.confirmed = false;
+        self.disprove();
         self.suspected = true;
-        self.doubt();
     }
 
     /// The hand made this move, in a game that the board has yet to tell.
@@ -297,10 +305,7 @@ impl Held {
         if !self.game.push(m) {
             return Meaning::Unexplained;
         }
-        self.certainty = Certainty::Sure;
-        self.known_before = true;
-        self.confirmed = true;
-        self.suspected = false;
+        self.prove();
         self.confirm();
         Meaning::Played(m)
     }
@@ -463,7 +468,8 @@ impl Held {
                 Some((base, lead, replayed(start, &list.moves[lead..])?))
             })
             .collect();
-        let trusted = |(.., game): &&(usize, usize, Game)| self.confirmed || follows(game);
+        let proved = self.grounds == Grounds::Proof;
+        let trusted = |(.., game): &&(usize, usize, Game)| proved || follows(game);
         let end = list.moves.last().copied();
         let Some((base, led, found)) = begun.iter().find(trusted).or(begun.first()).cloned() else {
             self.listed = end;
@@ -478,7 +484,7 @@ impl Held {
         let same =
             |(.., game): &(usize, usize, Game)| game.position().board() == found.position().board();
         let proves = |target: &&Game| target.len() >= PROOF && found.continues(target);
-        let known = self.confirmed && led == lead;
+        let known = proved && led == lead;
         let sure = (known || targets.iter().any(proves)) && begun.iter().all(same);
         self.base = base;
         self.lead.truncate(led);
@@ -499,13 +505,13 @@ impl Held {
     /// guess, made before anybody followed a game.
     pub fn may_be_told_better(&self, target: &Game) -> bool {
         let fits = self.game.continues(target) || target.continues(&self.game);
-        !self.confirmed && !fits && self.known_before
+        self.grounds == Grounds::List && !fits
     }
 
     /// The game is now `found`: what it has beyond the one held was played by the hand, unseen.
     pub fn adopt(&mut self, found: Game) {
         (self.fresh_from, self.found) = match found.common_plies(&self.game) {
-            Some(common) if self.known_before => {
+            Some(common) if self.is_known() => {
                 (self.fresh_from.min(common), self.found.min(common))
             }
             // Nothing was known: the last move may have been made while we were away, the game was not.
@@ -517,7 +523,9 @@ impl Held {
             }
         };
         self.seen = None;
-        self.known_before = true;
+        if self.grounds == Grounds::Nothing {
+            self.grounds = Grounds::List;
+        }
         self.unconfirmed &= found == self.game;
         self.game = found;
         self.certainty = Certainty::Sure;
@@ -536,7 +544,7 @@ impl Held {
             return true;
         }
         if let Some(m) = leads_to(self.game.position(), board) {
-            let unknown = !self.confirmed;
+            let unknown = self.grounds != Grounds::Proof;
             self.played(m);
             if self.list.is_empty() {
                 // The record may begin after it.

@@ -8,6 +8,8 @@ use std::{
 
 use shakmaty::Move;
 
+use super::presence::Presence;
+pub use super::presence::{AWAY_WAIT, Presently};
 use crate::{
     game::{Game, uci},
     vocabulary::{ClientId, Command, GameEnd, LinkState, Occasion, Snapshot},
@@ -55,30 +57,6 @@ pub struct Player {
     pub correction_wait: Duration,
 }
 
-/// How long a board is awaited before the link makes way for others on the other board: longer than a radio needs to
-/// find a board again, shorter than a player waits for nothing.
-pub const AWAY_WAIT: Duration = Duration::from_mins(1);
-
-/// Whether a board is there.
-#[derive(Debug)]
-struct Presence {
-    up: bool,
-    /// The other player has been told that it is not.
-    told: bool,
-    /// When others may have the other board.
-    yields_at: Option<Instant>,
-    yielded: bool,
-}
-
-/// What has changed about a board's presence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presently {
-    /// It has gone.
-    Left,
-    /// It is back, and it was told that it had gone.
-    Back,
-}
-
 /// A take-back that the link follows at that time, if the pieces stand so until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TakeBack {
@@ -121,12 +99,7 @@ impl End {
     pub fn new(now: Instant, player: Player) -> Self {
         Self {
             player,
-            presence: Presence {
-                up: false,
-                told: false,
-                yields_at: Some(now + AWAY_WAIT),
-                yielded: false,
-            },
+            presence: Presence::unheard(now),
             number: 0,
             commands: VecDeque::new(),
             take_back: None,
@@ -157,52 +130,33 @@ impl End {
 
     /// Whether the board is there.
     pub fn is_up(&self) -> bool {
-        self.presence.up
+        self.presence.is_here()
     }
 
     /// The other player is told that the board is not there. `false` if that was said already.
     pub fn tell_away(&mut self) -> bool {
-        !self.presence.up && !std::mem::replace(&mut self.presence.told, true)
+        self.presence.tell_away()
     }
 
     /// Whether others may have the other board.
     pub fn has_yielded(&self) -> bool {
-        self.presence.yielded
+        self.presence.has_yielded()
     }
 
     /// Takes in whether the board is there.
     pub fn seen(&mut self, now: Instant, link: &LinkState) -> Option<Presently> {
-        let presence = &mut self.presence;
-        match (link.is_open(), presence.up) {
-            (true, false) => {
-                presence.up = true;
-                presence.yields_at = None;
-                std::mem::take(&mut presence.told).then_some(Presently::Back)
-            }
-            (false, true) => {
-                presence.up = false;
-                presence.yields_at = Some(now + AWAY_WAIT);
-                presence.told = true;
-                Some(Presently::Left)
-            }
-            _ => None,
-        }
+        self.presence.seen(now, link.is_open())
     }
 
     /// Whether the other board's claim is to be changed: nothing, or whether others may have it now.
     pub fn yields(&mut self, now: Instant) -> Option<bool> {
-        let presence = &mut self.presence;
-        if presence.yields_at.take_if(|at| *at <= now).is_some() {
-            presence.yielded = true;
-            return Some(true);
-        }
-        (presence.up && std::mem::take(&mut presence.yielded)).then_some(false)
+        self.presence.yields(now)
     }
 
     /// When something is due here.
     pub fn deadline(&self) -> Option<Instant> {
         let take_back = self.take_back.map(|t| t.at);
-        [take_back, self.presence.yields_at]
+        [take_back, self.presence.deadline()]
             .into_iter()
             .flatten()
             .min()

@@ -10,6 +10,7 @@
 
 pub mod end;
 pub mod notice;
+mod presence;
 pub mod server;
 pub mod session;
 

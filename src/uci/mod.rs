@@ -4,10 +4,13 @@
 //! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`telling`] when it is told what the player is to do, and
 //! [`relay`] is the program a GUI starts when it can only talk to programs.
 
+mod choice;
 pub mod command;
 pub mod info_json;
 pub mod introduction;
 pub mod relay;
 pub mod server;
 pub mod session;
+mod statement;
 pub mod telling;
+mod told;

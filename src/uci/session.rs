@@ -5,24 +5,20 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
 use super::{
+    choice::Choice,
     command::{self, Go, Mode, UciCommand},
     info_json::{InfoJson, Stand},
     introduction::introduction,
-    telling::{Telling, Word},
+    statement::Statement,
+    telling::Word,
+    told::Told,
 };
 use crate::{
     game::{Game, uci},
     guidance::in_short,
-    lines::printable,
-    spelling,
-    vocabulary::{
-        Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Occasion,
-        Snapshot,
-    },
+    vocabulary::{Advice, BoardName, ClientId, Command, LinkState, Occasion, Place, Snapshot},
 };
 
-/// The longest name that is repeated to a GUI, characters.
-const MAX_REPEATED: usize = 60;
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
 const MAX_PV: usize = 64;
 
@@ -53,32 +49,18 @@ struct Search {
 pub struct Session {
     client: ClientId,
     label: Arc<str>,
-    boards: Vec<BoardName>,
-    board: Option<BoardName>,
-    /// The name that was asked for last and is no board's.
-    unknown: Option<String>,
-    game: Result<Game, String>,
-    /// Counts the targets given to boards.
-    number: u64,
-    /// The board knows of `game` by `number`.
-    stated: bool,
-    /// It has been answered, and is to be stated anew before it can be answered again.
-    restate: bool,
+    choice: Choice,
+    statement: Statement,
     search: Option<Search>,
     promotion: Role,
     /// Castling is told as king takes rook (`UCI_Chess960`).
     chess960: bool,
     debug: bool,
-    /// How the board stands.
-    latest: Option<Arc<Snapshot>>,
     /// The last things said, so as to say them once.
-    telling: Telling,
+    told: Told,
     advice_due: bool,
-    ending: Option<GameEnd>,
-    told_to_wait: bool,
-    /// The game of others on the board, as far as it was told while this one waits.
+    /// The GUI was told to wait: the game of others on the board, as far as it was told.
     others: Option<Arc<Game>>,
-    result: Option<BoardResult>,
     json: InfoJson,
     actions: VecDeque<Action>,
 }
@@ -90,24 +72,15 @@ impl Session {
             client,
             json: InfoJson::new(label.clone()),
             label,
-            board: boards.first().cloned(),
-            boards,
-            unknown: None,
-            game: Ok(Game::standard()),
-            number: 0,
-            stated: false,
-            restate: false,
+            choice: Choice::among(boards),
+            statement: Statement::default(),
             search: None,
             promotion: Role::Queen,
             chess960: false,
             debug: false,
-            latest: None,
-            telling: Telling::default(),
+            told: Told::default(),
             advice_due: false,
-            ending: None,
-            told_to_wait: false,
             others: None,
-            result: None,
             actions: VecDeque::new(),
         }
     }
@@ -119,7 +92,7 @@ impl Session {
 
     /// The board chosen.
     pub fn board(&self) -> Option<&BoardName> {
-        self.board.as_ref()
+        self.choice.board()
     }
 
     /// Whether the GUI wants to be told everything (`debug on`).
@@ -129,7 +102,7 @@ impl Session {
 
     /// Whether it has begun a game on the board chosen.
     pub fn plays(&self) -> bool {
-        self.stated
+        self.statement.is_said()
     }
 
     /// Whether the GUI awaits a move.
@@ -152,7 +125,7 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.json.deadline(), self.telling.deadline()];
+        let deadlines = [self.json.deadline(), self.told.telling.deadline()];
         deadlines.into_iter().flatten().min()
     }
 
@@ -160,9 +133,7 @@ impl Session {
     pub fn timeout(&mut self, now: Instant) {
         self.json.timeout(now);
         self.say_json();
-        if self.telling.deadline().is_some_and(|due| due <= now)
-            && let Some(latest) = self.latest.clone()
-        {
+        if let Some(latest) = self.told.due(now) {
             self.advise(&latest, now);
         }
     }
@@ -218,17 +189,8 @@ impl Session {
     }
 
     fn introduce(&mut self) {
-        let name = self.board.as_ref().map_or("no board", BoardName::as_str);
-        let shown = self.board.as_ref().or_else(|| {
-            let unknown = self.unknown.as_deref()?;
-            like(unknown, &self.boards).or(self.boards.first())
-        });
-        let option = shown.map(|shown| {
-            let names = self.boards.iter().map(|name| format!(" var {name}"));
-            let names: String = names.collect();
-            format!("option name Board type combo default {shown}{names}")
-        });
-        for line in introduction(name, option) {
+        let name = self.choice.board().map_or("no board", BoardName::as_str);
+        for line in introduction(name, self.choice.option()) {
             self.say(line);
         }
         self.say("uciok");
@@ -268,40 +230,25 @@ impl Session {
         if value.is_empty() || value == "<empty>" {
             return;
         }
-        let found = self
-            .boards
-            .iter()
-            .find(|name| name.as_str() == value)
-            .or_else(|| {
-                let same = |name: &&BoardName| name.as_str().eq_ignore_ascii_case(value);
-                self.boards.iter().find(same)
-            })
-            .cloned();
-        if found.is_some() && found == self.board {
+        let found = self.choice.find(value);
+        if found.is_some() && found.as_ref() == self.choice.board() {
             return;
         }
         self.end_search();
         self.ask(Command::Release {
             client: self.client,
         });
-        self.stated = false;
+        self.statement.unsay();
         self.json.turn_away();
-        self.latest = None;
-        self.telling = Telling::default();
-        self.ending = None;
-        self.result = None;
-        self.board.clone_from(&found);
+        self.told = Told::default();
+        self.choice.turn_to(found.clone(), value);
         if let Some(name) = found {
             self.actions.push_back(Action::Choose(name));
             if self.promotion != Role::Queen {
-                self.ask(Command::Promotion {
-                    client: self.client,
-                    role: self.promotion,
-                });
+                self.state_promotion();
             }
         } else {
-            self.unknown = Some(value.to_owned());
-            let text = no_such_board(value, &self.boards);
+            let text = self.choice.why_none();
             self.info(&text);
         }
     }
@@ -309,29 +256,29 @@ impl Session {
     fn position(&mut self, game: Result<Box<Game>, crate::game::GameError>) {
         match game {
             Ok(game) => {
-                self.game = Ok(*game);
+                self.statement.set(Ok(*game));
                 self.state();
             }
             Err(error) => {
                 let why = format!("position refused: {error}");
                 self.info(&why);
-                self.game = Err(why);
+                self.statement.set(Err(why));
             }
         }
     }
 
     /// Gives the board the game.
     fn state(&mut self) {
-        let Ok(game) = &self.game else { return };
-        self.number += 1;
-        self.stated = true;
-        self.restate = false;
-        self.told_to_wait = false;
+        let Ok(game) = self.statement.game() else {
+            return;
+        };
+        let game = Box::new(game.clone());
+        self.others = None;
         let command = Command::Target {
             client: self.client,
             label: self.label.clone(),
-            number: self.number,
-            game: Box::new(game.clone()),
+            number: self.statement.say(),
+            game,
             occasion: Occasion::default(),
         };
         self.ask(command);
@@ -348,7 +295,7 @@ impl Session {
     }
 
     fn go(&mut self, go: Go) {
-        let game = match &self.game {
+        let game = match self.statement.game() {
             Ok(game) => game,
             Err(why) => {
                 let why = why.clone();
@@ -357,11 +304,8 @@ impl Session {
                 return;
             }
         };
-        if self.board.is_none() {
-            let why = match &self.unknown {
-                Some(unknown) => no_such_board(unknown, &self.boards),
-                None => "this BoardBridge has no board".to_owned(),
-            };
+        if self.choice.board().is_none() {
+            let why = self.choice.why_none();
             self.info(&why);
             self.say("bestmove 0000");
             return;
@@ -374,7 +318,7 @@ impl Session {
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
         }
-        if !self.stated || self.restate {
+        if !self.statement.can_be_answered() {
             self.state();
         }
         self.search = Some(Search {
@@ -401,7 +345,7 @@ impl Session {
     fn end_search(&mut self) {
         if self.search.is_some() && !self.answer_if_shown() {
             self.search = None;
-            let over = matches!(&self.game, Ok(game) if game.position().legal_moves().is_empty());
+            let over = matches!(self.statement.game(), Ok(game) if game.position().legal_moves().is_empty());
             self.say(if over {
                 "bestmove (none)"
             } else {
@@ -429,61 +373,50 @@ impl Session {
         self.say(format!("bestmove {}", worded(m, self.chess960)));
         self.ask(Command::Answered {
             client: self.client,
-            number: self.number,
+            number: self.statement.number(),
             answer,
         });
         // A `go` for the same position again asks for another move: that is a take-back.
-        self.restate = true;
+        self.statement.answered();
     }
 
     /// The chosen board has a new snapshot.
     pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>, now: Instant) {
-        if self.board.as_ref() != Some(&snapshot.board) {
+        if self.choice.board() != Some(&snapshot.board) {
             return;
         }
         // Before `bestmove`: some GUIs take nothing between two searches.
         self.json.snapshot(snapshot, self.stand(snapshot), now);
         self.say_json();
-        if self.stated
-            && let Some(place) = snapshot.place(self.client, self.number)
+        if self.statement.is_said()
+            && let Some(place) = self.place(snapshot)
         {
             if place.joined {
-                self.told_to_wait = false;
                 self.others = None;
                 self.played(&place.answer);
-            } else if !self.told_to_wait {
-                self.told_to_wait = true;
+            } else if let Some(before) = self.others.replace(snapshot.game.clone()) {
+                self.tell_others(&before, &snapshot.game);
+            } else {
                 let holders: Vec<&str> = snapshot.holders.iter().map(AsRef::as_ref).collect();
                 self.info(&format!(
                     "the board {} is in another game, with {}: yours begins when it is free",
                     snapshot.board,
                     holders.join(" and ")
                 ));
-                self.others = Some(snapshot.game.clone());
-            } else {
-                self.tell_others(&snapshot.game);
             }
         }
         // Those who wait are told of the others' moves, and that is enough of their game.
         let has = self.has(snapshot);
-        if snapshot.result != self.result {
-            self.result = snapshot.result;
-            if let Some(result) = self.result.filter(|_| has) {
-                self.info(&format!("the board says: {result}"));
-            }
+        if let Some(result) = self.told.result(snapshot).filter(|_| has) {
+            self.info(&format!("the board says: {result}"));
         }
-        if snapshot.ending != self.ending {
-            self.ending = snapshot.ending;
-            if let Some(end) = self.ending.filter(|_| has)
-                && snapshot.judge == Some(Judge::Hand)
-            {
-                self.info(&format!(
-                    "{}: the kings stand in the centre, so the game is over: {end}. End it in the program too",
-                    snapshot.board
-                ));
-            }
+        if let Some(end) = self.told.kings(snapshot).filter(|_| has) {
+            self.info(&format!(
+                "{}: the kings stand in the centre, so the game is over: {end}. End it in the program too",
+                snapshot.board
+            ));
         }
-        self.latest = Some(snapshot.clone());
+        self.told.snapshot(snapshot);
         self.advise(snapshot, now);
     }
 
@@ -492,8 +425,9 @@ impl Session {
         let Snapshot {
             advice, guidance, ..
         } = snapshot;
-        let current = snapshot.place(self.client, self.number).is_some();
-        let anew = current && self.advice_due && snapshot.awaiting && !self.told_to_wait;
+        let current = self.place(snapshot).is_some();
+        let waits = self.others.is_some();
+        let anew = current && self.advice_due && snapshot.awaiting && !waits;
         self.advice_due &= !anew;
         // Between games and while the program thinks, only what cannot wait for the next `go`.
         let urgent = matches!(
@@ -503,13 +437,13 @@ impl Session {
                 | Advice::Misplaced(_)
                 | Advice::SetUpByHand(_)
         );
-        let wanted = (self.search.is_some() && current) || (self.stated && urgent);
-        if !wanted || self.told_to_wait {
-            self.telling.leave(advice, guidance);
+        let wanted = (self.search.is_some() && current) || (self.statement.is_said() && urgent);
+        if !wanted || waits {
+            self.told.telling.leave(advice, guidance);
             return;
         }
         let list = in_short(guidance);
-        match self.telling.look(advice, guidance, anew, now) {
+        match self.told.telling.look(advice, guidance, anew, now) {
             None => {}
             Some(Word::Task) => {
                 self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));
@@ -523,6 +457,11 @@ impl Session {
         }
     }
 
+    /// This client's place at the board, where that knows of the game.
+    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Place> {
+        snapshot.place(self.client, self.statement.number())
+    }
+
     /// Whether this client has the board.
     fn has(&self, snapshot: &Snapshot) -> bool {
         let mut places = snapshot.places.iter();
@@ -531,7 +470,7 @@ impl Session {
 
     /// How this client stands to the board.
     fn stand(&self, snapshot: &Snapshot) -> Stand {
-        let place = snapshot.place(self.client, self.number);
+        let place = self.place(snapshot);
         Stand {
             own: self.has(snapshot) || (place.is_none() && snapshot.holders.is_empty()),
             noticed: place.is_some_and(|place| !place.joined)
@@ -540,17 +479,14 @@ impl Session {
     }
 
     /// Tells a GUI that waits for the board what is played on it meanwhile.
-    fn tell_others(&mut self, game: &Arc<Game>) {
-        let Some(before) = self.others.replace(game.clone()) else {
-            return;
-        };
+    fn tell_others(&mut self, before: &Game, game: &Game) {
         let known = before.common_plies(game).unwrap_or(0);
         if known == before.len() {
             for ply in known..game.len() {
                 let text = format!("in the other game: {}", game.san(ply));
                 self.info(&text);
             }
-        } else if before != *game {
+        } else if before != game {
             self.info(&format!("the other game is at: {}", game.fen()));
         }
     }
@@ -576,7 +512,7 @@ impl Session {
             self.info(&text);
             self.ask(Command::Refuse {
                 client: self.client,
-                number: self.number,
+                number: self.statement.number(),
             });
             return;
         }
@@ -623,24 +559,6 @@ fn worded(m: Move, chess960: bool) -> UciMove {
     } else {
         uci(m)
     }
-}
-
-/// The board whose name is most like this one, if any is.
-fn like<'a>(name: &str, boards: &'a [BoardName]) -> Option<&'a BoardName> {
-    let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
-    let meant = *spelling::like(name, &names).first()?;
-    boards.iter().find(|board| board.as_str() == meant)
-}
-
-fn no_such_board(name: &str, boards: &[BoardName]) -> String {
-    let meant = like(name, boards).map(|meant| format!(" (did you mean {meant}?)"));
-    let names: Vec<_> = boards.iter().map(BoardName::as_str).collect();
-    format!(
-        "there is no board named {}{}: set the option Board to one of {}",
-        printable(name.as_bytes(), MAX_REPEATED),
-        meant.unwrap_or_default(),
-        names.join(", ")
-    )
 }
 
 fn promotion(value: &str) -> Option<Role> {

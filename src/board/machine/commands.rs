@@ -172,9 +172,8 @@ impl Machine {
 
     /// Whether somebody has the board for the last move of a game that is over, and nothing is in the way of showing it.
     pub(super) fn shows_ending(&self) -> bool {
-        let ends = self.claims.holders().any(|claim| claim.finished);
         let sure = self.held.certainty() == Certainty::Sure;
-        ends && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
+        self.claims.ends() && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
     }
 
     /// A client stated a target; it may be the one the board is led to already.

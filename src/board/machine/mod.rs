@@ -197,7 +197,7 @@ impl Machine {
                 .map(|claim| Place {
                     client: claim.client,
                     number: claim.number,
-                    joined: claim.joined,
+                    joined: claim.is_joined(),
                     answer: answer_to(&self.held, claim).to_vec(),
                 })
                 .collect(),
@@ -275,8 +275,7 @@ impl Machine {
                 self.told.changed();
             }
             self.pace.pass(now);
-            let ends = self.claims.holders().any(|claim| claim.finished);
-            if ends {
+            if self.claims.ends() {
                 // What was in the way of showing its last move may be in the way for ever.
                 self.admit_waiting();
             }
@@ -313,11 +312,8 @@ fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Arc<str>> {
 
 /// What the hand has played in the last position of a client's game.
 fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
-    let game = held.game();
-    let fresh = claim.joined && !claim.comes && claim.fresh_from <= claim.game.len();
-    if held.certainty() == Certainty::Sure && fresh && game.continues(&claim.game) {
-        &game.moves()[claim.game.len()..]
-    } else {
-        &[]
+    match held.certainty() {
+        Certainty::Sure => claim.answer(held.game()),
+        Certainty::Unsure | Certainty::Lost => &[],
     }
 }

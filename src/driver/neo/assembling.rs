@@ -7,6 +7,7 @@ use shakmaty::{Bitboard, Board, Position};
 use super::{
     Neo, codec,
     part::Part,
+    signs::Signs,
     task::{Assembling, Task},
     touched::Touched,
 };
@@ -23,24 +24,19 @@ impl Neo {
             Step::SetUp(game) => *game,
             _ => Game::standard(),
         };
-        if self.picture.is_none() {
+        if !self.squares.are_read() {
             // Pieces may have been moved while the link was lost.
             self.touched = Touched::nothing();
         }
         self.known = false;
-        self.puzzled = false;
+        self.correction.set_up();
         // What it still waits for is void: the pieces are put otherwise, and the game is another one.
         let standing = self.recogniser.standing().clone();
         self.recogniser = Recogniser::new(self.settings.waits, standing);
-        self.interrupted = None;
-        self.unfinished = None;
+        self.leftover.set_up();
         let wanted = game.position().board().occupied();
-        let wrong = match self.picture {
-            Some(picture) => (
-                wanted & !(picture | self.put),
-                (picture | self.put) & !wanted,
-                Bitboard::EMPTY,
-            ),
+        let wrong = match self.squares.full() {
+            Some(full) => (wanted & !full, full & !wanted, Bitboard::EMPTY),
             None => (Bitboard::EMPTY, Bitboard::EMPTY, Bitboard::EMPTY),
         };
         if let Some(square) = wrong.0.first() {
@@ -60,16 +56,15 @@ impl Neo {
     /// Looks how far a set-up is.
     pub(super) fn assemble(&mut self, now: Instant, mut assembling: Box<Assembling>) {
         let busy = assembling.closing || assembling.abandoned;
-        let Some(picture) = self.picture.filter(|_| !busy) else {
+        let Some(full) = self.squares.full().filter(|_| !busy) else {
             self.task = Some(Task::Assemble(assembling));
             return;
         };
         let board = assembling.game.position().board();
         let wanted = board.occupied();
-        let full = picture | self.put;
         let known = self.touched.known().occupied();
         // Nobody lifted what was seen to stand where no piece belongs: its square reads wrong.
-        let strays = known & self.stood & !wanted & !full;
+        let strays = known & self.squares.stood() & !wanted & !full;
         let others = self.touched.others(board) & full | strays;
         let wrong = (wanted & !full, full & !wanted | strays, others);
         if wrong != assembling.wrong {
@@ -95,8 +90,7 @@ impl Neo {
         self.known = true;
         self.stand_anew(assembling.game.position().board().clone());
         // Told by the step's end.
-        self.misplaced = None;
-        self.puzzled = false;
+        self.correction.mended();
         self.say(codec::position_set());
         self.say(codec::in_sync());
         self.outbox.push(codec::reset(), Part::GameBegun);
@@ -110,7 +104,11 @@ impl Neo {
             && self.outbox.is_empty()
         {
             // The one that is the next to be put down, as the lights show it.
-            let next = self.guidance.iter().find_map(|action| action.to);
+            let next = self
+                .correction
+                .guidance()
+                .iter()
+                .find_map(|action| action.to);
             let square = next.filter(|next| assembling.wrong.0.contains(*next));
             let square = square.unwrap_or(first);
             self.say(codec::missing(square));
@@ -119,19 +117,17 @@ impl Neo {
 
     pub(super) fn begun(&mut self) {
         if let Some(Task::Assemble(assembling)) = self.task.take() {
-            self.put = Bitboard::EMPTY;
+            self.squares.forget_put();
             // What has left the game may stand beside the board.
             let missing = Board::new().occupied().count();
             let stand = assembling.game.position().board().occupied().count();
             self.parking.block(missing.saturating_sub(stand));
-            self.interrupted = None;
-            self.unfinished = None;
-            self.ended = false;
-            self.shown = false;
+            self.leftover.set_up();
+            self.signs = Signs::default();
             self.game = assembling.game;
             self.events.push_back(DriverEvent::Accepted);
             if self.game.position().outcome().is_known() {
-                self.signs();
+                self.show_signs();
             }
         }
     }

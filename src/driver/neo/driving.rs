@@ -5,8 +5,8 @@ use std::time::Instant;
 use shakmaty::{Bitboard, Position, Square};
 
 use super::{
-    LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, PICTURE_WAIT, codec,
-    motor::{self, Action, Carry, Place},
+    LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec,
+    motor::{self, Action, Place},
     part::Part,
     recognition::by,
     task::{Driving, Interrupted, Motion, Task},
@@ -18,8 +18,8 @@ use crate::{
 
 impl Neo {
     pub(super) fn path_done(&mut self, now: Instant) {
-        self.quiet_until = None;
-        if let Some(interrupted) = self.interrupted.take() {
+        self.leftover.stopped();
+        if let Some(interrupted) = self.leftover.take_path() {
             self.apply(&Action::Carry(interrupted.carry));
             self.recogniser.resume();
         }
@@ -36,11 +36,10 @@ impl Neo {
         {
             let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
             driving.motion = Motion::Ready;
-            self.put = Bitboard::EMPTY;
-            self.picture = None;
-            self.look_due = Some(now + PICTURE_WAIT);
+            self.squares.outdate();
+            self.contact.look_later(now);
             if crossed {
-                self.interrupted = Some(Interrupted::of(carry, dim));
+                self.leftover.interrupt(Interrupted::of(carry, dim));
             } else {
                 self.apply(&Action::Carry(carry));
             }
@@ -105,29 +104,20 @@ impl Neo {
     }
 
     pub(super) fn apply(&mut self, action: &Action) {
-        self.put = Bitboard::EMPTY;
         let mut board = self.recogniser.standing().clone();
         action.apply(&mut board, &mut self.parking);
         self.stand(board);
-        if let Action::Carry(Carry { from, to, .. }) = action {
-            if let Place::Square(from) = from {
-                self.stood.discard(*from);
-            }
-            if let Place::Square(to) = to {
-                self.put.add(*to);
-            }
-        }
+        self.squares.apply(action);
     }
 
     /// Undoes what is left of a step that the program does not want any more.
     pub(super) fn tidy(&mut self) -> Option<Task> {
-        let game = self.game.position().board();
-        if self.unfinished.is_some() && self.recogniser.standing() == game {
-            self.unfinished = None;
+        if self.recogniser.standing() == self.game.position().board() {
+            self.leftover.finish();
         }
         // A picture of this link tells first what became of the last path.
-        let seen = self.known && self.interrupted.is_none() && self.picture.is_some();
-        let unfinished = self.unfinished.take_if(|u| u.unwanted && seen)?;
+        let seen = self.known && !self.leftover.has_path() && self.squares.are_read();
+        let unfinished = seen.then(|| self.leftover.take_unwanted()).flatten()?;
         Some(Task::Drive(Driving {
             forward: !unfinished.forward,
             m: unfinished.m,
@@ -140,7 +130,7 @@ impl Neo {
 
     /// The step under way did not come to its end.
     pub(super) fn broke_off(&mut self, driving: &Driving) {
-        self.unfinished = Some(driving.into());
+        self.leftover.break_off(driving);
         if !driving.tidying {
             self.events
                 .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
@@ -161,7 +151,7 @@ impl Neo {
                 if due.is_some_and(|due| due <= now) {
                     let interrupted = Interrupted::of(carry.clone(), *dim);
                     let seen = |picture| self.carried_out(&interrupted, picture) != Some(false);
-                    if !self.picture.is_some_and(seen) {
+                    if !self.squares.picture().is_some_and(seen) {
                         self.broke_off(&driving);
                         return;
                     }
@@ -171,10 +161,13 @@ impl Neo {
                 }
             }
             Motion::Asking(action) => {
-                let full = self.picture.unwrap_or(Bitboard::EMPTY) | self.put;
+                let full = self.squares.full();
                 let done = match action {
-                    Action::Bring { square, .. } => full.contains(*square),
-                    Action::Remove { square } => self.picture.is_some() && !full.contains(*square),
+                    Action::Bring { square, .. } => {
+                        full.is_some_and(|full| full.contains(*square))
+                            || self.squares.was_put(*square)
+                    }
+                    Action::Remove { square } => full.is_some_and(|full| !full.contains(*square)),
                     Action::Carry(_) => true,
                 };
                 if done {
@@ -186,7 +179,7 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.is_disturbed() || self.interrupted.is_some() {
+                if self.is_disturbed() || self.leftover.has_path() {
                     self.task = Some(Task::Drive(driving));
                     return;
                 }
@@ -232,10 +225,10 @@ impl Neo {
 
     /// Whether a square that holds a piece reads empty, as far as its reading is known.
     fn reads_empty(&self, square: Square) -> bool {
-        match self.picture {
+        match self.squares.picture() {
             Some(picture) => !picture.contains(square),
             // What the motor or the hand put there since the last picture has not been read.
-            None => self.recogniser.dim().contains(square) && !self.put.contains(square),
+            None => self.recogniser.dim().contains(square) && !self.squares.was_put(square),
         }
     }
 
@@ -244,7 +237,7 @@ impl Neo {
         // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
         let disturbed = self.recogniser.is_disturbed()
             || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
-            || self.puzzled;
+            || self.correction.is_puzzled();
         disturbed && self.known
     }
 
@@ -268,15 +261,13 @@ impl Neo {
             }
             Action::Carry(_) => return,
         }
-        self.put = Bitboard::EMPTY;
+        self.squares.forget_put();
         self.tell_misplaced(misplaced);
     }
 
-    /// The step under way is in the board's game. What was told to stand wrong before it is told no more, unless it still does.
+    /// The step under way is in the board's game.
     pub(super) fn accepted(&mut self) {
-        if !self.puzzled {
-            self.misplaced = None;
-        }
+        self.correction.accepted();
         self.events.push_back(DriverEvent::Accepted);
     }
 
@@ -287,7 +278,7 @@ impl Neo {
         }
         self.accepted();
         if driving.forward {
-            self.shown = true;
+            self.signs.show(true);
             // It stands on the board already: nothing is left for the hand.
             self.events
                 .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
@@ -321,7 +312,7 @@ impl Neo {
         let (lacking, surplus) = self.owed();
         if !resting || (lacking | surplus).is_empty() {
             self.owed_due = None;
-        } else if self.misplaced.is_none() {
+        } else if !self.correction.is_told() {
             let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
             if due <= now {
                 let board = self.game.position().board();

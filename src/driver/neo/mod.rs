@@ -13,12 +13,18 @@
 
 mod assembling;
 pub mod codec;
+mod contact;
+mod correction;
 mod driving;
+mod gesture;
+mod leftover;
 pub mod motor;
 pub mod part;
 mod recognition;
 mod settings;
 mod showing;
+mod signs;
+mod squares;
 mod task;
 mod touched;
 
@@ -27,14 +33,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Move, Position, Square};
 
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
+    contact::Contact,
+    correction::Correction,
+    gesture::Gesture,
+    leftover::Leftover,
     motor::{Action, Parking},
     part::Part,
-    task::{Driving, Interrupted, Motion, Task, Unfinished},
+    signs::Signs,
+    squares::Squares,
+    task::{Driving, Interrupted, Motion, Task},
     touched::Touched,
 };
 use super::{
@@ -47,7 +59,7 @@ use crate::{
     lines::printable,
     recognise::Recogniser,
     sense::Sensed,
-    vocabulary::{Beginning, Channel, GameEnd, Misplaced, Outcome, Outgoing},
+    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -81,34 +93,11 @@ const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
 const SHOWN: usize = 80;
 
-/// How far the link is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Down,
-    Starting,
-    Ready,
-}
-
-/// A promotion that waits for the gesture.
-#[derive(Clone, Copy, Debug)]
-struct Promoting {
-    m: Move,
-    due: Instant,
-}
-
-/// Pieces put on one square, one after the other.
-#[derive(Clone, Copy, Debug)]
-struct Landings {
-    square: Square,
-    count: u8,
-    last: Instant,
-}
-
 /// The driver. See the module's introduction.
 #[derive(Debug)]
 pub struct Neo {
     settings: Settings,
-    phase: Phase,
+    contact: Contact,
     outbox: Outbox<Part>,
     recogniser: Recogniser,
     touched: Touched,
@@ -120,38 +109,16 @@ pub struct Neo {
     behind: bool,
     may_replace: bool,
     task: Option<Task>,
-    interrupted: Option<Interrupted>,
-    unfinished: Option<Unfinished>,
-    /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
-    /// until then.
-    quiet_until: Option<Instant>,
-    promoting: Option<Promoting>,
-    landings: Option<Landings>,
+    leftover: Leftover,
+    gesture: Gesture,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
-    /// The last picture on this link, and what events said since.
-    picture: Option<Bitboard>,
-    put: Bitboard,
-    /// Squares that read full on this link and were not lifted from since.
-    stood: Bitboard,
-    heard: Option<Instant>,
-    hello_due: Option<Instant>,
-    look_due: Option<Instant>,
+    squares: Squares,
     owed_due: Option<Instant>,
-    new_game_pictures: u8,
-    /// The program's last move was made on the board, and the check it may give is not told.
-    shown: bool,
-    /// The end of this game was told.
-    ended: bool,
-    misplaced: Option<Misplaced>,
-    /// It is the recogniser that is puzzled by that.
-    puzzled: bool,
-    /// What the hand is to do about that.
-    guidance: Vec<guidance::Action>,
+    signs: Signs,
+    correction: Correction,
     lit: Bitboard,
     paths: u32,
-    firmware: Option<String>,
-    hang_up: Option<String>,
     events: VecDeque<DriverEvent>,
 }
 
@@ -163,36 +130,22 @@ impl Neo {
             recogniser: Recogniser::new(settings.waits, Board::new()),
             touched: Touched::nothing(),
             settings,
-            phase: Phase::Down,
+            contact: Contact::default(),
             outbox: Outbox::default(),
             known: false,
             game: Game::standard(),
             behind: true,
             may_replace: false,
             task: None,
-            interrupted: None,
-            unfinished: None,
-            quiet_until: None,
-            promoting: None,
-            landings: None,
+            leftover: Leftover::default(),
+            gesture: Gesture::default(),
             asked: false,
-            picture: None,
-            put: Bitboard::EMPTY,
-            stood: Bitboard::EMPTY,
-            heard: None,
-            hello_due: None,
-            look_due: None,
+            squares: Squares::default(),
             owed_due: None,
-            new_game_pictures: 0,
-            shown: false,
-            ended: false,
-            misplaced: None,
-            puzzled: false,
-            guidance: Vec::new(),
+            signs: Signs::default(),
+            correction: Correction::default(),
             lit: Bitboard::EMPTY,
             paths: 0,
-            firmware: None,
-            hang_up: None,
             events: VecDeque::new(),
         }
     }
@@ -219,67 +172,64 @@ impl Neo {
 
     /// The board has answered the greeting, or never will.
     fn ready(&mut self) {
-        self.hello_due = None;
-        if self.phase != Phase::Starting {
+        if !self.contact.ready() {
             return;
         }
-        self.phase = Phase::Ready;
         self.say(codec::position_set());
         self.say(codec::no_game());
-        let firmware = self.firmware.as_ref();
-        let id = firmware.map_or("Neo".to_owned(), |version| {
-            format!("Neo, firmware {version}")
-        });
+        let id = self.contact.id();
         self.events.push_back(DriverEvent::Answers { id: Some(id) });
     }
 
     fn message(&mut self, now: Instant, message: Message) {
         match message {
-            Message::Lifted(square) => {
-                self.put.discard(square);
-                self.stood.discard(square);
-                self.crossed(square);
-                match self.told(|action| action.from == Some(square)) {
-                    Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
-                    told => self.touched.lift(square, told.and_then(|action| action.to)),
-                }
-                if let Some(picture) = &mut self.picture {
-                    picture.discard(square);
-                }
-                self.count_lift(now, square);
-                self.sense(now, Sensed::Lifted(square));
-            }
-            Message::Placed(square) => {
-                self.put.add(square);
-                self.crossed(square);
-                let brought =
-                    |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
-                let told = self.told(brought).and_then(|action| action.piece);
-                self.touched.put(square, told);
-                self.count_landing(now, square);
-                self.sense(now, Sensed::Placed(square));
-            }
+            Message::Lifted(square) => self.lifted(now, square),
+            Message::Placed(square) => self.placed(now, square),
             Message::Picture(picture) => self.pictured(now, picture),
             Message::PathDone => self.path_done(now),
             Message::Address => self.ready(),
             Message::Battery(percent) => self.events.push_back(DriverEvent::Battery(percent)),
-            Message::Firmware(version) => self.firmware = Some(version),
+            Message::Firmware(version) => self.contact.version(version),
             Message::Other => {}
         }
     }
 
+    fn lifted(&mut self, now: Instant, square: Square) {
+        self.squares.lifted(square);
+        self.crossed(square);
+        match self.correction.told(|action| action.from == Some(square)) {
+            Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
+            told => self.touched.lift(square, told.and_then(|action| action.to)),
+        }
+        self.gesture.lifted(now, square);
+        self.sense(now, Sensed::Lifted(square));
+    }
+
+    fn placed(&mut self, now: Instant, square: Square) {
+        self.squares.placed(square);
+        self.crossed(square);
+        let brought =
+            |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
+        let told = self
+            .correction
+            .told(brought)
+            .and_then(|action| action.piece);
+        self.touched.put(square, told);
+        self.gesture.placed(now, square);
+        self.sense(now, Sensed::Placed(square));
+    }
+
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
-        self.picture = Some(picture);
-        self.stood |= picture;
-        self.look_due = Some(now + PICTURE_WAIT);
+        self.squares.pictured(picture);
+        self.contact.look_later(now);
         // No picture comes while the motor moves.
-        self.quiet_until = None;
-        if let Some(mut interrupted) = self.interrupted.take() {
+        self.leftover.stopped();
+        if let Some(mut interrupted) = self.leftover.take_path() {
             interrupted.pictures += 1;
             match self.carried_out(&interrupted, picture) {
                 None if interrupted.pictures < PICTURES_TO_DECIDE => {
                     // Nothing follows from this picture before that is known.
-                    self.interrupted = Some(interrupted);
+                    self.leftover.interrupt(interrupted);
                     return;
                 }
                 Some(false) => {}
@@ -297,12 +247,6 @@ impl Neo {
             self.events.push_back(DriverEvent::NoList);
         }
         self.mind_new_game(now, picture);
-    }
-
-    /// The first thing like this that the player is told to do.
-    fn told(&self, like: impl Fn(&guidance::Action) -> bool) -> Option<guidance::Action> {
-        self.misplaced.as_ref()?;
-        self.guidance.iter().copied().find(like)
     }
 
     /// The pieces stand so.
@@ -326,10 +270,10 @@ impl Neo {
         self.recognised(now);
         self.mind_touched(now);
         self.look_again();
-        if self.phase != Phase::Ready {
+        if !self.contact.is_ready() {
             return;
         }
-        if self.asked && !self.known && self.picture.is_some() {
+        if self.asked && !self.known && self.squares.are_read() {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
@@ -349,10 +293,7 @@ impl Neo {
 
     fn settled(&mut self, now: Instant, settled: Settled<Part>) {
         match settled {
-            // The answer may have come before the response.
-            Settled::Done(Part::Hello) if self.phase == Phase::Starting => {
-                self.hello_due = Some(now + HELLO_WAIT);
-            }
+            Settled::Done(Part::Hello) => self.contact.greeted(now),
             Settled::Done(Part::Path(path)) => {
                 if let Some(Task::Drive(Driving {
                     motion: Motion::Moving { number, due, .. },
@@ -371,7 +312,7 @@ impl Neo {
                 }
             }
             Settled::GivenUp(Part::Essential | Part::Hello, why) => {
-                self.hang_up = Some(format!(
+                self.contact.give_up(format!(
                     "the board refuses to talk ({why}): switch it off and on, and close the maker's app"
                 ));
             }
@@ -398,15 +339,11 @@ impl Driver for Neo {
 
     fn link_up(&mut self, now: Instant) {
         self.outbox.clear();
-        self.phase = Phase::Starting;
-        self.heard = Some(now);
-        self.picture = None;
-        self.put = Bitboard::EMPTY;
-        self.stood = Bitboard::EMPTY;
+        self.contact.up(now);
+        self.squares.link_up();
         self.lit = Bitboard::EMPTY;
         self.owed_due = None;
-        self.look_due = Some(now + PICTURE_WAIT);
-        self.quiet_until = self.interrupted.as_ref().map(|_| now + PATH_WAIT);
+        self.leftover.link_up(now);
         if self.known {
             self.recogniser.resume();
         }
@@ -414,18 +351,13 @@ impl Driver for Neo {
     }
 
     fn link_down(&mut self) {
-        self.phase = Phase::Down;
+        self.contact.down();
         self.outbox.clear();
         self.events.clear();
         self.asked = false;
-        self.heard = None;
-        self.hello_due = None;
-        self.look_due = None;
-        self.quiet_until = None;
+        self.leftover.stopped();
         self.owed_due = None;
-        self.hang_up = None;
-        self.misplaced = None;
-        self.puzzled = false;
+        self.correction.mended();
         self.touched = Touched::nothing();
         if self.known {
             // A hand that is at work goes on unseen.
@@ -433,9 +365,9 @@ impl Driver for Neo {
         }
         match self.task.take() {
             Some(Task::Drive(driving)) => {
-                self.unfinished = Some((&driving).into());
+                self.leftover.break_off(&driving);
                 if let Motion::Moving { carry, dim, .. } = driving.motion {
-                    self.interrupted = Some(Interrupted::of(carry, dim));
+                    self.leftover.interrupt(Interrupted::of(carry, dim));
                 }
             }
             Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
@@ -448,7 +380,7 @@ impl Driver for Neo {
         let Channel::Gatt(characteristic) = channel else {
             return;
         };
-        self.heard = Some(now);
+        self.contact.heard(now);
         match codec::parse(characteristic, bytes) {
             Some(message) => {
                 let picture = matches!(message, Message::Picture(_));
@@ -465,7 +397,7 @@ impl Driver for Neo {
     }
 
     fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
-        self.heard = Some(now);
+        self.contact.heard(now);
         if let Some(settled) = self.outbox.answered(now, outcome) {
             self.settled(now, settled);
             self.work(now);
@@ -474,32 +406,17 @@ impl Driver for Neo {
 
     fn timeout(&mut self, now: Instant) {
         self.recogniser.timeout(now);
-        if let Some(promoting) = self.promoting.filter(|p| p.due <= now) {
-            self.promoting = None;
-            let to = promoting.m.to();
-            let landings = self.landings.filter(|landings| landings.square == to);
-            let role = match landings.map_or(0, |landings| landings.count) {
-                0..=2 => Role::Queen,
-                3 => Role::Knight,
-                4 => Role::Rook,
-                _ => Role::Bishop,
-            };
-            self.played(promoting.m, Some(role));
+        if let Some((m, role)) = self.gesture.take_done(now) {
+            self.played(m, Some(role));
         }
-        if self.hello_due.take_if(|at| *at <= now).is_some() {
+        if self.contact.take_unanswered(now) {
             self.ready();
         }
-        self.quiet_until.take_if(|at| *at <= now);
-        if self.look_due.is_some_and(|at| at <= now) {
-            self.look_due = Some(now + PICTURE_WAIT);
-            if self.outbox.is_empty() && !self.motor_runs() {
-                self.say(codec::look());
-            }
+        self.leftover.pass(now);
+        if self.contact.take_look(now) && self.outbox.is_empty() && !self.motor_runs() {
+            self.say(codec::look());
         }
-        if self.heard.is_some_and(|at| at + SILENCE <= now) {
-            self.heard = None;
-            self.hang_up = Some("the board has stopped sending: is it switched on?".to_owned());
-        }
+        self.contact.mind_silence(now);
         self.work(now);
     }
 
@@ -509,21 +426,19 @@ impl Driver for Neo {
                 motion: Motion::Moving { due, .. },
                 ..
             })) => *due,
-            Some(Task::Assemble(a)) if self.picture.is_some() && a.may_be_believed() => {
+            Some(Task::Assemble(a)) if self.squares.are_read() && a.may_be_believed() => {
                 Some(a.since + a.patience())
             }
             _ => None,
         };
-        let may_write = !self.motor_is_out() && self.quiet_until.is_none();
+        let may_write = !self.motor_is_out() && !self.leftover.is_quiet();
         let retry = self.outbox.deadline().filter(|_| may_write);
         [
             self.recogniser.deadline(),
-            self.promoting.map(|p| p.due),
-            self.hello_due,
-            self.look_due,
-            self.owed_due.filter(|_| self.misplaced.is_none()),
-            self.quiet_until,
-            self.heard.map(|at| at + SILENCE),
+            self.gesture.deadline(),
+            self.contact.deadline(),
+            self.owed_due.filter(|_| !self.correction.is_told()),
+            self.leftover.deadline(),
             path,
             retry,
         ]
@@ -538,8 +453,9 @@ impl Driver for Neo {
             Some(Task::Assemble(assembling)) => !assembling.abandoned,
             Some(_) => true,
         };
-        let untidy = self.known && self.unfinished.is_some_and(|u| u.unwanted);
-        self.phase == Phase::Ready && !busy && !untidy && self.promoting.is_none() && !self.asked
+        let untidy = self.known && self.leftover.is_unwanted();
+        let promotes = self.gesture.is_awaited();
+        self.contact.is_ready() && !busy && !untidy && !promotes && !self.asked
     }
 
     fn stepping(&self) -> bool {
@@ -561,14 +477,7 @@ impl Driver for Neo {
             }
             Step::Show(m) | Step::TakeBack(m) if self.settings.motor => {
                 let forward = matches!(step, Step::Show(_));
-                // What is left of the same step is done now.
-                let same = |u: &mut Unfinished| (u.forward, u.m) == (forward, m);
-                self.unfinished.take_if(same);
-                if let Some(unfinished) = &mut self.unfinished {
-                    unfinished.unwanted = true;
-                    self.events
-                        .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
-                } else {
+                if self.leftover.resume(forward, m) {
                     self.task = Some(Task::Drive(Driving {
                         forward,
                         m,
@@ -577,10 +486,13 @@ impl Driver for Neo {
                         tidying: false,
                         unwanted: false,
                     }));
+                } else {
+                    self.events
+                        .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
                 }
             }
             Step::Show(_) | Step::TakeBack(_) => {
-                self.shown = matches!(step, Step::Show(_));
+                self.signs.show(matches!(step, Step::Show(_)));
                 self.task = Some(Task::Hand(step));
                 self.behind = true;
                 self.accepted();
@@ -591,12 +503,12 @@ impl Driver for Neo {
     }
 
     fn knows_of(&self, _beginning: Beginning) -> bool {
-        !self.ended
+        !self.signs.has_ended()
     }
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
         // Where the kings tell it, nothing is to be put right.
-        self.guidance.clear();
+        self.correction.drop_guidance();
         self.sign_of(end);
         self.work(now);
     }
@@ -615,7 +527,7 @@ impl Driver for Neo {
             }
             other => self.task = other,
         }
-        if self.puzzled {
+        if self.correction.is_puzzled() {
             // The player says that no pieces are exchanged.
             self.touched = Touched::pieces(self.recogniser.standing().clone());
         }
@@ -627,7 +539,7 @@ impl Driver for Neo {
     fn learn(&mut self, now: Instant) {
         self.asked = true;
         // A picture of this link was looked at already.
-        if self.known && self.picture.is_some() {
+        if self.known && self.squares.are_read() {
             self.asked = false;
             self.events.push_back(DriverEvent::NoList);
         }
@@ -643,14 +555,14 @@ impl Driver for Neo {
         let changed = *game != self.game;
         if changed {
             self.game = game.clone();
-            if self.known && self.phase == Phase::Ready {
-                self.signs();
+            if self.known && self.contact.is_ready() {
+                self.show_signs();
             }
         }
         let driving =
             matches!(&self.task, Some(Task::Drive(d)) if !matches!(d.motion, Motion::Ready));
         let assembling = matches!(self.task, Some(Task::Assemble(_)));
-        if !self.known || driving || assembling || self.promoting.is_some() {
+        if !self.known || driving || assembling || self.gesture.is_awaited() {
             self.behind |= changed;
             return false;
         }
@@ -660,15 +572,14 @@ impl Driver for Neo {
             self.recogniser.follow(now, &self.game, may_replace);
             self.work(now);
         }
-        if self.unfinished.is_some_and(|u| u.unwanted) && self.task.is_none() {
+        if self.leftover.is_unwanted() && self.task.is_none() {
             self.work(now);
         }
         !self.events.is_empty()
     }
 
     fn stands_as(&self, board: &Board) -> bool {
-        self.picture
-            .is_some_and(|picture| picture | self.put == board.occupied())
+        self.squares.stand_as(board)
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
@@ -678,7 +589,7 @@ impl Driver for Neo {
             let reached = target.is_some_and(|target| target.continues(&game));
             legal && reached == forward
         };
-        if let Some(unfinished) = &mut self.unfinished {
+        if let Some(unfinished) = self.leftover.step() {
             unfinished.unwanted = !leads_there(unfinished.forward, unfinished.m);
         }
         if let Some(Task::Drive(driving)) = &mut self.task {
@@ -700,14 +611,14 @@ impl Driver for Neo {
     }
 
     fn poll_hang_up(&mut self) -> Option<String> {
-        self.hang_up.take()
+        self.contact.take_hang_up()
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         if self.motor_is_out() {
             return None;
         }
-        self.outbox.poll(now, self.quiet_until.is_some())
+        self.outbox.poll(now, self.leftover.is_quiet())
     }
 
     fn poll_event(&mut self) -> Option<DriverEvent> {

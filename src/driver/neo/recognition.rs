@@ -2,15 +2,12 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Color, Move, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Position, Role};
 
-use super::{
-    Landings, NEW_GAME_PICTURES, Neo, PROMOTION_WAIT, Promoting, Promotion, codec, task::Task,
-    touched::Touched,
-};
+use super::{NEW_GAME_PICTURES, Neo, Promotion, codec, task::Task, touched::Touched};
 use crate::{
     driver::{DriverEvent, Step},
-    recognise::{BOUNCE, Recognised},
+    recognise::Recognised,
     sense::Sensed,
     vocabulary::{Misplaced, Reported, Wording},
 };
@@ -22,34 +19,6 @@ impl Neo {
         }
     }
 
-    /// Landings are counted from the first on, because the recogniser may take a moment to know a promotion.
-    pub(super) fn count_landing(&mut self, now: Instant, square: Square) {
-        let before = self.landings.filter(|landings| landings.square == square);
-        let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
-        if !elsewhere {
-            let count = before.map_or(0, |landings| landings.count);
-            self.landings = Some(Landings {
-                square,
-                count: count.saturating_add(1),
-                last: now,
-            });
-        }
-    }
-
-    pub(super) fn count_lift(&mut self, now: Instant, square: Square) {
-        match &mut self.landings {
-            Some(landings) if landings.square == square => {
-                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
-                landings.count -= u8::from(bounced);
-                if let Some(promoting) = &mut self.promoting {
-                    promoting.due = now + PROMOTION_WAIT;
-                }
-            }
-            _ if self.promoting.is_none() => self.landings = None,
-            _ => {}
-        }
-    }
-
     /// Pieces put on their starting squares in the middle of something else are a new game.
     pub(super) fn mind_new_game(&mut self, now: Instant, picture: Bitboard) {
         let start = Board::new();
@@ -57,12 +26,10 @@ impl Neo {
         let free = self.known && self.task.is_none() && self.recogniser.is_disturbed();
         let exchanged = self.touched.others(&start).any();
         if picture != start.occupied() || !other || !free || exchanged {
-            self.new_game_pictures = 0;
+            self.squares.show_start(false, NEW_GAME_PICTURES);
             return;
         }
-        self.new_game_pictures += 1;
-        if self.new_game_pictures >= NEW_GAME_PICTURES {
-            self.new_game_pictures = 0;
+        if self.squares.show_start(true, NEW_GAME_PICTURES) {
             self.stand_anew(start);
             self.parking.clear();
             self.mended();
@@ -83,8 +50,7 @@ impl Neo {
                     self.behind = true;
                     let gesture = self.settings.promotion == Promotion::Gesture;
                     if m.is_promotion() && gesture {
-                        let due = now + PROMOTION_WAIT;
-                        self.promoting = Some(Promoting { m, due });
+                        self.gesture.begin(now, m);
                     } else {
                         self.played(m, None);
                     }
@@ -98,16 +64,16 @@ impl Neo {
                     self.took_back(m);
                 }
                 Recognised::Puzzled { lacking, surplus } => {
-                    self.puzzled = true;
+                    self.correction.puzzle();
                     self.tell_puzzle(lacking, surplus);
                 }
                 // Its squares are right; whether its pieces are is looked at now.
-                Recognised::Mended if self.puzzled => {}
+                Recognised::Mended if self.correction.is_puzzled() => {}
                 Recognised::Mended => self.mended(),
             }
         }
         // Once the player is told what is wrong, each touch changes it at once.
-        if self.puzzled && self.misplaced.is_some() && !self.motor_runs() {
+        if self.correction.is_puzzled() && self.correction.is_told() && !self.motor_runs() {
             let (lacking, surplus) = self.recogniser.disturbed();
             self.tell_puzzle(lacking, surplus);
         }
@@ -128,20 +94,21 @@ impl Neo {
     pub(super) fn mind_touched(&mut self, now: Instant) {
         let standing = self.recogniser.standing();
         let exchanged = self.known && self.touched.others(standing).any();
-        let rests = self.known && !self.recogniser.is_disturbed() && self.misplaced.is_none();
+        let rests = self.known && !self.recogniser.is_disturbed() && !self.correction.is_told();
         if rests && !exchanged && !self.touched.stands_as(standing) {
             // What was lifted and put down was understood.
             self.touched = Touched::pieces(standing.clone());
         }
         if rests && exchanged && !self.motor_runs() {
-            self.puzzled = true;
+            self.correction.puzzle();
             self.tell_puzzle(Bitboard::EMPTY, Bitboard::EMPTY);
         }
-        self.recogniser.pause(now, self.puzzled && exchanged);
+        self.recogniser
+            .pause(now, self.correction.is_puzzled() && exchanged);
     }
 
     pub(super) fn played(&mut self, m: Move, role: Option<Role>) {
-        self.put = Bitboard::EMPTY;
+        self.squares.forget_put();
         self.mended();
         let mut reported = by(m, self.game.turn());
         if let Wording::Squares { promotion, .. } = &mut reported.wording {

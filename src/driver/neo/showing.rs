@@ -1,17 +1,9 @@
-//! What the board shows: lights, signs, and which pieces stand wrong.
+//! What the board shows: lights, and which pieces stand wrong.
 
-use shakmaty::{Bitboard, Color, Outcome as GameOutcome, Position, Square};
+use shakmaty::{Bitboard, Position, Square};
 
-use super::{
-    Neo,
-    codec::{self, Sign},
-    task::Task,
-};
-use crate::{
-    driver::DriverEvent,
-    guidance::{Action, guide},
-    vocabulary::{GameEnd, Misplaced},
-};
+use super::{Neo, codec, task::Task};
+use crate::{driver::DriverEvent, guidance::Action, vocabulary::Misplaced};
 
 /// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board, or
 /// all the squares that pieces are to be taken off, or all that lack one.
@@ -34,9 +26,7 @@ fn lit_for(actions: &[Action]) -> Bitboard {
 
 impl Neo {
     pub(super) fn tell_misplaced(&mut self, misplaced: Misplaced) {
-        if self.misplaced.as_ref() != Some(&misplaced) {
-            self.guidance = guide(&misplaced.stands, &misplaced.wanted);
-            self.misplaced = Some(misplaced.clone());
+        if self.correction.tell(&misplaced) {
             self.events.push_back(DriverEvent::Misplaced(misplaced));
         }
     }
@@ -45,19 +35,14 @@ impl Neo {
     pub(super) fn look_again(&mut self) {
         let standing = self.recogniser.standing();
         let (lacking, surplus) = self.recogniser.disturbed();
-        let same = self.misplaced.as_ref().is_some_and(|told| {
-            let told_lacking: Bitboard = told.lacking.iter().map(|(square, _)| *square).collect();
-            told.wanted == *standing && (told_lacking, told.surplus) == (lacking, surplus)
-        });
-        if same {
+        if self.correction.is_about(standing, lacking, surplus) {
             let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
             self.tell_misplaced(misplaced);
         }
     }
 
     pub(super) fn mended(&mut self) {
-        self.puzzled = false;
-        if self.misplaced.take().is_some() {
+        if self.correction.mended() {
             self.events.push_back(DriverEvent::Stands);
         }
     }
@@ -65,8 +50,8 @@ impl Neo {
     /// Lights what the hand is to look at.
     pub(super) fn light(&mut self) {
         let mut squares = Bitboard::EMPTY;
-        if self.misplaced.is_some() {
-            squares = lit_for(&self.guidance);
+        if self.correction.is_told() {
+            squares = lit_for(self.correction.guidance());
         } else if let Some(Task::Hand(_)) = &self.task {
             let (before, after) = (self.recogniser.standing(), self.game.position().board());
             squares = before.occupied() ^ after.occupied();
@@ -79,54 +64,5 @@ impl Neo {
             self.lit = squares;
             self.say(codec::light(squares));
         }
-    }
-
-    /// Tells the board of an end of the game that its position does not show.
-    pub(super) fn sign_of(&mut self, end: GameEnd) {
-        // A mate that is not on the board yet is told when it is.
-        let early = end == GameEnd::Checkmate && !self.game.position().is_checkmate();
-        if !self.known || early || std::mem::replace(&mut self.ended, true) {
-            return;
-        }
-        let winner = match end {
-            // Left: nobody won, and no sign says so.
-            GameEnd::Aborted => None,
-            GameEnd::Draw
-            | GameEnd::Stalemate
-            | GameEnd::InsufficientMaterial
-            | GameEnd::Repetition
-            | GameEnd::FiftyMoves => Some(None),
-            GameEnd::Checkmate => Some(Some(self.game.turn().other())),
-            GameEnd::WhiteResigned => Some(Some(Color::Black)),
-            GameEnd::BlackResigned => Some(Some(Color::White)),
-        };
-        if let Some(winner) = winner {
-            self.say(codec::sign(Sign::Result(winner), self.settings.old_signs));
-        }
-        self.say(codec::reset());
-        self.say(codec::no_game());
-    }
-
-    /// Tells the board of check and of the end of the game.
-    pub(super) fn signs(&mut self) {
-        let position = self.game.position();
-        let old = self.settings.old_signs;
-        match position.outcome() {
-            GameOutcome::Known(outcome) if !self.ended => {
-                self.ended = true;
-                self.say(codec::sign(Sign::Result(outcome.winner()), old));
-                self.say(codec::reset());
-                self.say(codec::no_game());
-            }
-            GameOutcome::Known(_) => {}
-            GameOutcome::Unknown => {
-                self.ended = false;
-                // The maker's app is silent about a check the player gives (captured: three checks).
-                if self.shown && position.is_check() {
-                    self.say(codec::sign(Sign::Check, old));
-                }
-            }
-        }
-        self.shown = false;
     }
 }

@@ -1,0 +1,130 @@
+//! How far the link is, and what it waits for.
+
+use std::time::Instant;
+
+use super::{HELLO_WAIT, PICTURE_WAIT, SILENCE};
+
+/// How far the link is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Down,
+    Starting,
+    Ready,
+}
+
+/// The link to the board, and what the board told of itself.
+#[derive(Debug, Default)]
+pub(super) struct Contact {
+    phase: Phase,
+    /// When the board has last sent something.
+    heard: Option<Instant>,
+    /// The greeting is not answered after this time.
+    hello_due: Option<Instant>,
+    /// The board is asked for a picture after this time.
+    look_due: Option<Instant>,
+    /// Why the link is of no use.
+    hang_up: Option<String>,
+    firmware: Option<String>,
+}
+
+impl Contact {
+    /// The link is up.
+    pub fn up(&mut self, now: Instant) {
+        self.phase = Phase::Starting;
+        self.heard = Some(now);
+        self.look_later(now);
+    }
+
+    /// The link is down.
+    pub fn down(&mut self) {
+        *self = Self {
+            firmware: self.firmware.take(),
+            ..Self::default()
+        };
+    }
+
+    /// Whether the board takes steps.
+    pub fn is_ready(&self) -> bool {
+        self.phase == Phase::Ready
+    }
+
+    /// The board has answered the greeting, or never will. `true` the first time on a link.
+    pub fn ready(&mut self) -> bool {
+        self.hello_due = None;
+        let starts = self.phase == Phase::Starting;
+        if starts {
+            self.phase = Phase::Ready;
+        }
+        starts
+    }
+
+    /// The board has taken the greeting; its answer may have come before that.
+    pub fn greeted(&mut self, now: Instant) {
+        if self.phase == Phase::Starting {
+            self.hello_due = Some(now + HELLO_WAIT);
+        }
+    }
+
+    /// Whether the greeting will not be answered. Once.
+    pub fn take_unanswered(&mut self, now: Instant) -> bool {
+        self.hello_due.take_if(|at| *at <= now).is_some()
+    }
+
+    /// The board has sent something.
+    pub fn heard(&mut self, now: Instant) {
+        self.heard = Some(now);
+    }
+
+    /// A picture came, or none can come for a while.
+    pub fn look_later(&mut self, now: Instant) {
+        self.look_due = Some(now + PICTURE_WAIT);
+    }
+
+    /// Whether the board is to be asked for a picture. Once.
+    pub fn take_look(&mut self, now: Instant) -> bool {
+        let due = self.look_due.is_some_and(|at| at <= now);
+        if due {
+            self.look_later(now);
+        }
+        due
+    }
+
+    /// Hangs up on a board that has not sent for long.
+    pub fn mind_silence(&mut self, now: Instant) {
+        if self.heard.is_some_and(|at| at + SILENCE <= now) {
+            self.heard = None;
+            self.give_up("the board has stopped sending: is it switched on?".to_owned());
+        }
+    }
+
+    /// The link is of no use.
+    pub fn give_up(&mut self, why: String) {
+        self.hang_up = Some(why);
+    }
+
+    /// Why the link is of no use. Once.
+    pub fn take_hang_up(&mut self) -> Option<String> {
+        self.hang_up.take()
+    }
+
+    /// The board told its firmware's version.
+    pub fn version(&mut self, firmware: String) {
+        self.firmware = Some(firmware);
+    }
+
+    /// What the board is called.
+    pub fn id(&self) -> String {
+        let firmware = self.firmware.as_ref();
+        firmware.map_or("Neo".to_owned(), |version| {
+            format!("Neo, firmware {version}")
+        })
+    }
+
+    /// When something is to be done.
+    pub fn deadline(&self) -> Option<Instant> {
+        let silence = self.heard.map(|at| at + SILENCE);
+        let waits = [self.hello_due, self.look_due, silence];
+        waits.into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,102 @@
+//! What the motor has left undone.
+
+use std::time::Instant;
+
+use shakmaty::Move;
+
+use super::{
+    PATH_WAIT,
+    task::{Driving, Interrupted, Unfinished},
+};
+
+/// What the motor has left undone: a path that may not have been carried out, a step that was not finished.
+#[derive(Debug, Default)]
+pub(super) struct Leftover {
+    path: Option<Interrupted>,
+    step: Option<Unfinished>,
+    /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
+    /// until then.
+    quiet_until: Option<Instant>,
+}
+
+impl Leftover {
+    /// The pieces are set up: nothing is left.
+    pub fn set_up(&mut self) {
+        self.path = None;
+        self.step = None;
+    }
+
+    /// The link is up again.
+    pub fn link_up(&mut self, now: Instant) {
+        self.quiet_until = self.path.as_ref().map(|_| now + PATH_WAIT);
+    }
+
+    /// The motor has stopped, or the link is down.
+    pub fn stopped(&mut self) {
+        self.quiet_until = None;
+    }
+
+    /// Forgets the wait for the motor once it is over.
+    pub fn pass(&mut self, now: Instant) {
+        self.quiet_until.take_if(|at| *at <= now);
+    }
+
+    /// Whether the motor may still be on its way, so that nothing may be written.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet_until.is_some()
+    }
+
+    /// When the motor has stopped.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.quiet_until
+    }
+
+    /// It is not known whether this path was carried out.
+    pub fn interrupt(&mut self, path: Interrupted) {
+        self.path = Some(path);
+    }
+
+    /// The path that may have been carried out or not.
+    pub fn take_path(&mut self) -> Option<Interrupted> {
+        self.path.take()
+    }
+
+    /// Whether it is not known where a path led.
+    pub fn has_path(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// This step was begun and not finished.
+    pub fn break_off(&mut self, driving: &Driving) {
+        self.step = Some(driving.into());
+    }
+
+    /// A step that was begun and not finished.
+    pub fn step(&mut self) -> Option<&mut Unfinished> {
+        self.step.as_mut()
+    }
+
+    /// This step begins: what was left of it is done now. `false` if another one was left, which is undone first.
+    pub fn resume(&mut self, forward: bool, m: Move) -> bool {
+        self.step.take_if(|u| (u.forward, u.m) == (forward, m));
+        if let Some(other) = &mut self.step {
+            other.unwanted = true;
+        }
+        self.step.is_none()
+    }
+
+    /// Whether a step was left that the program does not want any more.
+    pub fn is_unwanted(&self) -> bool {
+        self.step.is_some_and(|step| step.unwanted)
+    }
+
+    /// The step that was left and the program does not want any more. Once.
+    pub fn take_unwanted(&mut self) -> Option<Unfinished> {
+        self.step.take_if(|step| step.unwanted)
+    }
+
+    /// The pieces stand as in the game: the step was finished, or undone.
+    pub fn finish(&mut self) {
+        self.step = None;
+    }
+}

@@ -1,0 +1,81 @@
+//! What the board is told of check and of a game's end.
+
+use shakmaty::{Color, Outcome, Position};
+
+use super::{
+    Neo,
+    codec::{self, Sign},
+};
+use crate::vocabulary::GameEnd;
+
+/// What the board was told of its game.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    /// The program's last move was made on the board, and the check it may give is not told.
+    shown: bool,
+    /// The end of this game was told.
+    ended: bool,
+}
+
+impl Signs {
+    /// A step was carried out on the board: the program's move, or not.
+    pub fn show(&mut self, is_move: bool) {
+        self.shown = is_move;
+    }
+
+    /// Whether the end of this game was told.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+impl Neo {
+    /// Tells the board of an end of the game that its position does not show.
+    pub(super) fn sign_of(&mut self, end: GameEnd) {
+        // A mate that is not on the board yet is told when it is.
+        let early = end == GameEnd::Checkmate && !self.game.position().is_checkmate();
+        if !self.known || early || std::mem::replace(&mut self.signs.ended, true) {
+            return;
+        }
+        let winner = match end {
+            // Left: nobody won, and no sign says so.
+            GameEnd::Aborted => None,
+            GameEnd::Draw
+            | GameEnd::Stalemate
+            | GameEnd::InsufficientMaterial
+            | GameEnd::Repetition
+            | GameEnd::FiftyMoves => Some(None),
+            GameEnd::Checkmate => Some(Some(self.game.turn().other())),
+            GameEnd::WhiteResigned => Some(Some(Color::Black)),
+            GameEnd::BlackResigned => Some(Some(Color::White)),
+        };
+        if let Some(winner) = winner {
+            self.say(codec::sign(Sign::Result(winner), self.settings.old_signs));
+        }
+        self.say(codec::reset());
+        self.say(codec::no_game());
+    }
+
+    /// Tells the board of check and of the end of the game.
+    pub(super) fn show_signs(&mut self) {
+        let position = self.game.position();
+        let old = self.settings.old_signs;
+        match position.outcome() {
+            Outcome::Known(outcome) if !self.signs.ended => {
+                self.signs.ended = true;
+                self.say(codec::sign(Sign::Result(outcome.winner()), old));
+                self.say(codec::reset());
+                self.say(codec::no_game());
+            }
+            Outcome::Known(_) => {}
+            Outcome::Unknown => {
+                self.signs.ended = false;
+                // The maker's app is silent about a check the player gives (captured: three checks).
+                if self.signs.shown && position.is_check() {
+                    self.say(codec::sign(Sign::Check, old));
+                }
+            }
+        }
+        self.signs.shown = false;
+    }
+}
