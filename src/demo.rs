@@ -11,6 +11,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use simulators::{
+    HandAction, Report,
+    bluez::{self, bus_address},
+    game::Game,
+    neo::{self, Hand, Neo},
+    port::{Happened, Port},
+    radio::Radio,
+    run::{Kind, Settings, board},
+};
 use thiserror::Error;
 use tokio::{
     sync::{mpsc, watch},
@@ -22,14 +31,6 @@ use crate::{
     board::{advice::Advice, snapshot::Snapshot},
     config::{Config, ConfigError},
     daemon::{Daemon, StartError, stop_signal},
-    simulate::{
-        HandAction, Report,
-        bluez::{self, bus_address},
-        neo::{self, Hand, Neo},
-        port::{Happened, Port},
-        radio::Radio,
-        run::{Kind, Settings, board},
-    },
 };
 
 /// How long a simulated hand takes for a move.
@@ -179,8 +180,8 @@ async fn person_at_the_neo(
                 Advice::YourMove(_) if snapshot.awaiting => Some(Hand::from(HandAction::Random)),
                 Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
                 Advice::SetUp(_) | Advice::Misplaced(_) => {
-                    let target = snapshot.target.as_deref().cloned();
-                    target.map(|target| Hand::SetUp(Box::new(target)))
+                    let target = snapshot.target.as_deref();
+                    target.map(|game| Hand::SetUp(Box::new(Game::of(game.start(), game.moves()))))
                 }
                 _ => None,
             }

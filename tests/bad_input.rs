@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use boardbridge::{
     bus::Event,
-    simulate::run::Kind,
     uci::server::{self, MAX_CLIENTS_EACH, MAX_TURNS},
 };
+use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -26,7 +26,6 @@ use boardbridge::{
     config::BoardConfig,
     driver::{Capabilities, Channel, Driver, DriverEvent, Outcome, Outgoing, Step, registry},
     game::Game,
-    simulate::run::Kind,
     transport::{Transport, serial::SerialPort},
     uci::server,
 };
@@ -35,6 +34,7 @@ use figment::{
     providers::{Format as _, Toml},
 };
 use shakmaty::{Board, Chess};
+use simulators::run::Kind;
 use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
 use tokio_util::sync::CancellationToken;

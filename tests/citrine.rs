@@ -28,9 +28,10 @@ use boardbridge::{
         },
     },
     game::{Game, uci},
-    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine},
 };
+use rig::game::ours;
 use shakmaty::Position;
+use simulators::{HandAction, Report, SimulatedBoard, citrine::Citrine};
 
 const CLIENT: ClientId = ClientId(1);
 /// What a board takes to answer questions, and to be told its settings and its game.
@@ -217,7 +218,7 @@ fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
             table.hand(HandAction::Execute);
         }
         assert_eq!(table.board.shown(), None, "{what}: {:?}", table.sent);
-        assert_eq!(*table.board.game(), whole, "{what}: {:?}", table.sent);
+        assert_eq!(ours(table.board.game()), whole, "{what}: {:?}", table.sent);
         assert_eq!(table.answer(), None, "{what}");
         let reply = uci(whole.position().legal_moves()[0]);
         table.hand(HandAction::Move(reply));
@@ -237,7 +238,7 @@ fn a_game_that_is_taken_up_again_is_shown_to_its_end_wherever_the_program_is_kil
         table.starts_anew();
         table.states(&whole);
         table.pass(Duration::from_secs(60));
-        assert_eq!(*table.board.game(), whole, "killed after {kill} ms");
+        assert_eq!(ours(table.board.game()), whole, "killed after {kill} ms");
         assert_eq!(table.board.shown(), None, "killed after {kill} ms");
         // The last but one is taken for the hand's own in a game that is under way.
         let is_unmade =
@@ -273,7 +274,7 @@ fn a_move_that_the_hand_had_made_is_sent_again_in_vain_and_the_game_goes_on() {
         table.starts_anew();
         table.states(&game(moves));
         table.pass(TALK);
-        assert_eq!(*table.board.game(), game(moves));
+        assert_eq!(ours(table.board.game()), game(moves));
         let reply = uci(table.board.game().position().legal_moves()[0]);
         table.hand(HandAction::Move(reply));
         assert_eq!(table.answer(), Some(reply.to_string()), "{moves}");
@@ -314,7 +315,7 @@ fn a_board_that_lost_its_settings_while_the_program_thought_makes_no_move_of_its
         let whole = game(&format!("{before} {programs}"));
         table.states(&whole);
         table.pass(LIT_WAIT + TALK);
-        assert_eq!(table.board.game(), &whole);
+        assert_eq!(ours(table.board.game()), whole);
         assert_eq!(table.answer(), None);
         table.moves(reply);
         assert_eq!(table.answer().as_deref(), Some(reply));

@@ -26,10 +26,11 @@ use boardbridge::{
     },
     driver::{Channel, Driver, citrine, ucb},
     game::Game,
-    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
+use rig::game::ours;
 use shakmaty::{Move, Position, uci::UciMove};
+use simulators::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb};
 
 const CLIENT: ClientId = ClientId(1);
 /// Longer than any wait of any board, several times over.
@@ -228,8 +229,8 @@ impl World {
         self.stated = None;
         self.told = None;
         // Who made what stands on the board then, nobody can tell.
-        let stands = self.board.game().uci_moves();
-        self.made.extend(stands);
+        let stands = ours(self.board.game());
+        self.made.extend(stands.uci_moves());
         if self.plugged {
             self.machine.link_up(self.now);
         }
@@ -238,7 +239,7 @@ impl World {
     /// The program states its game.
     fn state(&mut self) {
         let before = self.stated.take();
-        let on_board = self.board.game().clone();
+        let on_board = ours(self.board.game());
         let told = self.told.clone().unwrap_or_else(|| on_board.clone());
         self.number += 1;
         let command = Command::Target {
@@ -275,7 +276,7 @@ impl World {
     }
 
     fn states(&mut self, sort: Sort, n: usize) {
-        let on_board = self.board.game().clone();
+        let on_board = ours(self.board.game());
         let mut game = Game::standard();
         match sort {
             Sort::Start => {}
@@ -323,7 +324,7 @@ impl World {
                 if self.plugged {
                     let tells = ["Game ", "M ", "T ", "New Game"];
                     if tells.iter().any(|word| bytes.starts_with(word.as_bytes())) {
-                        self.told = Some(self.board.game().clone());
+                        self.told = Some(ours(self.board.game()));
                     }
                     self.on_the_way.push_back(bytes);
                 }
@@ -477,20 +478,20 @@ impl World {
             Act::Late(ms) => self.late = Some(self.now + Duration::from_millis(ms)),
             Act::Await(on) => self.awaits(on),
             Act::HandMoves(n) => {
-                if let Some(m) = legal(self.board.game(), n) {
+                if let Some(m) = legal(&ours(self.board.game()), n) {
                     self.hand(HandAction::Move(boardbridge::game::uci(m)));
                 }
             }
             Act::HandMovesWrong(n) => {
                 if self.board.shown().is_some()
-                    && let Some(m) = legal(self.board.game(), n)
+                    && let Some(m) = legal(&ours(self.board.game()), n)
                 {
                     self.hand(HandAction::Wrong(boardbridge::game::uci(m)));
                 }
             }
             Act::HandTakesBack => {
                 let known = self.snapshot();
-                let told = known.sure && *known.game == *self.board.game();
+                let told = known.sure && *known.game == ours(self.board.game());
                 self.hand(HandAction::TakeBack);
                 // What stood on a board before the hand took it back, and it had not told: nobody can know.
                 self.met.1 += usize::from(!told);

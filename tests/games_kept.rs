@@ -35,7 +35,6 @@ use boardbridge::{
         folder::{Folder, Found, remedy},
         keeper::{Keeper, Notice, RETRY_WAIT, WRITE_GAP},
     },
-    simulate::run::Kind,
 };
 use figment::{
     Figment,
@@ -44,6 +43,7 @@ use figment::{
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
+use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Gui, Hand, House, PATIENCE,
     kept::{Read, files_in, games_in, kept_in, read},

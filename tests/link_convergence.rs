@@ -24,12 +24,13 @@ use boardbridge::{
     driver::{Channel, Driver, citrine, swpp::Swpp, ucb},
     game::{Game, uci},
     link::{Player, Side, notice::Notice, session::Session},
-    simulate::{HandAction, SimulatedBoard, citrine::Citrine, ucb::Ucb},
     swpp::write,
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
+use rig::game::ours;
 use shakmaty::Position;
+use simulators::{HandAction, SimulatedBoard, citrine::Citrine, ucb::Ucb};
 
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
@@ -377,13 +378,13 @@ impl World {
         };
         match *act {
             Act::Moves(n) => {
-                if let Some(m) = legal(self.board(side).game(), n) {
+                if let Some(m) = legal(&ours(self.board(side).game()), n) {
                     self.hand(side, HandAction::Move(uci(m)));
                 }
             }
             Act::MovesWrong(n) => {
                 if self.board(side).shown().is_some()
-                    && let Some(m) = legal(self.board(side).game(), n)
+                    && let Some(m) = legal(&ours(self.board(side).game()), n)
                 {
                     self.hand(side, HandAction::Wrong(uci(m)));
                 }

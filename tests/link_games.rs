@@ -13,11 +13,9 @@ mod support;
 
 use std::net::SocketAddr;
 
-use boardbridge::{
-    game::{Game, uci},
-    simulate::run::Kind,
-};
+use boardbridge::game::{Game, uci};
 use shakmaty::Position;
+use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{
     io::copy_bidirectional,

@@ -20,8 +20,8 @@ use std::{
 use boardbridge::{
     config::{BoardKind, Config},
     scan::{self, Look, Names},
-    simulate::run::Kind,
 };
+use simulators::run::Kind;
 use support::{Hand, PATIENCE};
 use tokio::{sync::mpsc, time::timeout};
 

@@ -23,9 +23,9 @@ use std::{
 
 use boardbridge::{
     board::snapshot::{LinkState, Snapshot},
-    simulate::pty::Pty,
     transport::line::CABLE,
 };
+use simulators::pty::Pty;
 use support::{FAST_CITRINE, Gui, House, PATIENCE};
 use tokio::{
     io::AsyncWriteExt,

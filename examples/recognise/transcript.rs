@@ -10,9 +10,9 @@ use boardbridge::{
     game::{Game, uci},
     recognise::{Recognised, Recogniser, Waits},
     sense::Sensed,
-    simulate::noise::gesture,
     transcript::{Item, Transcript},
 };
+use rig::noise::gesture;
 use shakmaty::{Bitboard, Board, File, Move, Position, Rank, Square};
 
 /// The transcript in a file; `None` if the file holds games.

@@ -9,15 +9,11 @@ pub mod process;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use boardbridge::{
-    board::advice::Advice,
-    config::Config,
-    daemon::Daemon,
-    simulate::{
-        HandAction, Report, SimulatedBoard,
-        port::{Happened, Port},
-        run::{Kind, Settings, board},
-    },
+use boardbridge::{board::advice::Advice, config::Config, daemon::Daemon};
+use simulators::{
+    HandAction, Report, SimulatedBoard,
+    port::{Happened, Port},
+    run::{Kind, Settings, board},
 };
 use tempfile::TempDir;
 use tokio::{

@@ -16,17 +16,18 @@ use boardbridge::{
         swpp::{MOVE_WAIT, Swpp, Way},
     },
     game::{Game, uci},
-    simulate::{
-        HandAction, Report, SimulatedBoard,
-        swpp::{
-            Style, SwppBoard,
-            board::{Answer, Settings},
-        },
-    },
 };
 use fastrand::Rng;
 use proptest::prelude::*;
+use rig::game::ours;
 use shakmaty::{Chess, Color, Move, Position, Role};
+use simulators::{
+    HandAction, Report, SimulatedBoard,
+    swpp::{
+        Style, SwppBoard,
+        board::{Answer, Settings},
+    },
+};
 use uuid::Uuid;
 
 use crate::line::{Manner, Pipe};
@@ -976,7 +977,7 @@ impl World {
                 on: false,
             }),
             Act::HandMoves(n) => {
-                if let Some(m) = Self::pick(self.board.game(), n) {
+                if let Some(m) = Self::pick(&ours(self.board.game()), n) {
                     self.hand_moves(m);
                 }
             }
@@ -991,7 +992,9 @@ impl World {
                         promotion: None,
                     }
                 });
-                let legal = Self::pick(self.board.game(), n).filter(|_| legal).map(uci);
+                let legal = Self::pick(&ours(self.board.game()), n)
+                    .filter(|_| legal)
+                    .map(uci);
                 if let Some(wanted) = legal.or(any) {
                     self.misreads(wanted);
                 }
@@ -1110,7 +1113,7 @@ impl World {
         while self.board.poll_transmit().is_some() {}
         self.look(false);
         self.unsaid |= !says;
-        alike(self.board.game(), &self.target);
+        alike(&ours(self.board.game()), &self.target);
         if says {
             self.wire.shown = None;
             self.hand = self.occasion.beginning(self.target.turn()).hand;
