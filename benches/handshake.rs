@@ -30,14 +30,14 @@ use boardbridge::{
     config::Config,
     daemon::Daemon,
     driver::neo::codec::{EVENTS, OCCUPANCY},
-    simulate::{
-        bluez::{ADAPTER, Bluez, bus_address},
-        neo::{Neo, Settings},
-        radio::ADDRESS,
-    },
     vocabulary::Event,
 };
 use criterion::{Criterion, criterion_group};
+use simulators::{
+    bluez::{ADAPTER, Bluez, bus_address},
+    neo::{Neo, Settings},
+    radio::ADDRESS,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     runtime::{Builder, Runtime},

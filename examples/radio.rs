@@ -45,11 +45,10 @@ mod radio {
     };
     use boardbridge::{
         config::whitepawn::{BleServed, DEFAULT_NAME, NORDIC_UART, RfcommServed},
-        simulate::phone_radio::PhoneRadio,
-        transport::Stream,
         whitepawn::{Connection, Trouble, ble, rfcomm},
     };
     use futures_util::StreamExt;
+    use simulators::phone_radio::PhoneRadio;
     use tokio::{
         io::{AsyncBufReadExt, AsyncWriteExt, BufReader, copy, split},
         sync::mpsc,
@@ -202,7 +201,7 @@ mod radio {
     }
 
     /// Says lines and expects each one back, whole.
-    async fn talk(stream: Box<dyn Stream>) -> Done {
+    async fn talk(stream: Box<dyn simulators::Stream>) -> Done {
         let (reader, mut writer) = split(stream);
         let mut reader = BufReader::new(reader);
         let started = Instant::now();

@@ -1,31 +1,19 @@
 //! The command line.
 
-#[cfg(target_os = "linux")]
-use std::path::Path;
-use std::{path::PathBuf, time::Duration};
+#[cfg(all(feature = "simulate", target_os = "linux"))]
+mod simulate;
 
-#[cfg(target_os = "linux")]
-use clap::{ArgMatches, parser::ValueSource};
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 use crate::{
     config::DEFAULT_FILE,
     reach::{DEFAULT_STATUS, DEFAULT_UCI},
 };
-#[cfg(target_os = "linux")]
-use crate::{
-    config::{
-        value::is_address,
-        whitepawn::{DEFAULT_NAME, NORDIC_UART},
-    },
-    simulate::{
-        hand::Plays,
-        phone_radio::PhoneRadio,
-        run::Kind,
-        swpp::{Place, Style, board::Answer, opponent::GAME_TYPE, place::DEFAULT_TCP},
-    },
-    transport::serial::SerialPort,
-};
+
+#[cfg(all(feature = "simulate", target_os = "linux"))]
+pub use self::simulate::Simulate;
 
 /// Links electronic chess boards to chess programs.
 #[derive(Debug, Parser)]
@@ -46,7 +34,7 @@ pub enum Command {
         config: PathBuf,
     },
     /// Run the daemon on simulated boards: no hardware, no configuration.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "simulate", target_os = "linux"))]
     Demo {
         /// Chooses the simulated hands' moves.
         #[arg(long, default_value_t = 1)]
@@ -107,7 +95,7 @@ pub enum Command {
     /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
     ///
     /// What is to be seen is printed, one thing a line; where nothing can be done, why. Without --game or --seed it ends with its input.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "simulate", target_os = "linux"))]
     #[expect(
         clippy::doc_markdown,
         reason = "it is printed as help, where there are no marks"
@@ -124,252 +112,4 @@ pub enum Command {
         #[arg(long, conflicts_with = "json")]
         transcript: bool,
     },
-}
-
-/// What to simulate.
-#[cfg(target_os = "linux")]
-#[derive(Debug, clap::Args)]
-pub struct Simulate {
-    /// The board, or the app.
-    pub kind: Kind,
-    /// Make this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
-    #[arg(long, value_name = "PATH")]
-    pub link: Option<PathBuf>,
-    /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
-    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
-    pub listen: Option<String>,
-    /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1. App: the one to look for its board with.
-    #[arg(long, value_name = "NAME", conflicts_with = "link")]
-    pub adapter: Option<String>,
-    /// UCB: the "UCB Version", 1 or 2.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
-    pub position_format: u8,
-    /// Citrine, UCB, Neo: how many times faster than a real one the board is.
-    #[arg(long, default_value_t = 1.0, value_parser = speed)]
-    pub speed: f64,
-    /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its opponent
-    /// thinks.
-    #[arg(long, default_value = "500ms", value_parser = hand_delay)]
-    pub hand_delay: HandDelay,
-    /// Let the hand, or the app's opponent, play a game of this file: one game a line, UCI moves.
-    #[arg(long, value_name = "FILE")]
-    pub game: Option<PathBuf>,
-    /// Which line of the file, from 1.
-    #[arg(long, default_value_t = 1, requires = "game")]
-    pub line: usize,
-    /// Let the hand, or the app's opponent, play random legal moves chosen by this number. A Neo's hand, a board in the
-    /// style bare and the app promote to queens only: nothing tells a Neo or its hand the other pieces.
-    #[arg(long, conflicts_with = "game")]
-    pub seed: Option<u64>,
-    /// Whose moves are played, with --game or --seed.
-    #[arg(long, default_value = "white")]
-    pub plays: Plays,
-    /// SWPP board and app.
-    #[command(flatten)]
-    pub swpp: Swpp,
-}
-
-#[cfg(target_os = "linux")]
-impl Simulate {
-    /// An option that was given and has no use here.
-    pub fn unfit(&self, given: &ArgMatches) -> Option<String> {
-        USES.iter()
-            .filter(|(option, ..)| given.value_source(option) == Some(ValueSource::CommandLine))
-            .find_map(|(option, uses)| self.why_unfit(&option.replace('_', "-"), uses))
-    }
-
-    fn why_unfit(&self, option: &str, uses: &[Use]) -> Option<String> {
-        let Some((_, when)) = uses.iter().find(|(kinds, _)| kinds.contains(&self.kind)) else {
-            let kinds = uses.iter().flat_map(|(kinds, _)| *kinds);
-            let kinds: Vec<String> = kinds.map(ToString::to_string).collect();
-            return Some(format!(
-                "--{option} is for {} only: see `boardbridge simulate --help`",
-                kinds.join(" and ")
-            ));
-        };
-        let plays = self.game.is_some() || self.seed.is_some();
-        let (fits, words) = match when {
-            When::Always => return None,
-            When::OnBle => (self.swpp.ble, "only with --ble"),
-            When::OnTheRadio => (
-                self.swpp.ble || self.adapter.is_some(),
-                "only with --ble or --adapter",
-            ),
-            When::OffBle => (!self.swpp.ble, "only without --ble"),
-            When::Playing => (plays, "only with --game or --seed"),
-        };
-        (!fits).then(|| format!("--{option} is for {} {words}", self.kind))
-    }
-}
-
-/// These kinds have a use for an option then.
-#[cfg(target_os = "linux")]
-type Use = (&'static [Kind], When);
-
-/// When an option is of use.
-#[cfg(target_os = "linux")]
-#[derive(Clone, Copy, Debug)]
-enum When {
-    Always,
-    OnBle,
-    OnTheRadio,
-    OffBle,
-    /// Somebody plays by himself.
-    Playing,
-}
-
-/// What is of use to whom and when, of the options that are not for everybody.
-#[cfg(target_os = "linux")]
-const USES: [(&str, &[Use]); 15] = {
-    use Kind::{MikoNeo, NovagCitrine, NovagUcb, SwppBoard, WhitepawnApp};
-    const BOARDS: &[Kind] = &[NovagCitrine, NovagUcb, MikoNeo, SwppBoard];
-    const APP: &[Kind] = &[WhitepawnApp];
-    const SWPP: &[Kind] = &[SwppBoard];
-    [
-        ("link", &[(BOARDS, When::Always), (APP, When::OffBle)]),
-        (
-            "listen",
-            &[(&[NovagCitrine, NovagUcb, SwppBoard], When::Always)],
-        ),
-        (
-            "adapter",
-            &[(&[MikoNeo, SwppBoard], When::Always), (APP, When::OnBle)],
-        ),
-        ("position_format", &[(&[NovagUcb], When::Always)]),
-        (
-            "speed",
-            &[(&[NovagCitrine, NovagUcb, MikoNeo], When::Always)],
-        ),
-        (
-            "hand_delay",
-            &[(BOARDS, When::Always), (APP, When::Playing)],
-        ),
-        ("plays", &[(BOARDS, When::Playing), (APP, When::Playing)]),
-        ("style", &[(SWPP, When::Always), (APP, When::Always)]),
-        ("ble", &[(SWPP, When::Always), (APP, When::Always)]),
-        ("name", &[(SWPP, When::OnTheRadio), (APP, When::OnBle)]),
-        ("answer", &[(SWPP, When::Always)]),
-        ("connect", &[(APP, When::OffBle)]),
-        ("port", &[(APP, When::OffBle)]),
-        ("baud", &[(APP, When::OffBle)]),
-        ("game_type", &[(APP, When::Playing)]),
-    ]
-};
-
-/// The SWPP's two ends.
-#[cfg(target_os = "linux")]
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "SWPP board and WhitePawn app")]
-pub struct Swpp {
-    /// How tidily it writes.
-    #[arg(long, value_enum, default_value_t)]
-    pub style: Style,
-    /// Board: be on Bluetooth, on a D-Bus of its own. App: look for its board over Bluetooth LE.
-    #[arg(long)]
-    pub ble: bool,
-    /// The board's name on Bluetooth, for the board and the app that looks for it.
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Board: how it answers the handshake: prompt, never, short (its version is not filled up), or so late, such as 250ms.
-    #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
-    pub answer: Answer,
-    /// App: connect to this board.
-    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, value_parser = address, conflicts_with_all = ["port", "link"])]
-    pub connect: String,
-    /// App: open this serial port or pseudo-terminal instead (8N1). With --link it is at a pseudo-terminal of its own.
-    #[arg(long, value_name = "PATH", conflicts_with = "link")]
-    pub port: Option<PathBuf>,
-    /// App: the port's speed.
-    #[arg(
-        long,
-        value_name = "BITS",
-        default_value_t = 115_200,
-        requires = "port"
-    )]
-    pub baud: u32,
-    /// App: the type of the games that its opponent announces, with --game or --seed.
-    #[arg(long, value_name = "TYPE", default_value_t = GAME_TYPE, value_parser = game_type)]
-    pub game_type: u8,
-}
-
-#[cfg(target_os = "linux")]
-impl Swpp {
-    /// Where the app finds its board.
-    pub fn place(&self, link: Option<&Path>, adapter: Option<&str>) -> Place {
-        if self.ble {
-            let [_, write, notify] = NORDIC_UART;
-            return Place::Ble(PhoneRadio {
-                adapter: adapter.map(str::to_owned),
-                name: self.name.clone().unwrap_or(DEFAULT_NAME.to_owned()),
-                write,
-                notify,
-            });
-        }
-        match (&self.port, link) {
-            (Some(port), _) => {
-                Place::Serial(SerialPort::new(port.display().to_string(), self.baud))
-            }
-            (None, Some(link)) => Place::Pty(Some(link.to_owned())),
-            (None, None) => Place::Tcp(self.connect.clone()),
-        }
-    }
-}
-
-/// How long a hand takes for a move; `None` if it waits to be told.
-#[derive(Clone, Copy, Debug)]
-pub struct HandDelay(pub Option<Duration>);
-
-#[cfg(target_os = "linux")]
-fn hand_delay(text: &str) -> Result<HandDelay, String> {
-    if text == "never" {
-        return Ok(HandDelay(None));
-    }
-    let delay = humantime::parse_duration(text);
-    delay
-        .map(|delay| HandDelay(Some(delay)))
-        .map_err(|error| format!("{error}: write a number with a unit, such as 500ms, or never"))
-}
-
-#[cfg(target_os = "linux")]
-fn address(text: &str) -> Result<String, String> {
-    if is_address(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("write HOST:PORT, for instance 127.0.0.1:9700".to_owned())
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn game_type(text: &str) -> Result<u8, String> {
-    match text {
-        "0" => Ok(0),
-        "1" => Ok(1),
-        "2" => Ok(2),
-        "3" => Ok(3),
-        _ => Err("write 0 (offline), 1 (engine), 2 (WhitePawn) or 3 (Lichess)".to_owned()),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn speed(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
-        _ => Err("a number from 0.01 to 1000".to_owned()),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn answer(text: &str) -> Result<Answer, String> {
-    match text {
-        "prompt" => Ok(Answer::Prompt),
-        "never" => Ok(Answer::Never),
-        "short" => Ok(Answer::Short),
-        late => humantime::parse_duration(late)
-            .map(Answer::Late)
-            .map_err(|error| {
-                format!(
-                    "{error}: write prompt, never, short, or a number with a unit, such as 250ms"
-                )
-            }),
-    }
 }

@@ -10,6 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use simulators::{
+    HandAction, Report,
+    bluez::{self, bus_address},
+    game::Game,
+    neo::{self, Hand, Neo},
+    port::{Happened, Port},
+    radio::Radio,
+    run::{Kind, Settings, board},
+};
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
 use tracing::{debug, warn};
@@ -18,14 +27,6 @@ use crate::{
     bus::Feed,
     config::{Config, ConfigError},
     daemon::{Daemon, StartError, stop_signal},
-    simulate::{
-        HandAction, Report,
-        bluez::{self, bus_address},
-        neo::{self, Hand, Neo},
-        port::{Happened, Port},
-        radio::Radio,
-        run::{Kind, Settings, board},
-    },
     vocabulary::Advice,
 };
 
@@ -172,8 +173,8 @@ async fn person_at_the_neo(mut feed: Feed, neo: bluez::hosted::Hosted<Neo>) {
             Advice::YourMove(_) if state.awaiting => Some(Hand::from(HandAction::Random)),
             Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
             Advice::SetUp(_) | Advice::Misplaced(_) => {
-                let target = state.target.as_deref().cloned();
-                target.map(|target| Hand::SetUp(Box::new(target)))
+                let target = state.target.as_deref();
+                target.map(|game| Hand::SetUp(Box::new(Game::of(game.start(), game.moves()))))
             }
             _ => None,
         };

@@ -11,8 +11,8 @@
 //!
 //! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played, [`sense`] what a board of sensors notices,
 //! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
-//! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, [`simulate`] and [`demo`]
-//! are boards without hardware, [`reach`] says why a daemon cannot be reached.
+//! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, `demo` is the
+//! daemon on boards of the crate `simulators`, [`reach`] says why a daemon cannot be reached.
 //!
 //! `docs/architecture.md` tells why it is so.
 
@@ -29,7 +29,7 @@ pub mod clients;
 mod clock;
 pub mod config;
 pub mod daemon;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod driver;
 pub mod game;
@@ -44,8 +44,6 @@ pub mod recognise;
 pub mod replay;
 pub mod scan;
 pub mod sense;
-#[cfg(target_os = "linux")]
-pub mod simulate;
 mod spelling;
 pub mod status;
 pub mod swpp;

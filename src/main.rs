@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run { config } => run(&config),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
         Command::Uci { connect, board } => match relay::run(&connect, board.as_deref()) {
             Ok(()) => ExitCode::SUCCESS,
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             board,
             json,
         } => watched(&connect, board.as_deref(), json),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
             Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
             _ => simulation(simulate),
@@ -157,7 +157,7 @@ fn run(file: &Path) -> ExitCode {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "simulate", target_os = "linux"))]
 fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
     // Comes back only where there can be no simulated Bluetooth.
     let why_no_neo = match bus {
@@ -184,9 +184,9 @@ fn check_config(file: &Path) -> ExitCode {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "simulate", target_os = "linux"))]
 fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
-    use boardbridge::simulate::{
+    use simulators::{
         hand::Player,
         run::{Outcome, Settings, run},
         swpp,
@@ -239,7 +239,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         ..Settings::of(simulate.kind)
     };
     let outcome = runtime().and_then(|runtime| {
-        let outcome = runtime.block_on(run(settings));
+        let outcome = runtime.block_on(run(settings, stop_signal));
         // A read from standard input may still be under way; it has nothing to say any more.
         runtime.shutdown_background();
         outcome

@@ -17,8 +17,8 @@ use allocation_counter::measure;
 use boardbridge::{
     game::Game,
     recognise::{Recognised, Recogniser, Waits},
-    simulate::noise::{Model, Sensors, gesture, sensed},
 };
+use rig::noise::{Model, Sensors, gesture, sensed};
 use shakmaty::Position;
 
 #[test]

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use boardbridge::{
     bus::News,
-    simulate::run::Kind,
     uci::server::{self, MAX_CLIENTS_EACH, MAX_TURNS},
     vocabulary::Event,
 };
+use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -17,14 +17,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
-    simulate::{
-        bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
-        peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
-        pty::Pty,
-        swpp::profile::{FROM_BOARD, SERVICE, TO_BOARD},
-    },
-    transport::Stream,
+use boardbridge::transport::Stream;
+use simulators::{
+    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
+    peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
+    pty::Pty,
+    swpp::profile::{FROM_BOARD, SERVICE, TO_BOARD},
 };
 use support::{
     Gui, House,

@@ -16,13 +16,13 @@ use std::time::Duration;
 
 use boardbridge::{
     config::whitepawn::NORDIC_UART,
-    simulate::{
-        bluez::{ADAPTER, Bluez, address::Address, phone::Phone},
-        pty::Pty,
-        run::Kind,
-    },
     transport::{Stream, line::RADIO},
     whitepawn::rfcomm::SERIAL_PORT,
+};
+use simulators::{
+    bluez::{ADAPTER, Bluez, address::Address, phone::Phone},
+    pty::Pty,
+    run::Kind,
 };
 use support::{
     Hand, House,

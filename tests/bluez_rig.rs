@@ -21,10 +21,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::simulate::{
-    bluez::{ADAPTER, Bluez, address::Address, bus_address, hosted::Hosted},
-    peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
-};
 use btleplug::{
     api::{
         Central as _, CentralEvent, CentralState, Manager as _, Peripheral as _, ScanFilter,
@@ -33,6 +29,10 @@ use btleplug::{
     platform::{Adapter, Manager, Peripheral as Remote},
 };
 use futures_util::{Stream, StreamExt};
+use simulators::{
+    bluez::{ADAPTER, Bluez, address::Address, bus_address, hosted::Hosted},
+    peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
+};
 use tokio::time::timeout;
 use uuid::Uuid;
 

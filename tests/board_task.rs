@@ -24,7 +24,6 @@ use boardbridge::{
     config::BoardConfig,
     driver::{Capabilities, Driver, DriverEvent, Step, registry},
     game::Game,
-    simulate::run::Kind,
     transport::{Transport, serial::SerialPort},
     uci::server,
     vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing, Snapshot},
@@ -34,6 +33,7 @@ use figment::{
     providers::{Format as _, Toml},
 };
 use shakmaty::{Board, Chess};
+use simulators::run::Kind;
 use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, until};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
 use tokio_util::sync::CancellationToken;

@@ -14,12 +14,12 @@ mod support;
 use boardbridge::{
     bus::{BoardHandle, Bus, News, Publisher},
     game::{Game, uci},
-    simulate::run::Kind,
     vocabulary::{BoardName, By, Event, Snapshot},
 };
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use serde_json::Value;
+use simulators::run::Kind;
 use support::{FAST_UCB, Gui, Hand, House};
 use tokio::sync::{broadcast, mpsc};
 

@@ -12,18 +12,19 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
-    driver::citrine::{
-        self,
-        timing::{CHECK_EVERY, LIT_WAIT},
-    },
+    driver::citrine::timing::{CHECK_EVERY, LIT_WAIT},
     game::{Game, uci},
-    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine},
-    vocabulary::{Advice, BoardName, Channel, ClientId, Command, LinkState, Occasion},
+    vocabulary::{Advice, LinkState},
+};
+use rig::{
+    cable::{Cable, Passed, novag},
+    clock::Clocked,
+    game::ours,
+    program::Program,
 };
 use shakmaty::Position;
+use simulators::{HandAction, Report};
 
-const CLIENT: ClientId = ClientId(1);
 /// What a board takes to answer questions, and to be told its settings and its game.
 const TALK: Duration = Duration::from_secs(10);
 
@@ -48,34 +49,50 @@ fn game(moves: &str) -> Game {
     game
 }
 
-fn machine(now: Instant) -> Machine {
-    let driver = citrine::Citrine::new(citrine::Timing::default(), None);
-    let mut machine = Machine::new(BoardName::default(), Box::new(driver), ms(3000));
-    machine.link_up(now);
-    machine
-}
-
 struct Table {
-    machine: Machine,
-    board: Citrine,
+    cable: Cable,
+    program: Program,
     now: Instant,
-    /// Bytes to the board and from it are lost.
-    apart: bool,
-    number: u64,
     seen: Vec<Report>,
     sent: Vec<String>,
+}
+
+impl Clocked for Table {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        let (seen, sent) = (&mut self.seen, &mut self.sent);
+        while self.cable.carry(self.now, |_, passed| match passed {
+            Passed::Written(bytes) => {
+                let text = std::str::from_utf8(bytes).unwrap();
+                sent.push(text.trim_end().to_owned());
+            }
+            Passed::Seen(report) => seen.push(report),
+            Passed::Said(_) | Passed::Happened(_) => {}
+        }) {}
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.cable.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.cable.timeout(now);
+    }
 }
 
 impl Table {
     /// A board whose hand makes a move that is lit after so long, and the program.
     fn new(hand: Duration) -> Self {
         let now = Instant::now();
+        let mut cable = Cable::novag(true, hand);
+        cable.plug(now);
         Self {
-            machine: machine(now),
-            board: Citrine::new(1.0, Some(hand), 1),
+            cable,
+            program: Program::default(),
             now,
-            apart: false,
-            number: 0,
             seen: Vec::new(),
             sent: Vec::new(),
         }
@@ -96,69 +113,19 @@ impl Table {
 
     /// The program was killed, and another one has come in its place.
     fn starts_anew(&mut self) {
-        self.machine = machine(self.now);
+        self.cable.machine = novag(true);
+        self.cable.machine.link_up(self.now);
     }
 
     fn states(&mut self, game: &Game) {
-        self.number += 1;
-        let target = Command::Target {
-            client: CLIENT,
-            label: "the test".into(),
-            number: self.number,
-            game: Box::new(game.clone()),
-            occasion: Occasion::default(),
-        };
-        self.machine.command(self.now, target);
-        let client = CLIENT;
-        let command = Command::Await { client, on: true };
-        self.machine.command(self.now, command);
+        let (target, awaits) = (self.program.states(game), self.program.awaits(true));
+        self.cable.command(self.now, target);
+        self.cable.command(self.now, awaits);
         self.carry();
-    }
-
-    fn carry(&mut self) {
-        loop {
-            let mut moved = false;
-            while let Some(outgoing) = self.machine.poll_transmit(self.now) {
-                moved = true;
-                let text = String::from_utf8(outgoing.bytes().to_vec()).unwrap();
-                self.sent.push(text.trim_end().to_owned());
-                if !self.apart {
-                    self.board.received(self.now, outgoing.bytes());
-                }
-            }
-            while let Some(bytes) = self.board.poll_transmit() {
-                moved = true;
-                if !self.apart {
-                    self.machine.received(self.now, Channel::Serial, &bytes);
-                }
-            }
-            self.seen
-                .extend(std::iter::from_fn(|| self.board.poll_report()));
-            while self.machine.poll_event().is_some() {}
-            if !moved {
-                return;
-            }
-        }
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        self.carry();
-        loop {
-            let next = [self.machine.deadline(), self.board.deadline()];
-            let Some(at) = next.into_iter().flatten().min().filter(|at| *at <= end) else {
-                self.now = end;
-                return;
-            };
-            self.now = at.max(self.now);
-            self.machine.timeout(self.now);
-            self.board.timeout(self.now);
-            self.carry();
-        }
     }
 
     fn hand(&mut self, action: HandAction) {
-        self.board.hand(self.now, action);
+        self.cable.hand(self.now, action);
         self.carry();
     }
 
@@ -167,9 +134,8 @@ impl Table {
     }
 
     fn answer(&self) -> Option<String> {
-        let snapshot = self.machine.snapshot();
-        let place = snapshot.place(CLIENT, self.number)?;
-        Some(uci(*place.answer.first()?).to_string())
+        let answer = self.program.answer(&self.cable.snapshot())?;
+        Some(uci(answer).to_string())
     }
 
     /// What was sent that puts out the lamps.
@@ -202,13 +168,18 @@ fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
         table.pass(TALK);
         // The words `mO-O` may be the hand's own castling: then the player is told in words.
         let means_other = moves.contains("g8f6") && moves.ends_with("e1g1");
-        if means_other && table.board.shown().is_some() {
-            let advice = table.machine.snapshot().advice;
+        if means_other && table.cable.board.shown().is_some() {
+            let advice = table.cable.machine.snapshot().advice;
             assert_eq!(advice, Advice::Make(last), "{what}");
             table.hand(HandAction::Execute);
         }
-        assert_eq!(table.board.shown(), None, "{what}: {:?}", table.sent);
-        assert_eq!(*table.board.game(), whole, "{what}: {:?}", table.sent);
+        assert_eq!(table.cable.board.shown(), None, "{what}: {:?}", table.sent);
+        assert_eq!(
+            ours(table.cable.board.game()),
+            whole,
+            "{what}: {:?}",
+            table.sent
+        );
         assert_eq!(table.answer(), None, "{what}");
         let reply = uci(whole.position().legal_moves()[0]);
         table.hand(HandAction::Move(reply));
@@ -228,8 +199,12 @@ fn a_game_that_is_taken_up_again_is_shown_to_its_end_wherever_the_program_is_kil
         table.starts_anew();
         table.states(&whole);
         table.pass(Duration::from_secs(60));
-        assert_eq!(*table.board.game(), whole, "killed after {kill} ms");
-        assert_eq!(table.board.shown(), None, "killed after {kill} ms");
+        assert_eq!(
+            ours(table.cable.board.game()),
+            whole,
+            "killed after {kill} ms"
+        );
+        assert_eq!(table.cable.board.shown(), None, "killed after {kill} ms");
         // The last but one is taken for the hand's own in a game that is under way.
         let is_unmade =
             |seen: &&Report| matches!(seen, Report::Fault(what) if !what.starts_with("d8d5"));
@@ -244,14 +219,17 @@ fn a_move_is_lit_where_the_cable_is_pulled_between_its_two_sends() {
         let mut table = Table::shows(ms(1000), moves);
         // Referee mode, then the move.
         table.pass(ms(400));
-        table.machine.link_down(table.now, "the cable".to_owned());
-        table.apart = true;
+        table
+            .cable
+            .machine
+            .link_down(table.now, "the cable".to_owned());
+        table.cable.plugged = false;
         table.pass(TALK);
-        assert!(table.board.shown().is_some(), "{moves}");
-        table.apart = false;
-        table.machine.link_up(table.now);
+        assert!(table.cable.board.shown().is_some(), "{moves}");
+        table.cable.plugged = true;
+        table.cable.machine.link_up(table.now);
         table.pass(TALK);
-        assert_eq!(table.board.shown(), None, "{moves}");
+        assert_eq!(table.cable.board.shown(), None, "{moves}");
     }
 }
 
@@ -260,12 +238,12 @@ fn a_move_that_the_hand_had_made_is_sent_again_in_vain_and_the_game_goes_on() {
     for moves in GAMES {
         let mut table = Table::shows(ms(1000), moves);
         table.pass(TALK);
-        assert_eq!(table.board.shown(), None, "{moves}");
+        assert_eq!(table.cable.board.shown(), None, "{moves}");
         table.starts_anew();
         table.states(&game(moves));
         table.pass(TALK);
-        assert_eq!(*table.board.game(), game(moves));
-        let reply = uci(table.board.game().position().legal_moves()[0]);
+        assert_eq!(ours(table.cable.board.game()), game(moves));
+        let reply = uci(table.cable.board.game().position().legal_moves()[0]);
         table.hand(HandAction::Move(reply));
         assert_eq!(table.answer(), Some(reply.to_string()), "{moves}");
     }
@@ -305,7 +283,7 @@ fn a_board_that_lost_its_settings_while_the_program_thought_makes_no_move_of_its
         let whole = game(&format!("{before} {programs}"));
         table.states(&whole);
         table.pass(LIT_WAIT + TALK);
-        assert_eq!(table.board.game(), &whole);
+        assert_eq!(ours(table.cable.board.game()), whole);
         assert_eq!(table.answer(), None);
         table.moves(reply);
         assert_eq!(table.answer().as_deref(), Some(reply));
@@ -321,7 +299,7 @@ fn a_board_that_is_off_while_the_hand_is_to_move_is_told_and_found_again() {
         table.pass(TALK);
         table.hand(HandAction::Off);
         table.pass(wait + TALK);
-        let link = table.machine.snapshot().link;
+        let link = table.cable.machine.snapshot().link;
         assert_eq!(link, LinkState::Silent { garbled: false }, "{moves}");
         // Its settings are gone with the power.
         table.hand(HandAction::On { forgetful: false });
@@ -329,7 +307,11 @@ fn a_board_that_is_off_while_the_hand_is_to_move_is_told_and_found_again() {
         table.pass(ms(3000));
         table.moves(reply);
         table.pass(TALK);
-        assert_eq!(table.machine.snapshot().link, LinkState::Up, "{moves}");
+        assert_eq!(
+            table.cable.machine.snapshot().link,
+            LinkState::Up,
+            "{moves}"
+        );
         assert_eq!(table.answer().as_deref(), Some(reply), "{moves}");
     }
 }
@@ -342,7 +324,7 @@ fn nothing_is_asked_while_the_hand_makes_a_move_and_a_slow_hand_sees_it_lit_agai
     table.states(&game("e2e4"));
     table.pass(LIT_WAIT - ms(1000));
     assert_eq!(table.questions(), before);
-    assert_eq!(table.board.shown(), None, "it was made");
+    assert_eq!(table.cable.board.shown(), None, "it was made");
 
     let mut table = Table::new(LIT_WAIT * 2);
     table.pass(TALK);
@@ -377,7 +359,14 @@ fn lifting_the_king_of_the_side_not_to_move_makes_the_boards_own_move_the_player
     table.states(&game(""));
     // White is to move, and Black's king is adjusted.
     table.hand(HandAction::LiftKing);
-    let played = table.board.game().last().map(uci).unwrap().to_string();
+    let played = table
+        .cable
+        .board
+        .game()
+        .last()
+        .map(uci)
+        .unwrap()
+        .to_string();
     // The board echoes it like a move of the hand's: nothing tells them apart.
     assert_eq!(table.answer(), Some(played.clone()));
     // What helps: to take it back on the board and in the program, which states the game without it.

@@ -10,20 +10,21 @@
     reason = "a test fails by panicking"
 )]
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
-    driver::{Driver, citrine, ucb},
     game::Game,
-    simulate::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb},
-    vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion, Snapshot},
+    vocabulary::{Advice, Channel, ClientId, Command, Snapshot},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
+use rig::{
+    cable::{Cable, Passed, novag},
+    clock::{Clocked, log},
+    game::ours,
+    program::Program,
+};
 use shakmaty::{Move, Position, uci::UciMove};
+use simulators::{HandAction, Report};
 
 const CLIENT: ClientId = ClientId(1);
 /// Longer than any wait of any board, several times over.
@@ -124,16 +125,11 @@ fn act() -> impl Strategy<Value = Act> {
 
 struct World {
     is_citrine: bool,
-    machine: Machine,
-    board: Box<dyn SimulatedBoard>,
+    cable: Cable,
+    program: Program,
     began: Instant,
     now: Instant,
-    plugged: bool,
-    /// What the board says is kept back until then.
-    late: Option<Instant>,
-    on_the_way: VecDeque<Vec<u8>>,
     target: Game,
-    number: u64,
     /// A Citrine has lost its settings once: what it plays by itself then is told as the hand's.
     plays_itself: bool,
     /// The hand's moves.
@@ -151,45 +147,66 @@ struct World {
     faults: Vec<String>,
 }
 
-fn machine(is_citrine: bool) -> Machine {
-    let driver: Box<dyn Driver> = if is_citrine {
-        Box::new(citrine::Citrine::new(citrine::Timing::default(), None))
-    } else {
-        let format = ucb::codec::PositionFormat::V2;
-        Box::new(ucb::Ucb::new(ucb::Timing::default(), format))
-    };
-    Machine::new(BoardName::default(), driver, Duration::from_secs(3))
+impl Clocked for World {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        let (now, at, plugged) = (self.now, self.now - self.began, self.cable.plugged);
+        while self.cable.carry(now, |board, passed| {
+            log("CONVERGENCE_LOG", at, || passed.to_string());
+            match passed {
+                Passed::Said(bytes) if plugged => {
+                    let tells = ["Game ", "M ", "T ", "New Game"];
+                    if tells.iter().any(|word| bytes.starts_with(word.as_bytes())) {
+                        self.told = Some(ours(board.game()));
+                    }
+                }
+                Passed::Seen(Report::Made(m)) => {
+                    self.made.push(boardbridge::game::uci(m));
+                    self.met.1 += 1;
+                }
+                Passed::Seen(Report::Wrong(m)) => {
+                    self.made.push(m);
+                    self.met.1 += 1;
+                }
+                Passed::Seen(report @ (Report::Lost(_) | Report::Fault(_))) => {
+                    self.faults.push(report.to_string());
+                }
+                _ => {}
+            }
+        }) {}
+        self.tells_of_no_other_game();
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.cable.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.cable.timeout(now);
+    }
 }
 
 impl World {
     fn new(is_citrine: bool) -> Self {
         let mut world = Self::alone(is_citrine);
-        world.machine.link_up(world.now);
-        world.plugged = true;
+        world.plug();
         world.state();
         world
     }
 
     /// A board that no daemon has seen.
     fn alone(is_citrine: bool) -> Self {
-        let delay = Some(Duration::from_millis(700));
-        let board: Box<dyn SimulatedBoard> = if is_citrine {
-            Box::new(Citrine::new(1.0, delay, 1))
-        } else {
-            Box::new(Ucb::new(1.0, 2, delay, 1))
-        };
         let now = Instant::now();
         Self {
             is_citrine,
-            machine: machine(is_citrine),
-            board,
+            cable: Cable::novag(is_citrine, Duration::from_millis(700)),
+            program: Program::default(),
             began: now,
             now,
-            plugged: false,
-            late: None,
-            on_the_way: VecDeque::new(),
             target: Game::standard(),
-            number: 0,
             plays_itself: false,
             made: Vec::new(),
             stated: None,
@@ -206,43 +223,33 @@ impl World {
         for m in moves.split_whitespace() {
             world.hand(HandAction::Move(m.parse().unwrap()));
         }
-        while world.board.poll_transmit().is_some() {}
+        while world.cable.board.poll_transmit().is_some() {}
         world
     }
 
     /// The daemon ends, and another one is started.
     fn restart(&mut self) {
-        let plugged = std::mem::replace(&mut self.plugged, false);
-        self.on_the_way.clear();
-        self.machine
-            .link_down(self.now, "the daemon ends".to_owned());
+        let plugged = self.cable.plugged;
+        self.cable.unplug(self.now, "the daemon ends");
         self.pass(RESTART);
-        self.plugged = plugged;
-        self.machine = machine(self.is_citrine);
+        self.cable.machine = novag(self.is_citrine);
         self.stated = None;
         self.told = None;
         // Who made what stands on the board then, nobody can tell.
-        let stands = self.board.game().uci_moves();
-        self.made.extend(stands);
-        if self.plugged {
-            self.machine.link_up(self.now);
+        let stands = ours(self.cable.board.game());
+        self.made.extend(stands.uci_moves());
+        if plugged {
+            self.cable.plug(self.now);
         }
     }
 
     /// The program states its game.
     fn state(&mut self) {
         let before = self.stated.take();
-        let on_board = self.board.game().clone();
+        let on_board = ours(self.cable.board.game());
         let told = self.told.clone().unwrap_or_else(|| on_board.clone());
-        self.number += 1;
-        let command = Command::Target {
-            client: CLIENT,
-            label: "the test".into(),
-            number: self.number,
-            game: Box::new(self.target.clone()),
-            occasion: Occasion::default(),
-        };
-        self.machine.command(self.now, command);
+        let command = self.program.states(&self.target);
+        self.cable.command(self.now, command);
         // As the daemon understands a position alone: where it came from, if that is known.
         self.stated = self.snapshot().target.map(|target| (*target).clone());
         let goes_on = before.zip(self.stated.as_ref());
@@ -257,19 +264,12 @@ impl World {
     }
 
     fn awaits(&mut self, on: bool) {
-        let client = CLIENT;
-        self.machine
-            .command(self.now, Command::Await { client, on });
-    }
-
-    fn answer(&self) -> Option<Move> {
-        let snapshot = self.snapshot();
-        let place = snapshot.place(CLIENT, self.number)?;
-        place.answer.first().copied()
+        let command = self.program.awaits(on);
+        self.cable.command(self.now, command);
     }
 
     fn states(&mut self, sort: Sort, n: usize) {
-        let on_board = self.board.game().clone();
+        let on_board = ours(self.cable.board.game());
         let mut game = Game::standard();
         match sort {
             Sort::Start => {}
@@ -293,88 +293,12 @@ impl World {
     }
 
     /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
-    fn log(&self, what: &str) {
-        if std::env::var_os("CONVERGENCE_LOG").is_some() {
-            let at = (self.now - self.began).as_secs_f64();
-            eprintln!("{at:9.3} {what}");
-        }
-    }
-
-    /// Carries bytes both ways until nothing moves.
-    fn carry(&mut self) {
-        loop {
-            let mut moved = false;
-            while let Some(bytes) = self.machine.poll_transmit(self.now) {
-                moved = true;
-                self.log(&format!("> {}", bytes.bytes().escape_ascii()));
-                if self.plugged {
-                    self.board.received(self.now, bytes.bytes());
-                }
-            }
-            while let Some(bytes) = self.board.poll_transmit() {
-                moved = true;
-                self.log(&format!("< {}", bytes.escape_ascii()));
-                if self.plugged {
-                    let tells = ["Game ", "M ", "T ", "New Game"];
-                    if tells.iter().any(|word| bytes.starts_with(word.as_bytes())) {
-                        self.told = Some(self.board.game().clone());
-                    }
-                    self.on_the_way.push_back(bytes);
-                }
-            }
-            self.late.take_if(|at| *at <= self.now);
-            while self.late.is_none()
-                && let Some(bytes) = self.on_the_way.pop_front()
-            {
-                moved = true;
-                self.machine.received(self.now, Channel::Serial, &bytes);
-            }
-            while let Some(report) = self.board.poll_report() {
-                let made = match report {
-                    Report::Made(m) => Some(boardbridge::game::uci(m)),
-                    Report::Wrong(m) => Some(m),
-                    _ => None,
-                };
-                if let Some(m) = made {
-                    self.made.push(m);
-                    self.met.1 += 1;
-                }
-                if matches!(report, Report::Lost(_) | Report::Fault(_)) {
-                    self.faults.push(report.to_string());
-                }
-            }
-            while let Some(event) = self.machine.poll_event() {
-                self.log(&format!("* {event}"));
-            }
-            if !moved {
-                self.tells_of_no_other_game();
-                return;
-            }
-        }
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        for _ in 0..100_000 {
-            self.carry();
-            let next = [self.machine.deadline(), self.board.deadline(), self.late];
-            match next.into_iter().flatten().min().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    self.machine.timeout(self.now);
-                    self.board.timeout(self.now);
-                }
-                None => {
-                    self.now = end;
-                    return;
-                }
-            }
-        }
-        panic!("time does not pass: a deadline comes again and again");
+    fn log(&self, what: impl FnOnce() -> String) {
+        log("CONVERGENCE_LOG", self.now - self.began, what);
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.cable.snapshot()
     }
 
     /// What the player is told to do is of the program's own game.
@@ -400,7 +324,7 @@ impl World {
 
     /// The hand's answer, as a program would take it.
     fn take_answer(&mut self) {
-        let Some(m) = self.answer() else {
+        let Some(m) = self.program.answer(&self.snapshot()) else {
             return;
         };
         assert!(
@@ -426,16 +350,12 @@ impl World {
             self.target,
             held[0]
         );
-        let command = Command::Answered {
-            client: CLIENT,
-            number: self.number,
-            answer: boardbridge::game::uci(m),
-        };
-        self.machine.command(self.now, command);
+        let command = self.program.answered(boardbridge::game::uci(m));
+        self.cable.command(self.now, command);
     }
 
     fn does(&mut self, act: &Act) {
-        self.log(&format!("{act:?}"));
+        self.log(|| format!("{act:?}"));
         self.plays_itself |= matches!(act, Act::ForgetSettings);
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
@@ -457,7 +377,8 @@ impl World {
                 self.state();
             }
             Act::GuiNewGame => {
-                self.machine
+                self.cable
+                    .machine
                     .command(self.now, Command::NewGame { client: CLIENT });
                 self.states_game(Game::standard());
             }
@@ -468,34 +389,30 @@ impl World {
                     self.states_game(self.target.clone());
                 }
             }
-            Act::Late(ms) => self.late = Some(self.now + Duration::from_millis(ms)),
+            Act::Late(ms) => self.cable.late = Some(self.now + Duration::from_millis(ms)),
             Act::Await(on) => self.awaits(on),
             Act::HandMoves(n) => {
-                if let Some(m) = legal(self.board.game(), n) {
+                if let Some(m) = legal(&ours(self.cable.board.game()), n) {
                     self.hand(HandAction::Move(boardbridge::game::uci(m)));
                 }
             }
             Act::HandMovesWrong(n) => {
-                if self.board.shown().is_some()
-                    && let Some(m) = legal(self.board.game(), n)
+                if self.cable.board.shown().is_some()
+                    && let Some(m) = legal(&ours(self.cable.board.game()), n)
                 {
                     self.hand(HandAction::Wrong(boardbridge::game::uci(m)));
                 }
             }
             Act::HandTakesBack => {
                 let known = self.snapshot();
-                let told = known.sure && *known.game == *self.board.game();
+                let told = known.sure && *known.game == ours(self.cable.board.game());
                 self.hand(HandAction::TakeBack);
                 // What stood on a board before the hand took it back, and it had not told: nobody can know.
                 self.met.1 += usize::from(!told);
             }
             Act::HandNewGame => self.hand(HandAction::NewGame),
             Act::Unplug => {
-                if self.plugged {
-                    self.plugged = false;
-                    self.on_the_way.clear();
-                    self.machine.link_down(self.now, "unplugged".to_owned());
-                }
+                self.cable.unplug(self.now, "unplugged");
             }
             Act::Plug => self.plug(),
             Act::PowerCycle(forgetful) => {
@@ -505,18 +422,21 @@ impl World {
             }
             Act::ForgetSettings => self.hand(HandAction::ForgetSettings),
             // A player who says that all is well where it is not is led nowhere.
-            Act::Ready if self.board.shown().is_some() => {}
+            Act::Ready if self.cable.board.shown().is_some() => {}
             // So is one who is told of a mistake, and has not put that right.
             Act::Ready if self.is_mistaken() => {}
             Act::Ready => self
+                .cable
                 .machine
                 .command(self.now, Command::Ready { client: CLIENT }),
             Act::Garbage(length) => {
                 // The end of a line, so that it does not swallow the next one.
                 self.hand(HandAction::Garbage(length));
                 self.carry();
-                if self.plugged {
-                    self.machine.received(self.now, Channel::Serial, b"\r\n");
+                if self.cable.plugged {
+                    self.cable
+                        .machine
+                        .received(self.now, Channel::Serial, b"\r\n");
                 }
             }
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
@@ -529,30 +449,28 @@ impl World {
         let snapshot = self.snapshot();
         let wanted = snapshot.game.position().board();
         matches!(snapshot.advice, Advice::Mistake { .. })
-            && self.board.game().position().board() != wanted
+            && self.cable.board.game().position().board() != wanted
     }
 
     fn plug(&mut self) {
-        if !self.plugged {
-            self.plugged = true;
+        if !self.cable.plugged {
             self.told = None;
-            self.on_the_way.clear();
-            self.machine.link_up(self.now);
+            self.cable.plug(self.now);
         }
     }
 
     fn hand(&mut self, action: HandAction) {
         // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
-        self.late = None;
+        self.cable.late = None;
         self.carry();
-        self.board.hand(self.now, action);
+        self.cable.board.hand(self.now, action);
         self.carry();
     }
 
     /// A legal move that the simulated board takes: one that was given a position knows of no pawn to be taken in passing.
     fn playable(&self) -> Option<Move> {
         let moves = self.target.position().legal_moves();
-        let takes = |m: &&Move| self.board.game().position().is_legal(**m);
+        let takes = |m: &&Move| self.cable.board.game().position().is_legal(**m);
         moves.iter().find(takes).copied()
     }
 
@@ -563,13 +481,13 @@ impl World {
         self.state();
         self.awaits(true);
         self.pass(LONG);
-        if self.board.shown().is_some() {
+        if self.cable.board.shown().is_some() {
             // The lamps did not show it (the board was off for the second send), the words did.
             self.hand(HandAction::Execute);
             self.pass(LONG);
         }
         let snapshot = self.snapshot();
-        let on_board = self.board.game().position().board();
+        let on_board = self.cable.board.game().position().board();
         let known = snapshot.game.position().board();
         let advice = snapshot.advice;
         assert_eq!(
@@ -586,14 +504,14 @@ impl World {
             snapshot.target.as_ref().unwrap().position(),
             self.target.position()
         );
-        assert_eq!(self.board.shown(), None, "{acts:?}");
+        assert_eq!(self.cable.board.shown(), None, "{acts:?}");
         // And the game goes on: the hand's next move is the answer, if it has not moved yet.
         if snapshot.game.len() == snapshot.target.unwrap().len()
             && let Some(m) = self.playable()
         {
             self.hand(HandAction::Move(boardbridge::game::uci(m)));
             let snapshot = self.snapshot();
-            let place = snapshot.place(CLIENT, self.number).unwrap();
+            let place = snapshot.place(CLIENT, self.program.number).unwrap();
             assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
             // And proves that everything stands.
             assert!(
@@ -678,7 +596,7 @@ impl World {
         self.states_game(game.clone());
         self.awaits(true);
         self.pass(LONG);
-        if self.board.shown().is_some() {
+        if self.cable.board.shown().is_some() {
             self.hand(HandAction::Execute);
             self.pass(LONG);
         }
@@ -686,7 +604,7 @@ impl World {
 
     fn stands(&self, game: &Game, what: &str) {
         assert_eq!(*self.snapshot().game, *game, "{what}");
-        let pieces = self.board.game().position().board();
+        let pieces = self.cable.board.game().position().board();
         assert_eq!(pieces, game.position().board(), "{what}");
     }
 }
@@ -766,7 +684,7 @@ fn an_old_games_move_is_no_answer_however_late_the_board_tells_of_it() {
             world.hand(HandAction::On { forgetful: false });
             for _ in 0..200 {
                 world.pass(Duration::from_millis(500));
-                assert_eq!(world.answer(), None, "{what}");
+                assert_eq!(world.program.answer(&world.snapshot()), None, "{what}");
             }
             let wanted = world.target.clone();
             world.stands(&wanted, &what);
@@ -780,15 +698,19 @@ fn the_one_move_that_the_hand_made_while_the_daemon_was_away_is_the_answer() {
         let mut world = World::new(true);
         world.follows(&game(moves));
         let m = world.target.position().legal_moves()[0];
-        world.plugged = false;
+        world.cable.plugged = false;
         world.hand(HandAction::Move(boardbridge::game::uci(m)));
-        world.plugged = true;
+        world.cable.plugged = true;
         world.restart();
         world.states_game(world.target.clone());
         world.awaits(true);
         world.pass(Duration::from_secs(5));
         // Before the first move of a game nobody knows it from an old one's.
-        assert_eq!(world.answer(), Some(m).filter(|_| counts), "{moves}");
+        assert_eq!(
+            world.program.answer(&world.snapshot()),
+            Some(m).filter(|_| counts),
+            "{moves}"
+        );
     }
 }
 
@@ -812,6 +734,7 @@ fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
             world.pass(Duration::from_millis(ms));
             let client = CLIENT;
             world
+                .cable
                 .machine
                 .command(world.now, Command::NewGame { client });
             world.states_game(Game::standard());
@@ -821,7 +744,8 @@ fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
             world.hand(HandAction::Move("c2c4".parse().unwrap()));
             world.pass(Duration::from_secs(1));
             let answer = world
-                .answer()
+                .program
+                .answer(&world.snapshot())
                 .map(|m| boardbridge::game::uci(m).to_string());
             assert_eq!(answer.as_deref(), Some("c2c4"), "{what}");
         }
@@ -915,7 +839,7 @@ fn a_shown_move_that_reached_the_board_as_the_link_was_lost_is_no_answer_once_it
     world.plug();
     for _ in 0..100 {
         world.pass(Duration::from_millis(500));
-        assert_eq!(world.answer(), None);
+        assert_eq!(world.program.answer(&world.snapshot()), None);
     }
     world.stands(&game("e2e4 e7e5"), "");
 }

@@ -29,7 +29,6 @@ use boardbridge::{
         folder::{Folder, Found, remedy},
         settings::{GamesConfig, TagText},
     },
-    simulate::run::Kind,
     vocabulary::{
         BoardName, By, Channel, ClientId, Command as BoardCommand, GameEnd, Judge, Occasion,
         Snapshot,
@@ -42,6 +41,7 @@ use figment::{
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
+use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Gui, Hand, House, PATIENCE,
     kept::{Read, files_in, games_in, kept_in, read},
@@ -447,7 +447,7 @@ fn nobodys_word_overrules_a_mate() {
     }
 }
 
-/// A UCB whose hand plays, a program that takes every move, and an archive.
+/// A UCB whose hand plays, a program that takes every move, and a archive.
 struct Board {
     machine: Machine,
     now: Instant,

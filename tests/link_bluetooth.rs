@@ -14,16 +14,14 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    game::{Game, uci},
-    simulate::{
-        HandAction,
-        bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
-        neo::{Neo, Settings},
-        run::Kind,
-    },
-};
+use boardbridge::game::{Game, uci};
 use shakmaty::Position;
+use simulators::{
+    HandAction,
+    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
+    neo::{Neo, Settings},
+    run::Kind,
+};
 use support::{
     Hand,
     process::{PATIENCE, Process, Watch},

@@ -15,16 +15,21 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::machine::Machine,
-    driver::{Driver, citrine, swpp::Swpp, ucb},
+    driver::swpp::Swpp,
     game::{Game, uci},
     link::{Player, Side, notice::Notice, session::Session},
-    simulate::{HandAction, SimulatedBoard, citrine::Citrine, ucb::Ucb},
     swpp::write,
     vocabulary::{BoardName, Channel, ClientId, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::{prelude::*, test_runner::RngSeed};
+use rig::{
+    cable::{CORRECTION_WAIT, Cable},
+    clock::{self, Clocked},
+    game::ours,
+};
 use shakmaty::Position;
+use simulators::{HandAction, SimulatedBoard};
 
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
@@ -95,84 +100,12 @@ fn move_or_wait() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// With `LINK_LOG` set, what happens is told on the standard error.
-fn log(now: Instant, what: impl Fn() -> String) {
-    static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    if std::env::var_os("LINK_LOG").is_some() {
-        let at = now.duration_since(*BEGAN.get_or_init(|| now)).as_secs_f64();
-        eprintln!("{at:9.3} {}", what());
-    }
-}
-
 fn side() -> impl Strategy<Value = Side> {
     any::<bool>().prop_map(|first| if first { Side::First } else { Side::Second })
 }
 
 fn at(side: Side) -> usize {
     usize::from(side == Side::Second)
-}
-
-/// A board, its machine, and the cable between.
-struct Place {
-    machine: Machine,
-    board: Box<dyn SimulatedBoard>,
-    plugged: bool,
-}
-
-impl Place {
-    fn new(now: Instant, is_citrine: bool) -> Self {
-        let delay = Some(Duration::from_millis(700));
-        let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if is_citrine {
-            (
-                Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
-                Box::new(Citrine::new(1.0, delay, 1)),
-            )
-        } else {
-            let format = ucb::codec::PositionFormat::V2;
-            (
-                Box::new(ucb::Ucb::new(ucb::Timing::default(), format)),
-                Box::new(Ucb::new(1.0, 2, delay, 1)),
-            )
-        };
-        let wait = Duration::from_secs(3);
-        let mut machine = Machine::new(BoardName::default(), driver, wait);
-        machine.link_up(now);
-        Self {
-            machine,
-            board,
-            plugged: true,
-        }
-    }
-
-    /// Carries bytes both ways. `true` if there were any.
-    fn carry(&mut self, now: Instant) -> bool {
-        let mut moved = false;
-        while let Some(bytes) = self.machine.poll_transmit(now) {
-            moved = true;
-            log(now, || {
-                format!("{} > {}", self.plugged, bytes.bytes().escape_ascii())
-            });
-            if self.plugged {
-                self.board.received(now, bytes.bytes());
-            }
-        }
-        while let Some(bytes) = self.board.poll_transmit() {
-            moved = true;
-            log(now, || {
-                format!("{} < {}", self.plugged, bytes.escape_ascii())
-            });
-            if self.plugged {
-                self.machine.received(now, Channel::Serial, &bytes);
-            }
-        }
-        while let Some(report) = self.board.poll_report() {
-            log(now, || format!("board: {report:?}"));
-        }
-        while let Some(event) = self.machine.poll_event() {
-            log(now, || format!("{event:?}"));
-        }
-        moved
-    }
 }
 
 /// What lies between the link and the board of another `BoardBridge`: the machine here, and the conversation there.
@@ -187,8 +120,7 @@ struct Far {
 impl Far {
     fn new(now: Instant) -> Self {
         let driver = Box::new(Swpp::toward_boardbridge());
-        let wait = Duration::from_secs(3);
-        let mut machine = Machine::new(BoardName::default().far(), driver, wait);
+        let mut machine = Machine::new(BoardName::default().far(), driver, CORRECTION_WAIT);
         machine.link_up(now);
         let identity = Identity {
             version: "1".to_owned(),
@@ -253,13 +185,79 @@ impl Far {
 }
 
 struct World {
-    places: [Place; 2],
+    cables: [Cable; 2],
     far: Option<Far>,
     session: Session,
+    began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
     /// What a random history leaves behind, for messages.
     acts: String,
+}
+
+/// With `LINK_LOG` set, what happens is told on the standard error.
+fn log(at: Duration, what: impl FnOnce() -> String) {
+    clock::log("LINK_LOG", at, what);
+}
+
+impl Clocked for World {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    /// Carries bytes, snapshots and commands.
+    fn carry(&mut self) {
+        let (now, since) = (self.now, self.now - self.began);
+        loop {
+            let mut moved = false;
+            for side in Side::BOTH {
+                let cable = &mut self.cables[at(side)];
+                let plugged = cable.plugged;
+                moved |= cable.carry(now, |_, passed| {
+                    log(since, || format!("{plugged} {passed}"))
+                });
+                let machine = match &mut self.far {
+                    Some(far) if side == Side::Second => {
+                        moved |= far.carry(now, &mut cable.machine);
+                        &mut far.machine
+                    }
+                    _ => &mut cable.machine,
+                };
+                if let Some(snapshot) = machine.poll_snapshot() {
+                    moved = true;
+                    self.session.snapshot(now, side, &snapshot);
+                }
+                while let Some(command) = self.session.poll_command(side) {
+                    moved = true;
+                    log(since, || format!("{side:?} * {command}"));
+                    machine.command(now, command);
+                }
+            }
+            while let Some(notice) = self.session.poll_notice() {
+                self.said.push(notice);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let cables = self.cables.iter().map(Cable::deadline);
+        let far = self.far.as_ref().and_then(|far| far.machine.deadline());
+        let next = cables.chain([self.session.deadline(), far]);
+        next.flatten().min()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        for cable in &mut self.cables {
+            cable.timeout(now);
+        }
+        if let Some(far) = &mut self.far {
+            far.machine.timeout(now);
+        }
+        self.session.timeout(now);
+    }
 }
 
 impl World {
@@ -274,9 +272,14 @@ impl World {
         };
         let players = [player(1, "first", true), player(2, "second", !is_far)];
         let mut world = Self {
-            places: citrines.map(|is_citrine| Place::new(now, is_citrine)),
+            cables: citrines.map(|is_citrine| {
+                let mut cable = Cable::novag(is_citrine, Duration::from_millis(700));
+                cable.plug(now);
+                cable
+            }),
             far: is_far.then(|| Far::new(now)),
             session: Session::new(now, players, white),
+            began: now,
             now,
             said: Vec::new(),
             acts: String::new(),
@@ -285,83 +288,18 @@ impl World {
         world
     }
 
-    /// Carries bytes, snapshots and commands until nothing moves.
-    fn carry(&mut self) {
-        loop {
-            let mut moved = false;
-            for side in Side::BOTH {
-                let place = &mut self.places[at(side)];
-                moved |= place.carry(self.now);
-                let machine = match &mut self.far {
-                    Some(far) if side == Side::Second => {
-                        moved |= far.carry(self.now, &mut place.machine);
-                        &mut far.machine
-                    }
-                    _ => &mut place.machine,
-                };
-                if let Some(snapshot) = machine.poll_snapshot() {
-                    moved = true;
-                    self.session.snapshot(self.now, side, &snapshot);
-                }
-                while let Some(command) = self.session.poll_command(side) {
-                    moved = true;
-                    log(self.now, || format!("{side:?} * {command}"));
-                    machine.command(self.now, command);
-                }
-            }
-            while let Some(notice) = self.session.poll_notice() {
-                self.said.push(notice);
-            }
-            if !moved {
-                return;
-            }
-        }
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        for _ in 0..200_000 {
-            self.carry();
-            let boards = self.places.iter().map(|place| place.board.deadline());
-            let machines = self.places.iter().map(|place| place.machine.deadline());
-            let far = self.far.as_ref().and_then(|far| far.machine.deadline());
-            let next = boards.chain(machines).chain([self.session.deadline(), far]);
-            match next.flatten().min().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    for place in &mut self.places {
-                        place.machine.timeout(self.now);
-                        place.board.timeout(self.now);
-                    }
-                    if let Some(far) = &mut self.far {
-                        far.machine.timeout(self.now);
-                    }
-                    self.session.timeout(self.now);
-                }
-                None => {
-                    self.now = end;
-                    return;
-                }
-            }
-        }
-        panic!(
-            "time does not pass: a deadline comes again and again\n{}",
-            self.acts
-        );
-    }
-
     fn snapshot(&self, side: Side) -> Snapshot {
-        self.places[at(side)].machine.snapshot()
+        self.cables[at(side)].machine.snapshot()
     }
 
     fn board(&self, side: Side) -> &dyn SimulatedBoard {
-        &*self.places[at(side)].board
+        &*self.cables[at(side)].board
     }
 
     fn hand(&mut self, side: Side, action: HandAction) {
         // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
         self.carry();
-        self.places[at(side)].board.hand(self.now, action);
+        self.cables[at(side)].board.hand(self.now, action);
         self.carry();
     }
 
@@ -372,13 +310,13 @@ impl World {
         };
         match *act {
             Act::Moves(n) => {
-                if let Some(m) = legal(self.board(side).game(), n) {
+                if let Some(m) = legal(&ours(self.board(side).game()), n) {
                     self.hand(side, HandAction::Move(uci(m)));
                 }
             }
             Act::MovesWrong(n) => {
                 if self.board(side).shown().is_some()
-                    && let Some(m) = legal(self.board(side).game(), n)
+                    && let Some(m) = legal(&ours(self.board(side).game()), n)
                 {
                     self.hand(side, HandAction::Wrong(uci(m)));
                 }
@@ -386,11 +324,7 @@ impl World {
             Act::TakesBack => self.hand(side, HandAction::TakeBack),
             Act::NewGame => self.hand(side, HandAction::NewGame),
             Act::Unplug => {
-                let place = &mut self.places[at(side)];
-                if place.plugged {
-                    place.plugged = false;
-                    place.machine.link_down(self.now, "unplugged".to_owned());
-                }
+                self.cables[at(side)].unplug(self.now, "unplugged");
             }
             Act::Plug => self.plug(side),
             Act::PowerCycle(forgetful) => {
@@ -401,8 +335,8 @@ impl World {
             Act::Garbage(length) => {
                 self.hand(side, HandAction::Garbage(length));
                 // The end of a line, so that it does not swallow the next one.
-                if self.places[at(side)].plugged {
-                    let machine = &mut self.places[at(side)].machine;
+                if self.cables[at(side)].plugged {
+                    let machine = &mut self.cables[at(side)].machine;
                     machine.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
@@ -434,11 +368,7 @@ impl World {
     }
 
     fn plug(&mut self, side: Side) {
-        let place = &mut self.places[at(side)];
-        if !place.plugged {
-            place.plugged = true;
-            place.machine.link_up(self.now);
-        }
+        self.cables[at(side)].plug(self.now);
     }
 
     fn rest(&mut self) {
@@ -542,7 +472,7 @@ fn run(citrines: [bool; 2], white: Side, is_far: bool, acts: &[(Side, Act)]) {
     let mut world = World::new(citrines, white, is_far);
     world.acts = format!("{acts:?}");
     for (side, act) in acts {
-        log(world.now, || format!("{side:?} {act:?}"));
+        log(world.now - world.began, || format!("{side:?} {act:?}"));
         world.does(*side, act);
     }
     world.settles();
@@ -876,7 +806,7 @@ mod told {
         };
         let ask = |world: &mut World, command: Command| {
             let now = world.now;
-            world.places[1].machine.command(now, command);
+            world.cables[1].machine.command(now, command);
             world.carry();
         };
         ask(&mut world, target("d2d4"));

@@ -15,10 +15,10 @@ use std::net::SocketAddr;
 
 use boardbridge::{
     game::{Game, uci},
-    simulate::run::Kind,
     vocabulary::Snapshot,
 };
 use shakmaty::Position;
+use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
 use tokio::{
     io::copy_bidirectional,

@@ -14,15 +14,13 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    simulate::{
-        HandAction,
-        bluez::{ADAPTER, Bluez, address::Address, control::Control, hosted::Hosted},
-        neo::{Neo, Settings, profile},
-    },
-    transport::ble::CONNECT_WAIT,
-};
+use boardbridge::transport::ble::CONNECT_WAIT;
 use shakmaty::Position;
+use simulators::{
+    HandAction,
+    bluez::{ADAPTER, Bluez, address::Address, control::Control, hosted::Hosted},
+    neo::{Neo, Settings, profile},
+};
 use support::{
     Gui,
     process::{PATIENCE, Process, boardbridge},

@@ -20,19 +20,20 @@ use boardbridge::{
     driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     game::{Game, uci},
     guidance::{Action, in_words, name},
-    simulate::{
-        HandAction, Report,
-        neo::{Hand, Neo, Settings, profile},
-        noise::{Habits, Promoting, Style, gesture},
-        peripheral::Peripheral,
-    },
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
         Misplaced, Occasion, Outcome, Outgoing, Request, Snapshot,
     },
 };
 use proptest::{prelude::*, test_runner::RngSeed};
+use rig::game::{ours, simulated};
+use rig::noise::{Habits, Promoting, Style, gesture};
 use shakmaty::{Bitboard, Board, Color, Move, Piece, Position, Role, Square, uci::UciMove};
+use simulators::{
+    HandAction, Report,
+    neo::{Hand, Neo, Settings, profile},
+    peripheral::Peripheral,
+};
 
 const CLIENT: ClientId = ClientId(1);
 /// A request is on the air so long, each way.
@@ -122,7 +123,7 @@ impl World {
 
     fn at_with(moves: &str, driver: DriverSettings, board: Settings) -> Self {
         let mut world = Self::with(driver, board);
-        world.neo.found(game(moves));
+        world.neo.found(simulated(&game(moves)));
         world.link();
         world.follows(moves);
         world.awaits(true);
@@ -402,8 +403,9 @@ impl World {
     /// The person knows the program's game, where the pieces stand so.
     fn knows(&mut self) {
         let game = (*self.snapshot().game).clone();
-        if game.position().board() == self.pieces() && game != *self.neo.game() {
-            self.neo.hand(self.now, Hand::SetUp(Box::new(game)));
+        if game.position().board() == self.pieces() && game != ours(self.neo.game()) {
+            self.neo
+                .hand(self.now, Hand::SetUp(Box::new(simulated(&game))));
         }
     }
 
@@ -458,9 +460,9 @@ impl World {
             Advice::Misplaced(misplaced) if snapshot.sure || misplaced.lacking.len() <= 4 => {
                 self.mend(misplaced);
             }
-            Advice::NewGame => self.hand(Hand::SetUp(Box::new(Game::standard()))),
+            Advice::NewGame => self.hand(Hand::SetUp(Box::new(simulators::game::Game::standard()))),
             Advice::SetUp(_) | Advice::SetUpByHand(_) | Advice::Misplaced(_) => {
-                let game = self.target.clone();
+                let game = simulated(&self.target);
                 self.hand(Hand::SetUp(Box::new(game)));
             }
             Advice::PutBack { made, .. } => {
@@ -813,7 +815,7 @@ fn the_set_up_begins_again_when_the_link_was_lost_in_it() {
     );
     world.unlink();
     world.pass(Duration::from_secs(5));
-    world.hand(Hand::SetUp(Box::new(game(moves))));
+    world.hand(Hand::SetUp(Box::new(simulated(&game(moves)))));
     world.link();
     world.pass(LONG);
     world.stands(moves);
@@ -1173,7 +1175,7 @@ impl World {
                 self.knows();
                 // No square tells what a pawn became: the program's choice counts, and that is a queen.
                 let queen = |m: &Move| m.promotion().is_none_or(|role| role == Role::Queen);
-                if let Some(m) = legal(self.neo.game(), n).filter(queen) {
+                if let Some(m) = legal(&ours(self.neo.game()), n).filter(queen) {
                     self.hand(Hand::Move(uci(m), style(number)));
                 }
             }
@@ -1348,7 +1350,7 @@ fn a_chess960_start_is_set_up_and_castled_in_by_motor_and_by_hand() {
             world.state();
             world.awaits(true);
             world.pass(Duration::from_secs(5));
-            world.hand(Hand::SetUp(Box::new(start.clone())));
+            world.hand(Hand::SetUp(Box::new(simulated(&start))));
             world.comes(|w| w.snapshot().sure, "the set-up");
             if by_hand {
                 world.hand(HandAction::Move(castled.uci_moves().last().unwrap()));
@@ -1564,7 +1566,7 @@ fn a_set_up_is_not_done_while_pieces_that_nobody_touched_are_others() {
     world.pass(Duration::from_secs(20));
     assert!(!world.snapshot().guidance.is_empty(), "{}", world.story());
     assert!(world.snapshot().game.is_standard());
-    world.hand(Hand::SetUp(Box::new(start.clone())));
+    world.hand(Hand::SetUp(Box::new(simulated(&start))));
     world.comes(|w| *w.snapshot().game == start, "the set-up");
     assert!(world.snapshot().guidance.is_empty());
     assert_eq!(world.pieces(), start.position().board());

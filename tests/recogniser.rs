@@ -29,9 +29,9 @@ use boardbridge::{
     game::Game,
     recognise::{Recognised, Recogniser, Sensing, Waits},
     sense::Sensed,
-    simulate::noise::Model,
 };
 use proptest::prelude::*;
+use rig::noise::Model;
 use shakmaty::{Bitboard, Position, Square};
 
 use crate::{hand::Hand, landings::Landings, tally::Tally, world::World};

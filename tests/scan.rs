@@ -20,9 +20,9 @@ use std::{
 use boardbridge::{
     config::Config,
     scan::{self, Look, Names},
-    simulate::run::Kind,
     vocabulary::BoardKind,
 };
+use simulators::run::Kind;
 use support::{Hand, PATIENCE};
 use tokio::{sync::mpsc, time::timeout};
 

@@ -18,10 +18,6 @@ mod program;
 
 use std::{env, path::Path, process::Command};
 
-use boardbridge::simulate::{
-    bluez::bus_address,
-    swpp::profile::{FROM_BOARD, SERVICE, TO_BOARD},
-};
 use btleplug::{
     api::{
         Central as _, CharPropFlags, Characteristic, Manager as _, Peripheral as _, ScanFilter,
@@ -31,6 +27,10 @@ use btleplug::{
 };
 use futures_util::StreamExt;
 use program::{PATIENCE, Program, boardbridge};
+use simulators::{
+    bluez::bus_address,
+    swpp::profile::{FROM_BOARD, SERVICE, TO_BOARD},
+};
 use tokio::time::timeout;
 
 /// The variable libdbus reads.

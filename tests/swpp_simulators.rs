@@ -11,18 +11,16 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    simulate::{
-        HandAction, Report,
-        hand::{Next, Player, Plays},
-        port::{Happened, Port},
-        swpp::{
-            Opponent, Order, Place, Seen, Style, SwppBoard, WhitePawnApp, app,
-            board::{self, Answer},
-            call::Call,
-        },
+use boardbridge::transport::serial::SerialPort;
+use simulators::{
+    HandAction, Report,
+    hand::{Next, Player, Plays},
+    port::{Happened, Port},
+    swpp::{
+        Opponent, Order, Place, Seen, Style, SwppBoard, WhitePawnApp, app,
+        board::{self, Answer},
+        call::Call,
     },
-    transport::serial::SerialPort,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -118,7 +116,10 @@ fn on_tcp(settings: board::Settings, player: Option<Player>) -> (End<HandAction>
 /// A board on a pseudo-terminal, and where.
 fn on_pty(settings: board::Settings, player: Option<Player>) -> (End<HandAction>, Place) {
     let port = Port::new(Box::new(SwppBoard::new(settings)), None).unwrap();
-    let place = Place::Serial(SerialPort::new(port.name().unwrap(), 9600));
+    let place = Place::Serial(simulators::serial::SerialPort::new(
+        port.name().unwrap(),
+        9600,
+    ));
     (board(port, player), place)
 }
 

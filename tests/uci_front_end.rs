@@ -10,7 +10,7 @@
 
 mod support;
 
-use boardbridge::simulate::run::Kind;
+use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
 
 const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\n";

@@ -10,10 +10,8 @@
 
 mod support;
 
-use boardbridge::{
-    simulate::{pty::Pty, run::Kind},
-    whitepawn::session::MAX_ANSWERS,
-};
+use boardbridge::whitepawn::session::MAX_ANSWERS;
+use simulators::{pty::Pty, run::Kind};
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::time::timeout;
 

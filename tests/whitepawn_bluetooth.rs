@@ -21,20 +21,20 @@ use std::{
 use boardbridge::{
     config::whitepawn::NORDIC_UART,
     game::{Game, uci},
-    simulate::{
-        HandAction, SimulatedBoard,
-        bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
-        hand::Plays,
-        neo::{self, Neo},
-        peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
-        run::Kind,
-        swpp::{
-            self, Place, SwppBoard,
-            profile::{FROM_BOARD, TO_BOARD},
-        },
-    },
 };
 use shakmaty::{Color, Position, uci::UciMove};
+use simulators::{
+    HandAction, SimulatedBoard,
+    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
+    hand::Plays,
+    neo::{self, Neo},
+    peripheral::{Characteristic, Flags, Peripheral, Profile, Refused, Service},
+    run::Kind,
+    swpp::{
+        self, Place, SwppBoard,
+        profile::{FROM_BOARD, TO_BOARD},
+    },
+};
 use support::{
     Hand, House,
     phone::{Air, Phone},

@@ -12,11 +12,9 @@
 
 mod support;
 
-use boardbridge::{
-    game::{Game, uci},
-    simulate::{hand::Plays, run::Kind, swpp::Place},
-};
+use boardbridge::game::{Game, uci};
 use shakmaty::Color;
+use simulators::{hand::Plays, run::Kind, swpp::Place};
 use support::{
     FAST_CITRINE, FAST_UCB, Hand, House,
     kept::{games_in, kept_in},

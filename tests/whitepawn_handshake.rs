@@ -22,10 +22,10 @@ use std::{
 };
 
 use boardbridge::{
-    simulate::pty::Pty,
     transport::line::CABLE,
     vocabulary::{LinkState, Snapshot},
 };
+use simulators::pty::Pty;
 use support::{FAST_CITRINE, Gui, House, PATIENCE};
 use tokio::{
     io::AsyncWriteExt,

@@ -25,10 +25,10 @@ use std::{
 
 use boardbridge::{
     config::whitepawn::{BleServed, NORDIC_UART, RfcommServed},
-    simulate::bluez::{
-        ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,
-    },
     whitepawn::{Connection, Trouble, ble, rfcomm},
+};
+use simulators::bluez::{
+    ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},

@@ -21,8 +21,9 @@ mod world;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use boardbridge::{game::Game, simulate::noise::Model};
+use boardbridge::game::Game;
 use clap::{Parser, ValueEnum};
+use rig::noise::Model;
 
 use crate::{tally::Tally, world::World};
 

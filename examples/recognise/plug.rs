@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use boardbridge::{game::Game, recognise, sense::Sensed, simulate::noise::Model};
+use boardbridge::{game::Game, recognise, sense::Sensed};
+use rig::noise::Model;
 use shakmaty::{Board, Move, Position};
 
 /// What a recogniser says.

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{game::Game, sense::Sensed, simulate::noise::gesture};
+use boardbridge::{game::Game, sense::Sensed};
+use rig::noise::gesture;
 use shakmaty::{Bitboard, Board, Move, Position, Role};
 
 use crate::plug::{Recognised, Recogniser};

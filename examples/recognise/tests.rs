@@ -3,11 +3,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
-    game::Game,
-    sense::Sensed,
-    simulate::noise::{Model, Sensors, Step, Style, gesture, sensed},
-};
+use boardbridge::{game::Game, sense::Sensed};
+use rig::noise::{Model, Sensors, Step, Style, gesture, sensed};
 use shakmaty::{Board, Move, Position};
 
 use crate::{
@@ -286,8 +283,7 @@ fn every_script_of_every_model_ends_where_the_move_leads() {
                         last = at;
                         if let Step::Touch(touch) = step {
                             let standing = board.piece_at(touch.square()).is_some();
-                            let lifts =
-                                matches!(touch, boardbridge::simulate::noise::Touch::Lift(_));
+                            let lifts = matches!(touch, rig::noise::Touch::Lift(_));
                             assert_eq!(standing, lifts, "{} {m} {touch:?}", model.name);
                             touch.apply(&mut board);
                         }

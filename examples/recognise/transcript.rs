@@ -7,10 +7,10 @@ use boardbridge::{
     game::{Game, uci},
     recognise::{Recognised, Recogniser, Waits},
     sense::Sensed,
-    simulate::noise::gesture,
     transcript::{Item, Transcript},
     vocabulary::{Channel, Request},
 };
+use rig::noise::gesture;
 use shakmaty::{Bitboard, Board, File, Move, Position, Rank, Square};
 
 /// The transcript in a file; `None` if the file holds games.

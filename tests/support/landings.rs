@@ -1,6 +1,7 @@
 //! No move is told without a landing on its square after the last one's.
 
-use boardbridge::{recognise::Recognised, sense::Sensed, simulate::noise::gesture};
+use boardbridge::{recognise::Recognised, sense::Sensed};
+use rig::noise::gesture;
 use shakmaty::Square;
 
 /// When something was put on each square, counted in things sensed; a picture may show it, too.

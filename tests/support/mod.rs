@@ -13,12 +13,12 @@ use boardbridge::{
     bus::BoardHandle,
     config::Config,
     daemon::Daemon,
-    simulate::{
-        HandAction, Report, SimulatedBoard,
-        port::{Happened, Port},
-        run::{Kind, Settings, board},
-    },
     vocabulary::{Advice, Event, Snapshot},
+};
+use simulators::{
+    HandAction, Report, SimulatedBoard,
+    port::{Happened, Port},
+    run::{Kind, Settings, board},
 };
 use tempfile::TempDir;
 use tokio::{

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration, time::Instant};
 
-use boardbridge::simulate::{
+use simulators::{
     bluez::phone::{Phone as Handset, Serial},
     hand::{Player, Plays},
     swpp::{Opponent, Order, Place, Seen, Style, WhitePawnApp, app, call::Call},

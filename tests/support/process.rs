@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-use boardbridge::simulate::bluez::Bluez;
 use serde_json::Value;
+use simulators::bluez::Bluez;
 use tempfile::TempDir;
 use tokio::{sync::mpsc, time::timeout};
 

@@ -7,13 +7,6 @@ use boardbridge::{
     driver::swpp::{MOVE_WAIT, Swpp, Way},
     game::{Game, uci},
     lines::LINE_WAIT,
-    simulate::{
-        HandAction, Report, SimulatedBoard,
-        swpp::{
-            Style, SwppBoard,
-            board::{Answer, Settings},
-        },
-    },
     vocabulary::{
         BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Outcome, Reported,
         Request, Snapshot,
@@ -21,7 +14,15 @@ use boardbridge::{
 };
 use fastrand::Rng;
 use proptest::prelude::*;
+use rig::game::ours;
 use shakmaty::{Chess, Color, Move, Position, Role};
+use simulators::{
+    HandAction, Report, SimulatedBoard,
+    swpp::{
+        Style, SwppBoard,
+        board::{Answer, Settings},
+    },
+};
 use uuid::Uuid;
 
 use crate::line::{Manner, Pipe};
@@ -971,7 +972,7 @@ impl World {
                 on: false,
             }),
             Act::HandMoves(n) => {
-                if let Some(m) = Self::pick(self.board.game(), n) {
+                if let Some(m) = Self::pick(&ours(self.board.game()), n) {
                     self.hand_moves(m);
                 }
             }
@@ -986,7 +987,9 @@ impl World {
                         promotion: None,
                     }
                 });
-                let legal = Self::pick(self.board.game(), n).filter(|_| legal).map(uci);
+                let legal = Self::pick(&ours(self.board.game()), n)
+                    .filter(|_| legal)
+                    .map(uci);
                 if let Some(wanted) = legal.or(any) {
                     self.misreads(wanted);
                 }
@@ -1105,7 +1108,7 @@ impl World {
         while self.board.poll_transmit().is_some() {}
         self.look(false);
         self.unsaid |= !says;
-        alike(self.board.game(), &self.target);
+        alike(&ours(self.board.game()), &self.target);
         if says {
             self.wire.shown = None;
             self.hand = self.occasion.beginning(self.target.turn()).hand;

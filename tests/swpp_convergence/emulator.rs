@@ -14,17 +14,18 @@ use boardbridge::{
         ucb,
     },
     game::{Game, uci},
-    simulate::{
-        HandAction, SimulatedBoard,
-        citrine::Citrine,
-        swpp::{NewGame, Order, Seen, WhitePawnApp, app::Settings},
-        ucb::Ucb,
-    },
     vocabulary::{Advice, BoardName, Channel},
 };
 use fastrand::Rng;
 use proptest::prelude::*;
+use rig::game::ours;
 use shakmaty::{Move, Position};
+use simulators::{
+    HandAction, SimulatedBoard,
+    citrine::Citrine,
+    swpp::{NewGame, Order, Seen, WhitePawnApp, app::Settings},
+    ucb::Ucb,
+};
 
 use crate::{
     desk::Desk,
@@ -568,7 +569,7 @@ impl World {
             Act::AppMoves => self.app_moves(),
             Act::AppErrs(n, legal) => {
                 let wanted = if legal {
-                    Self::pick(self.app.game(), n).map(uci)
+                    Self::pick(&ours(self.app.game()), n).map(uci)
                 } else {
                     format!("a{}h{}", n % 8 + 1, n / 8 % 8 + 1).parse().ok()
                 };
@@ -606,7 +607,7 @@ impl World {
                 }
             }
             Act::HandMoves(n) => {
-                if let Some(m) = Self::pick(self.board.game(), n)
+                if let Some(m) = Self::pick(&ours(self.board.game()), n)
                     && self.board.shown().is_none()
                 {
                     self.hand_moves(m);
@@ -615,7 +616,7 @@ impl World {
             Act::Plays(n) => self.plays(n),
             Act::HandMovesWrong(n) => {
                 if self.board.shown().is_some()
-                    && let Some(m) = Self::pick(self.board.game(), n)
+                    && let Some(m) = Self::pick(&ours(self.board.game()), n)
                 {
                     self.made.push(written(m));
                     self.hand(HandAction::Wrong(uci(m)));
@@ -650,7 +651,7 @@ impl World {
         self.pass(Duration::from_secs(20));
         let game = self.app.game();
         if self.app.playing().is_some_and(|p| p.board_has(game.turn())) {
-            if let Some(m) = Self::pick(self.board.game(), n)
+            if let Some(m) = Self::pick(&ours(self.board.game()), n)
                 && self.is_awaited()
             {
                 self.hand_moves(m);
@@ -687,7 +688,7 @@ impl World {
         self.pass(LONG);
         assert!(self.agreed);
         for ply in 0..20 {
-            let game = self.app.game().clone();
+            let game = ours(self.app.game());
             let hands = game.turn().is_white() == board_first;
             let told = self.told;
             if hands {

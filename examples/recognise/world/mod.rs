@@ -11,8 +11,8 @@ use std::{
 use boardbridge::{
     game::{Game, uci},
     sense::Sensed,
-    simulate::noise::{Deed, Model, Script, Sensors, Step, gesture},
 };
+use rig::noise::{Deed, Model, Script, Sensors, Step, gesture};
 use shakmaty::{Board, Move, Position, Square};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use boardbridge::simulate::noise::{
+use rig::noise::{
     Deed, Opponent, Style,
     gesture::{self, Late},
 };

@@ -1,0 +1,239 @@
+//! Phones that take up what is offered.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    time::Instant,
+};
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+use zbus::{Fd, ObjectPath, Variant};
+
+use super::{Advertised, Call, Characteristic, Denied, Done, Offers, Owned, Recorded, call};
+use crate::bluez::{address::Address, attribute::CHARACTERISTIC, outbox::Outbox};
+
+/// Notifications that wait for a phone to be looked at; more are lost.
+const MAX_NOTIFIED: usize = 1024;
+/// What of a packet is no value of a notification: its code and the handle (Bluetooth Core, ATT 3.4.7.1).
+const NOTIFICATION_HEADER: usize = 3;
+
+/// What a phone writes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bluez) struct Write<'a> {
+    /// To what.
+    pub characteristic: Uuid,
+    /// The bytes.
+    pub value: &'a [u8],
+    /// It wants a response.
+    pub respond: bool,
+}
+
+/// A phone near an adapter.
+pub(super) struct Handset {
+    pub(super) adapter: String,
+    pub(super) device: String,
+    pub(super) mtu: u16,
+    pub(super) linked: bool,
+    pub(super) paired: bool,
+    pub(super) notified: VecDeque<(Uuid, Vec<u8>)>,
+}
+
+impl Handset {
+    /// A notification for it. What does not fit is cut off, without a word.
+    pub(super) fn take(&mut self, of: Uuid, value: &[u8]) {
+        let fits = usize::from(self.mtu).saturating_sub(NOTIFICATION_HEADER);
+        if self.linked && self.notified.len() < MAX_NOTIFIED {
+            let value = value[..value.len().min(fits)].to_vec();
+            self.notified.push_back((of, value));
+        }
+    }
+}
+
+impl Offers {
+    /// A phone comes near.
+    pub fn add_phone(&mut self, address: Address, adapter: &str, device: &str, mtu: u16) {
+        let phone = Handset {
+            adapter: adapter.to_owned(),
+            device: device.to_owned(),
+            mtu,
+            linked: false,
+            paired: false,
+            notified: VecDeque::new(),
+        };
+        self.phones.insert(address, phone);
+    }
+
+    /// What a phone would hear.
+    pub fn advertised(&self, address: Address) -> Vec<Advertised> {
+        let near = self.phones.get(&address).map(|phone| &phone.adapter);
+        let ads = self.advertisements.iter();
+        ads.filter(|ad| Some(&ad.adapter) == near && !ad.silenced)
+            .filter_map(|ad| ad.content.clone())
+            .collect()
+    }
+
+    /// The machine's service records.
+    pub fn recorded(&self) -> Vec<Recorded> {
+        self.profiles
+            .iter()
+            .map(|profile| profile.record.clone())
+            .collect()
+    }
+
+    /// A phone has a new link, with nothing from the one before.
+    pub fn linked(&mut self, address: Address) {
+        if let Some(phone) = self.phones.get_mut(&address) {
+            phone.linked = true;
+            phone.notified.clear();
+            let ads = self.advertisements.iter_mut();
+            for ad in ads.filter(|ad| ad.adapter == phone.adapter) {
+                ad.silenced |= self.stops_advertising;
+            }
+        }
+    }
+
+    /// A phone is paired: its subscriptions outlive its links.
+    pub fn pair(&mut self, address: Address) {
+        if let Some(phone) = self.phones.get_mut(&address) {
+            phone.paired = true;
+        }
+    }
+
+    /// A phone is about to lose its link, and its subscriptions before that.
+    pub fn leave(&mut self, now: Instant, address: Address, outbox: &mut Outbox) {
+        if self.phones.get(&address).is_some_and(|phone| !phone.paired) {
+            self.unsubscribe_all(now, address, outbox);
+        }
+    }
+
+    /// The next notification a phone got.
+    pub fn next_notified(&mut self, address: Address) -> Option<(Uuid, Vec<u8>)> {
+        self.phones.get_mut(&address)?.notified.pop_front()
+    }
+
+    /// A phone wants notifications, or wants them no more.
+    pub fn subscribe(
+        &mut self,
+        now: Instant,
+        address: Address,
+        characteristic: Uuid,
+        on: bool,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let (_, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
+        if !found.can("notify") {
+            return Err(Denied);
+        }
+        let member = if on {
+            // Every central that begins is told; a switch that is on already is no news.
+            found.subscribers.insert(address).then_some("StartNotify")
+        } else {
+            let was = found.subscribers.remove(&address);
+            (was && found.subscribers.is_empty()).then_some("StopNotify")
+        };
+        let path = found.path.clone();
+        if let Some(member) = member {
+            self.tell(now, &of, &path, member, outbox);
+        }
+        Ok(())
+    }
+
+    pub(super) fn unsubscribe_all(&mut self, now: Instant, address: Address, outbox: &mut Outbox) {
+        let mut stopped = Vec::new();
+        for app in &mut self.applications {
+            for one in &mut app.characteristics {
+                if one.subscribers.remove(&address) && one.subscribers.is_empty() {
+                    stopped.push((app.of.clone(), one.path.clone()));
+                }
+            }
+        }
+        for (of, path) in stopped {
+            self.tell(now, &of, &path, "StopNotify", outbox);
+        }
+    }
+
+    /// A phone writes, with a response or without.
+    pub fn write(
+        &mut self,
+        now: Instant,
+        address: Address,
+        write: Write<'_>,
+        done: oneshot::Sender<Done>,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let Write {
+            characteristic,
+            value,
+            respond,
+        } = write;
+        let (phone, of, found) = self.attribute(address, characteristic).ok_or(Denied)?;
+        let unheeded = found.can("write-without-response");
+        if !found.can("write") && (respond || !unheeded) {
+            return Err(Denied);
+        }
+        let device = ObjectPath::try_from(phone.0).map_err(|_| Denied)?;
+        let options = BTreeMap::from([
+            ("device", Variant::from(device)),
+            ("link", Variant::from("LE")),
+            ("mtu", Variant::from(phone.1)),
+        ]);
+        let at = Owned {
+            path: found.path.clone(),
+            ..of
+        };
+        let message = call(&at, CHARACTERISTIC, "WriteValue").build(&(value, options));
+        // To a characteristic that takes writes without response, the service itself responds to every write.
+        let call = if unheeded || !respond {
+            let _ = done.send(Ok(()));
+            Call::Unheeded
+        } else {
+            Call::Done(done)
+        };
+        self.expect(now, &at.client, call, message, outbox);
+        Ok(())
+    }
+
+    /// A phone connects to a profile; `end` is the program's end of the line.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        address: Address,
+        profile: Uuid,
+        end: &UnixStream,
+        done: oneshot::Sender<Done>,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let phone = self.phones.get(&address).ok_or(Denied)?;
+        let mut profiles = self.profiles.iter();
+        let found = profiles.find(|other| other.record.uuid == profile);
+        let of = found.ok_or(Denied)?.of.clone();
+        let device = ObjectPath::try_from(phone.device.clone()).map_err(|_| Denied)?;
+        let end = OwnedFd::from(end.try_clone().map_err(|_| Denied)?);
+        let message = call(&of, "org.bluez.Profile1", "NewConnection").build(&(
+            device,
+            Fd::from(end),
+            BTreeMap::<&str, Variant<'_>>::new(),
+        ));
+        self.expect(now, &of.client, Call::Done(done), message, outbox);
+        Ok(())
+    }
+
+    /// A linked phone's device and MTU, and the characteristic it means with its owner.
+    fn attribute(
+        &mut self,
+        address: Address,
+        characteristic: Uuid,
+    ) -> Option<((String, u16), Owned, &mut Characteristic)> {
+        let phone = self.phones.get(&address).filter(|phone| phone.linked)?;
+        let apps = self.applications.iter_mut();
+        let near = apps.filter(|app| app.services.is_some() && app.adapter == phone.adapter);
+        for app in near {
+            let mut all = app.characteristics.iter_mut();
+            if let Some(found) = all.find(|one| one.uuid == characteristic) {
+                return Some(((phone.device.clone(), phone.mtu), app.of.clone(), found));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,267 @@
+//! A simulated radio board on a D-Bus of its own, or on the air by a real adapter.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    sync::oneshot,
+    time::{MissedTickBehavior, interval},
+};
+
+use super::{
+    HandAction, Report, SimulatedBoard,
+    air::{self, Air},
+    bluez::{self, Bluez, address::Address, control::Control},
+    hand::Next,
+    neo::Neo,
+    peripheral::Peripheral,
+    run::Outcome,
+    swpp::SwppBoard,
+    turns::{Told, Turns},
+};
+use crate::game::Game;
+
+/// How often the board is looked at. A hand makes a move a second at most.
+const LOOK: Duration = Duration::from_millis(20);
+/// The simulated board's address on a D-Bus of its own.
+pub const ADDRESS: Address = Address([0x02, 0x4E, 0x45, 0x4F, 0x01, 0xA2]);
+
+/// A board that can be put on the air, and the person at it.
+pub trait RadioBoard: Peripheral + 'static {
+    /// What it is told of a game.
+    const TOLD: Told;
+    /// The hand does something.
+    fn order(&mut self, now: Instant, action: HandAction);
+    /// The next thing to be seen.
+    fn look(&mut self) -> Option<Report>;
+    /// The game on it, and whether a move is shown that was not executed yet; nothing while the hands are busy.
+    fn stands(&self) -> Option<(&Game, bool)>;
+}
+
+impl RadioBoard for Neo {
+    // What is done before the game began tells nobody anything: the board knows squares only.
+    const TOLD: Told = Told::Beginning;
+
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
+    }
+}
+
+impl RadioBoard for SwppBoard {
+    const TOLD: Told = Told::Both;
+
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        Some((self.game(), self.shown().is_some()))
+    }
+}
+
+/// What the board is put on.
+pub enum Radio<P: RadioBoard> {
+    /// A D-Bus of its own.
+    Bus {
+        /// The service on it.
+        bluez: Bluez,
+        /// The board.
+        board: bluez::hosted::Hosted<P>,
+    },
+    /// A real adapter; it leaves when this is dropped.
+    Air {
+        /// The board.
+        board: air::Hosted<P>,
+        /// The adapter's name.
+        adapter: String,
+        /// Ends it.
+        stop: Option<oneshot::Sender<()>>,
+    },
+}
+
+impl<P: RadioBoard> Radio<P> {
+    /// Puts a board on a D-Bus of its own, its socket at `link` if that is given.
+    ///
+    /// # Errors
+    /// No bus is to be had.
+    pub fn on_bus(board: P, link: Option<&Path>) -> io::Result<Self> {
+        let bluez = match link {
+            Some(path) => Bluez::start_at(path)?,
+            None => Bluez::start()?,
+        };
+        let board = bluez
+            .host(bluez::ADAPTER, ADDRESS, board)
+            .map_err(|_| io::Error::other("the simulated adapter takes no board"))?;
+        Ok(Self::Bus { bluez, board })
+    }
+
+    /// Puts a board on the air.
+    ///
+    /// # Errors
+    /// The adapter cannot be had.
+    pub async fn on_air(board: P, adapter: &str) -> io::Result<Self> {
+        let board = air::Hosted::new(board);
+        let air = Air::open(Some(adapter), &board).await;
+        let air = air.map_err(io::Error::other)?;
+        let adapter = air.adapter().to_owned();
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            let stopped = async {
+                // Dropped or told: both end it.
+                let _ = stopped.await;
+            };
+            if let Err(error) = air.run(stopped).await {
+                tracing::error!("the simulated board is off the air: {error}");
+            }
+        });
+        Ok(Self::Air {
+            board,
+            adapter,
+            stop: Some(stop),
+        })
+    }
+
+    /// Where the board is to be found: the address of its D-Bus, or its adapter.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Bus { bluez, .. } => bluez.address(),
+            Self::Air { adapter, .. } => format!("on the air by {adapter}"),
+        }
+    }
+
+    /// Does something with the board.
+    pub fn with<R>(&self, action: impl FnOnce(&mut P) -> R) -> R {
+        match self {
+            Self::Bus { board, .. } => board.with(action),
+            Self::Air { board, .. } => board.with(action),
+        }
+    }
+
+    /// The board, where it is on a bus.
+    pub fn board(&self) -> Option<bluez::hosted::Hosted<P>> {
+        match self {
+            Self::Bus { board, .. } => Some(board.clone()),
+            Self::Air { .. } => None,
+        }
+    }
+
+    /// Has the hand do something; the radio's part of it too.
+    pub fn hand(&self, action: HandAction) {
+        if let Self::Bus { bluez, .. } = self {
+            link(&bluez.control(), &action);
+        }
+        self.with(|board| board.order(Instant::now(), action));
+    }
+}
+
+/// A cable that is pulled is a board out of reach here.
+fn link(control: &Control, action: &HandAction) {
+    let done = match action {
+        HandAction::Unplug | HandAction::Off => control.vanish(ADDRESS),
+        HandAction::Plug | HandAction::On { .. } => control.appear(ADDRESS),
+        _ => Ok(()),
+    };
+    if done.is_err() {
+        tracing::debug!("the simulated board is on no adapter");
+    }
+}
+
+impl<P: RadioBoard> Drop for Radio<P> {
+    fn drop(&mut self) {
+        if let Self::Air { stop, .. } = self
+            && let Some(stop) = stop.take()
+        {
+            // It may have ended by itself.
+            let _ = stop.send(());
+        }
+    }
+}
+
+/// Runs a simulation until its input ends, or the game of its player.
+///
+/// # Errors
+/// The output cannot be written.
+pub async fn run<P: RadioBoard>(
+    radio: &Radio<P>,
+    mut turns: Turns,
+    stop: impl AsyncFnOnce() -> io::Result<()>,
+) -> io::Result<Outcome> {
+    let mut output = io::stdout();
+    let stop = stop();
+    tokio::pin!(stop);
+    writeln!(output, "{}", Report::Plugged(radio.place()))?;
+    let mut input = BufReader::new(tokio::io::stdin()).lines();
+    let mut input_open = true;
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            stopped = &mut stop => return stopped.map(|()| Outcome::Done),
+            line = input.next_line(), if input_open => match line? {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => match line.parse::<HandAction>() {
+                    Ok(action) => {
+                        match action {
+                            HandAction::Unplug => writeln!(output, "{}", Report::Unplugged)?,
+                            HandAction::Plug => {
+                                writeln!(output, "{}", Report::Plugged(radio.place()))?;
+                            }
+                            _ => {}
+                        }
+                        radio.hand(action);
+                    }
+                    Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
+                },
+                // A hand that plays by itself needs no orders.
+                None if turns.has_player() => input_open = false,
+                None => return Ok(Outcome::Done),
+            },
+            _ = looks.tick() => {
+                while let Some(report) = radio.with(P::look) {
+                    writeln!(output, "{report}")?;
+                    turns.seen(&report);
+                }
+                if !turns.is_due() {
+                    continue;
+                }
+                let next = radio.with(|board| {
+                    board.stands().map(|(game, shown)| turns.next(game, shown))
+                });
+                match next {
+                    // Not everything that a hand does is to be seen.
+                    Some(Next::Wait) => turns.again(),
+                    Some(Next::Do(action)) => {
+                        radio.hand(action);
+                        turns.again();
+                    }
+                    Some(Next::Done) => {
+                        writeln!(output, "done")?;
+                        return Ok(Outcome::Done);
+                    }
+                    Some(Next::Astray) => {
+                        writeln!(output, "astray")?;
+                        return Ok(Outcome::Astray);
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `boardbridge simulate`: a simulated board on a line or on the radio, its hand led from standard input, a game file, or
+//! by chance; or the `WhitePawn` app.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    sync::mpsc,
+};
+
+use super::{
+    HandAction, Report, SimulatedBoard,
+    citrine::Citrine,
+    hand::{Next, Player},
+    neo::{self, Neo},
+    port::{Happened, Port},
+    radio::{self, Radio, RadioBoard},
+    swpp::{self, Opponent, Place, SwppBoard, WhitePawnApp},
+    turns::{Told, Turns},
+    ucb::Ucb,
+};
+
+/// Orders that may wait for a hand.
+const MAX_ORDERS: usize = 64;
+
+/// The kinds of boards that can be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Novag Citrine.
+    NovagCitrine,
+    /// Novag Universal Chess Board.
+    NovagUcb,
+    /// Miko Neo, on a D-Bus of its own or on a real adapter.
+    MikoNeo,
+    /// A home-made board that speaks the SWPP.
+    SwppBoard,
+    /// The WhitePawn app, which an SWPP board is connected to.
+    WhitepawnApp,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NovagCitrine => "novag-citrine",
+            Self::NovagUcb => "novag-ucb",
+            Self::MikoNeo => "miko-neo",
+            Self::SwppBoard => "swpp-board",
+            Self::WhitepawnApp => "whitepawn-app",
+        })
+    }
+}
+
+/// What to simulate.
+#[derive(Debug)]
+pub struct Settings {
+    /// Which board.
+    pub kind: Kind,
+    /// A name for the pseudo-terminal, or for the socket of a D-Bus.
+    pub link: Option<PathBuf>,
+    /// A TCP address to be found at instead of a pseudo-terminal.
+    pub listen: Option<String>,
+    /// SWPP board: be on the radio, on a D-Bus of its own.
+    pub ble: bool,
+    /// A real Bluetooth adapter to be on the air by.
+    pub adapter: Option<String>,
+    /// How many times shorter the board's limits are than a real one's.
+    pub speed: f64,
+    /// UCB: the "UCB Version".
+    pub position_format: u8,
+    /// How long the hand takes for a move; absent, it executes shown moves only when told to.
+    pub hand_delay: Option<Duration>,
+    /// For random moves.
+    pub seed: u64,
+    /// A hand, or an opponent in the app, that plays by itself.
+    pub player: Option<Player>,
+    /// SWPP board: what it is; its hand and its chances are those given above.
+    pub swpp: swpp::board::Settings,
+    /// App: what it is; its chances are those given above.
+    pub app: swpp::app::Settings,
+    /// App: where its board is.
+    pub place: Place,
+    /// App: the type of the games that its opponent announces.
+    pub game_type: u8,
+}
+
+impl Settings {
+    /// A board of this kind as it usually is, with a hand that waits to be told.
+    pub fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            link: None,
+            listen: None,
+            ble: false,
+            adapter: None,
+            speed: 1.0,
+            position_format: 2,
+            hand_delay: None,
+            seed: 1,
+            player: None,
+            swpp: swpp::board::Settings::default(),
+            app: swpp::app::Settings::default(),
+            place: Place::default(),
+            game_type: swpp::opponent::GAME_TYPE,
+        }
+    }
+
+    /// Whether it is on the radio.
+    fn is_radio(&self) -> bool {
+        match self.kind {
+            Kind::NovagCitrine | Kind::NovagUcb | Kind::WhitepawnApp => false,
+            Kind::MikoNeo => true,
+            Kind::SwppBoard => self.ble || self.adapter.is_some(),
+        }
+    }
+
+    /// Where it would be, for messages.
+    fn place(&self) -> String {
+        if let Some(adapter) = &self.adapter {
+            return adapter.clone();
+        }
+        if let Some(address) = &self.listen {
+            return address.clone();
+        }
+        match &self.link {
+            Some(link) => link.display().to_string(),
+            None if self.is_radio() => "a D-Bus".to_owned(),
+            None => "a pseudo-terminal".to_owned(),
+        }
+    }
+
+    /// What its board is told of a game.
+    fn told(&self) -> Told {
+        match self.kind {
+            Kind::MikoNeo => Neo::TOLD,
+            Kind::SwppBoard => SwppBoard::TOLD,
+            _ => Told::Nothing,
+        }
+    }
+}
+
+/// How a simulation ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The input ended, or the game in the file was played to its end.
+    Done,
+    /// The board left the game in the file.
+    Astray,
+}
+
+/// A board on a line, in software. Nothing for one that is only on the radio, or for the app.
+pub fn board(settings: &Settings) -> Option<Box<dyn SimulatedBoard>> {
+    let Settings {
+        speed,
+        position_format,
+        hand_delay,
+        seed,
+        ..
+    } = *settings;
+    match settings.kind {
+        Kind::NovagCitrine => Some(Box::new(Citrine::new(speed, hand_delay, seed))),
+        Kind::NovagUcb => Some(Box::new(Ucb::new(speed, position_format, hand_delay, seed))),
+        Kind::SwppBoard => Some(Box::new(swpp_board(settings))),
+        Kind::MikoNeo | Kind::WhitepawnApp => None,
+    }
+}
+
+/// A Neo in software.
+pub fn neo(settings: &Settings) -> neo::Settings {
+    neo::Settings {
+        suffix: "1A2".to_owned(),
+        speed: settings.speed,
+        hand_delay: settings.hand_delay,
+        seed: settings.seed,
+        ..neo::Settings::default()
+    }
+}
+
+/// A home-made board in software.
+pub fn swpp_board(settings: &Settings) -> SwppBoard {
+    SwppBoard::new(swpp::board::Settings {
+        hand_delay: settings.hand_delay,
+        seed: settings.seed,
+        ..settings.swpp.clone()
+    })
+}
+
+/// Runs a simulation until its input ends or `stop` returns; that is called once the board is there.
+///
+/// # Errors
+/// The place is not to be had; the words say which.
+pub async fn run(
+    mut settings: Settings,
+    stop: impl AsyncFnOnce() -> io::Result<()>,
+) -> io::Result<Outcome> {
+    let delay = settings.hand_delay.unwrap_or_default();
+    let player = settings.player.take();
+    if settings.kind == Kind::WhitepawnApp {
+        let opponent = player.map(|player| Opponent::new(player, delay, settings.game_type));
+        let app = swpp::app::Settings {
+            seed: settings.seed,
+            ..settings.app
+        };
+        return swpp::call::run(WhitePawnApp::new(app, opponent), settings.place, stop).await;
+    }
+    let turns = Turns::new(player, delay, settings.told());
+    match settings.kind {
+        Kind::MikoNeo => on_the_radio(Neo::new(neo(&settings)), &settings, turns, stop).await,
+        _ if settings.is_radio() => {
+            on_the_radio(swpp_board(&settings), &settings, turns, stop).await
+        }
+        _ => on_a_line(&settings, turns, stop).await,
+    }
+}
+
+/// For `map_err`.
+fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
+    let place = settings.place();
+    let at_address = settings.listen.is_some();
+    move |error| {
+        let words = match error.kind() {
+            ErrorKind::AddrInUse if at_address => format!(
+                "{place} is in use: end the other program there, or take another port; port 0 is any free one"
+            ),
+            ErrorKind::AddrNotAvailable if at_address => {
+                format!("{place} is no address of this machine: 0.0.0.0 is all it has")
+            }
+            ErrorKind::AddrInUse | ErrorKind::AlreadyExists => format!(
+                "{place} is there already: remove it, if no other simulator is running there, or give --link another name"
+            ),
+            ErrorKind::NotFound if !at_address => {
+                format!("{place} cannot be made: the folder is not there")
+            }
+            ErrorKind::PermissionDenied => format!("{place}: this user may not do that there"),
+            _ => format!("{place} is not to be had: {error}"),
+        };
+        io::Error::new(error.kind(), words)
+    }
+}
+
+async fn on_the_radio<P: RadioBoard>(
+    board: P,
+    settings: &Settings,
+    turns: Turns,
+    stop: impl AsyncFnOnce() -> io::Result<()>,
+) -> io::Result<Outcome> {
+    let radio = match &settings.adapter {
+        Some(adapter) => Radio::on_air(board, adapter).await,
+        None => Radio::on_bus(board, settings.link.as_deref()),
+    };
+    radio::run(&radio.map_err(not_to_be_had(settings))?, turns, stop).await
+}
+
+async fn on_a_line(
+    settings: &Settings,
+    mut turns: Turns,
+    stop: impl AsyncFnOnce() -> io::Result<()>,
+) -> io::Result<Outcome> {
+    let Some(board) = board(settings) else {
+        return Ok(Outcome::Done);
+    };
+    let port = match &settings.listen {
+        Some(address) => Port::listening(board, address.as_str()),
+        None => Port::new(board, settings.link.clone()),
+    };
+    let mut port = port.map_err(not_to_be_had(settings))?;
+    let mut output = io::stdout();
+    let stop = stop();
+    tokio::pin!(stop);
+    writeln!(
+        output,
+        "{}",
+        Report::Plugged(port.name().unwrap_or_default())
+    )?;
+    let (orders, mut hand) = mpsc::channel(MAX_ORDERS);
+    let mut input = BufReader::new(tokio::io::stdin()).lines();
+    let mut input_open = true;
+    loop {
+        tokio::select! {
+            // The link to the pseudo-terminal goes with the board.
+            stopped = &mut stop => return stopped.map(|()| Outcome::Done),
+            happened = port.next(&mut hand) => match happened? {
+                Happened::Seen(report) => {
+                    writeln!(output, "{report}")?;
+                    turns.seen(&report);
+                }
+                Happened::HandGone => return Ok(Outcome::Done),
+            },
+            line = input.next_line(), if input_open => match line? {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => match line.parse::<HandAction>() {
+                    // The queue is longer than a person types; an order too many waits here.
+                    Ok(order) => { let _ = orders.send(order).await; }
+                    Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
+                },
+                // A hand that plays by itself needs no orders.
+                None if turns.has_player() => input_open = false,
+                None => return Ok(Outcome::Done),
+            },
+            () = turns.due() => {
+                let board = port.board();
+                match turns.next(board.game(), board.shown().is_some()) {
+                    Next::Wait => {}
+                    Next::Do(action) => { let _ = orders.send(action).await; }
+                    Next::Done => {
+                        writeln!(output, "done")?;
+                        return Ok(Outcome::Done);
+                    }
+                    Next::Astray => {
+                        writeln!(output, "astray")?;
+                        return Ok(Outcome::Astray);
+                    }
+                }
+            }
+        }
+    }
+}

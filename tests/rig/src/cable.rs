@@ -1,0 +1,162 @@
+//! A machine, and a simulated board at the other end of its cable.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    time::{Duration, Instant},
+};
+
+use boardbridge::{
+    board::machine::Machine,
+    driver::{Driver, citrine, ucb},
+    vocabulary::{BoardName, Channel, Command, Event, Snapshot},
+};
+use simulators::{HandAction, Report, SimulatedBoard};
+
+/// How long a machine waits for a correction.
+pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
+
+/// What passes on a cable, or at its ends.
+#[derive(Debug)]
+pub enum Passed<'a> {
+    /// Bytes to the board. They are lost if the cable is unplugged.
+    Written(&'a [u8]),
+    /// Bytes from the board. They are lost if the cable is unplugged.
+    Said(&'a [u8]),
+    /// Something is to be seen on the board.
+    Seen(Report),
+    /// Something has happened, as the machine has it.
+    Happened(Event),
+}
+
+impl fmt::Display for Passed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written(bytes) => write!(f, "> {}", bytes.escape_ascii()),
+            Self::Said(bytes) => write!(f, "< {}", bytes.escape_ascii()),
+            Self::Seen(report) => write!(f, ". {report}"),
+            Self::Happened(event) => write!(f, "* {event}"),
+        }
+    }
+}
+
+/// A machine, a simulated board, and the cable between.
+pub struct Cable {
+    /// The machine.
+    pub machine: Machine,
+    /// The board.
+    pub board: Box<dyn SimulatedBoard>,
+    /// Unplugged, it loses what is sent. Neither end is told by this alone.
+    pub plugged: bool,
+    /// What the board says is kept back until then.
+    pub late: Option<Instant>,
+    under_way: VecDeque<Vec<u8>>,
+}
+
+/// A machine for a Citrine, or for a UCB.
+pub fn novag(is_citrine: bool) -> Machine {
+    let driver: Box<dyn Driver> = if is_citrine {
+        Box::new(citrine::Citrine::new(citrine::Timing::default(), None))
+    } else {
+        let format = ucb::codec::PositionFormat::V2;
+        Box::new(ucb::Ucb::new(ucb::Timing::default(), format))
+    };
+    Machine::new(BoardName::default(), driver, CORRECTION_WAIT)
+}
+
+impl Cable {
+    /// A Citrine, or a UCB, whose hand makes a move that is shown after so long. The machine's link is down.
+    pub fn novag(is_citrine: bool, hand: Duration) -> Self {
+        let board: Box<dyn SimulatedBoard> = if is_citrine {
+            Box::new(simulators::citrine::Citrine::new(1.0, Some(hand), 1))
+        } else {
+            Box::new(simulators::ucb::Ucb::new(1.0, 2, Some(hand), 1))
+        };
+        Self {
+            machine: novag(is_citrine),
+            board,
+            plugged: false,
+            late: None,
+            under_way: VecDeque::new(),
+        }
+    }
+
+    /// Plugs it in, unless it is.
+    pub fn plug(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.plugged, true) {
+            self.machine.link_up(now);
+        }
+    }
+
+    /// Pulls it out, if it is plugged in. What was under way is lost.
+    pub fn unplug(&mut self, now: Instant, why: &str) {
+        if std::mem::take(&mut self.plugged) {
+            self.under_way.clear();
+            self.machine.link_down(now, why.to_owned());
+        }
+    }
+
+    /// Carries bytes both ways, once; whether there were any.
+    pub fn carry(
+        &mut self,
+        now: Instant,
+        mut passed: impl FnMut(&dyn SimulatedBoard, Passed<'_>),
+    ) -> bool {
+        let mut moved = false;
+        while let Some(outgoing) = self.machine.poll_transmit(now) {
+            moved = true;
+            passed(&*self.board, Passed::Written(outgoing.bytes()));
+            if self.plugged {
+                self.board.received(now, outgoing.bytes());
+            }
+        }
+        while let Some(bytes) = self.board.poll_transmit() {
+            moved = true;
+            passed(&*self.board, Passed::Said(&bytes));
+            if self.plugged {
+                self.under_way.push_back(bytes);
+            }
+        }
+        self.late.take_if(|at| *at <= now);
+        while self.late.is_none()
+            && let Some(bytes) = self.under_way.pop_front()
+        {
+            moved = true;
+            self.machine.received(now, Channel::Serial, &bytes);
+        }
+        while let Some(report) = self.board.poll_report() {
+            passed(&*self.board, Passed::Seen(report));
+        }
+        while let Some(event) = self.machine.poll_event() {
+            passed(&*self.board, Passed::Happened(event));
+        }
+        moved
+    }
+
+    /// When something is due next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let next = [self.machine.deadline(), self.board.deadline(), self.late];
+        next.into_iter().flatten().min()
+    }
+
+    /// The time is `now`.
+    pub fn timeout(&mut self, now: Instant) {
+        self.machine.timeout(now);
+        self.board.timeout(now);
+    }
+
+    /// Someone tells the machine something.
+    pub fn command(&mut self, now: Instant, command: Command) {
+        self.machine.command(now, command);
+    }
+
+    /// The hand does something.
+    pub fn hand(&mut self, now: Instant, action: HandAction) {
+        self.board.hand(now, action);
+    }
+
+    /// How the machine stands.
+    pub fn snapshot(&self) -> Snapshot {
+        self.machine.snapshot()
+    }
+}

@@ -1,0 +1,65 @@
+//! A chess program at a machine.
+
+use boardbridge::{
+    game::Game,
+    vocabulary::{ClientId, Command, Occasion, Snapshot},
+};
+use shakmaty::{Move, uci::UciMove};
+
+/// A chess program: what it tells a machine, and what it hears.
+#[derive(Debug)]
+pub struct Program {
+    /// What the machine knows it by.
+    pub client: ClientId,
+    /// The number of the game it stated last.
+    pub number: u64,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self {
+            client: ClientId(1),
+            number: 0,
+        }
+    }
+}
+
+impl Program {
+    /// It states this game.
+    pub fn states(&mut self, game: &Game) -> Command {
+        self.states_on(game, Occasion::default())
+    }
+
+    /// It states this game, of this occasion.
+    pub fn states_on(&mut self, game: &Game, occasion: Occasion) -> Command {
+        self.number += 1;
+        Command::Target {
+            client: self.client,
+            label: "the test".into(),
+            number: self.number,
+            game: Box::new(game.clone()),
+            occasion,
+        }
+    }
+
+    /// It awaits the hand's move, or no longer.
+    pub fn awaits(&self, on: bool) -> Command {
+        let client = self.client;
+        Command::Await { client, on }
+    }
+
+    /// It has taken the hand's move.
+    pub fn answered(&self, answer: UciMove) -> Command {
+        Command::Answered {
+            client: self.client,
+            number: self.number,
+            answer,
+        }
+    }
+
+    /// The hand's move.
+    pub fn answer(&self, snapshot: &Snapshot) -> Option<Move> {
+        let place = snapshot.place(self.client, self.number)?;
+        place.answer.first().copied()
+    }
+}
