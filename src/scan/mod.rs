@@ -170,7 +170,7 @@ pub async fn serial(output: &mut impl Write, look: Look<'_>, names: &mut Names) 
 async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
     writeln!(output, "Asking what is at the serial ports…")?;
     output.flush()?;
-    // Its clones know when it is closed again, which must happen before it is opened at another speed.
+    // Its clones know when it is closed again, which happens before it is opened at another speed.
     let lines = ports.iter().take(MAX_PORTS);
     let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
     let lines: Vec<SerialPort> = lines.collect();
