@@ -32,7 +32,7 @@ impl Machine {
                 client,
                 number,
                 answer,
-            } => self.was_told(client, number, &answer),
+            } => self.was_told(client, number, answer),
             Command::Refuse { client, number } => self.refuses(now, client, number),
             Command::NewGame { client } => self.announces(client),
             Command::Ready { client } if self.claims.has(client) => self.ready(now),
@@ -83,7 +83,7 @@ impl Machine {
         self.admit_waiting();
     }
 
-    fn was_told(&mut self, client: ClientId, number: u64, answer: &UciMove) {
+    fn was_told(&mut self, client: ClientId, number: u64, answer: UciMove) {
         let claim = self.claims.iter().find(|c| c.client == client);
         let played = claim.and_then(|c| answer.to_move(c.game.position()).ok());
         if let Some(m) = played

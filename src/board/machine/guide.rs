@@ -1,9 +1,31 @@
 //! What the hand is to put right.
 
-use shakmaty::{Board, Position};
+use shakmaty::{Board, Move, Position};
 
-use super::{Machine, told::Scene, wood::Wood};
-use crate::{board::held::Certainty, game::is_chess960_castling, vocabulary::Advice};
+use super::{Machine, standing::Standing, told::Scene, wood::Wood};
+use crate::{
+    board::held::Certainty,
+    game::{Game, is_chess960_castling},
+    vocabulary::{Advice, Misplaced},
+};
+
+/// What the hand is to put right: the first of these that holds.
+enum Matter<'a> {
+    /// What the board sees to stand wrong.
+    Misplaced(&'a Misplaced),
+    /// The pieces are to stand so for the step that is followed.
+    Followed(Board),
+    /// By what a board without a list reported, the pieces stand so.
+    Astray(&'a Board),
+    /// By what a board that tells of moves only reported, the pieces stand so.
+    Stray(&'a Board),
+    /// The player has to set this target up.
+    ByHand(&'a Game),
+    /// The pieces stood so when the hand was asked to put them otherwise, and nothing proves that it did.
+    Asked(Board),
+    /// This move was taken back, and stands in the program's game.
+    PutBack(Move),
+}
 
 impl Machine {
     /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
@@ -14,48 +36,78 @@ impl Machine {
 
     /// What stands on the board and what should, where the hand is to put it right.
     pub(super) fn scene(&self) -> Option<Scene> {
-        if !self.contact.is_open() || self.verdict.kings_are_up() && self.is_off() {
-            return None;
-        }
-        if let Some(misplaced) = self.deviation.misplaced() {
-            return Some((misplaced.stands.clone(), misplaced.wanted.clone()));
-        }
         let held = self.held.game();
         let position = held.position().board();
-        let target = self.claims.target();
+        let sure = self.held.certainty() == Certainty::Sure;
+        match self.matter()? {
+            Matter::Misplaced(misplaced) => {
+                Some((misplaced.stands.clone(), misplaced.wanted.clone()))
+            }
+            Matter::Followed(wanted) => {
+                let was = self.was().filter(|_| self.claims.target().is_some());
+                Some((was?.into(), wanted))
+            }
+            Matter::Astray(astray) => Some((astray.clone().into(), self.held.nearest(astray))),
+            Matter::Stray(stray) => Some((stray.clone().into(), position.clone())),
+            Matter::ByHand(target) => {
+                Some((self.picture()?.into(), target.position().board().clone()))
+            }
+            Matter::Asked(was) => {
+                // A move that was shown since comes after that.
+                let wanted = match self.held.unconfirmed() {
+                    Some(_) => self.before_last(),
+                    None => position.clone(),
+                };
+                Some((was.into(), wanted)).filter(|_| sure && self.goes_on())
+            }
+            Matter::PutBack(made) => {
+                let mut after = held.position().clone();
+                after.play_unchecked(made);
+                Some((position.clone().into(), after.board().clone())).filter(|_| sure)
+            }
+        }
+    }
+
+    fn matter(&self) -> Option<Matter<'_>> {
+        match self.standing() {
+            Standing::Away => return None,
+            Standing::KingsUp if self.is_off() => return None,
+            _ => {}
+        }
+        if let Some(misplaced) = self.deviation.misplaced() {
+            return Some(Matter::Misplaced(misplaced));
+        }
         let followed = self.errand.followed_step();
         if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
-            return Some((self.was()?.into(), wanted)).filter(|_| target.is_some());
+            return Some(Matter::Followed(wanted));
         }
-        // The board is about to be led elsewhere: what was to be put right for a game that was left is told to nobody.
-        let goes_on = target.is_none_or(|t| t.continues(held) || held.continues(t));
-        if let Some(astray) = self.held.astray().filter(|_| goes_on) {
-            let wanted = self.held.nearest(astray);
-            return Some((astray.clone().into(), wanted));
+        if let Some(astray) = self.held.astray().filter(|_| self.goes_on()) {
+            return Some(Matter::Astray(astray));
         }
-        if let Some(stray) = self.deviation.stray().filter(|_| goes_on) {
-            return Some((stray.clone().into(), position.clone()));
+        if let Some(stray) = self.deviation.stray().filter(|_| self.goes_on()) {
+            return Some(Matter::Stray(stray));
         }
-        let target = target?;
-        let sure = self.held.certainty() == Certainty::Sure;
+        let target = self.claims.target()?;
         if self.course.is_by_hand() {
-            return Some((self.picture()?.into(), target.position().board().clone()));
+            return Some(Matter::ByHand(target));
         }
         // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
+        let position = self.held.game().position().board();
         if let Some(was) = self.was().filter(|was| was != position) {
-            // A move that was shown since comes after that.
-            let wanted = match self.held.unconfirmed() {
-                Some(_) => self.before_last(),
-                None => position.clone(),
-            };
-            return Some((was.into(), wanted)).filter(|_| sure && goes_on);
+            return Some(Matter::Asked(was));
         }
-        if let Advice::PutBack { made, .. } = self.advice() {
-            let mut after = self.held.game().position().clone();
-            after.play_unchecked(made);
-            return Some((position.clone().into(), after.board().clone())).filter(|_| sure);
+        match self.advice() {
+            Advice::PutBack { made, .. } => Some(Matter::PutBack(made)),
+            _ => None,
         }
-        None
+    }
+
+    /// Whether the target is of the game on the board. Otherwise the board is about to be led elsewhere, and what was to be
+    /// put right for a game that was left is not told.
+    fn goes_on(&self) -> bool {
+        let held = self.held.game();
+        let target = self.claims.target();
+        target.is_none_or(|t| t.continues(held) || held.continues(t))
     }
 
     /// The pieces before the last move of the game on the board.

@@ -179,48 +179,52 @@ impl Neo {
                 }
             }
             Motion::Ready => {
-                if self.is_disturbed() || self.leftover.has_path() {
-                    self.task = Some(Task::Drive(driving));
-                    return;
-                }
-                let standing = self.recogniser.standing();
-                let plan = if driving.forward {
-                    motor::forward(standing, &self.parking, driving.m, driving.mover)
-                } else {
-                    motor::back(standing, &self.parking, driving.m, driving.mover)
-                };
-                // What the hand took off comes back when all is taken back: perhaps on another square.
-                let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
-                let next = plan
-                    .into_iter()
-                    .find(|action| driving.forward || !by_hand(action));
-                match next {
-                    None => return self.driven(&driving),
-                    Some(Action::Carry(carry)) => {
-                        self.paths = self.paths.wrapping_add(1);
-                        let number = self.paths;
-                        self.outbox
-                            .push(codec::path(&carry.path), Part::Path(number));
-                        let dim = match carry.from {
-                            Place::Square(square) => self.reads_empty(square),
-                            Place::Slot(_) => false,
-                        };
-                        driving.motion = Motion::Moving {
-                            carry,
-                            number,
-                            dim,
-                            crossed: false,
-                            due: None,
-                        };
-                    }
-                    Some(action) => {
-                        self.ask(&action);
-                        driving.motion = Motion::Asking(action);
+                if !self.is_disturbed() && !self.leftover.has_path() {
+                    match self.next_motion(&driving) {
+                        Some(motion) => driving.motion = motion,
+                        None => return self.driven(&driving),
                     }
                 }
             }
         }
         self.task = Some(Task::Drive(driving));
+    }
+
+    /// The next action of a step, begun. `None` if nothing is left to do.
+    fn next_motion(&mut self, driving: &Driving) -> Option<Motion> {
+        let standing = self.recogniser.standing();
+        let plan = if driving.forward {
+            motor::forward(standing, &self.parking, driving.m, driving.mover)
+        } else {
+            motor::back(standing, &self.parking, driving.m, driving.mover)
+        };
+        // What the hand took off comes back when all is taken back: perhaps on another square.
+        let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
+        let next = plan
+            .into_iter()
+            .find(|action| driving.forward || !by_hand(action));
+        let carry = match next? {
+            Action::Carry(carry) => carry,
+            action => {
+                self.ask(&action);
+                return Some(Motion::Asking(action));
+            }
+        };
+        self.paths = self.paths.wrapping_add(1);
+        let number = self.paths;
+        self.outbox
+            .push(codec::path(&carry.path), Part::Path(number));
+        let dim = match carry.from {
+            Place::Square(square) => self.reads_empty(square),
+            Place::Slot(_) => false,
+        };
+        Some(Motion::Moving {
+            carry,
+            number,
+            dim,
+            crossed: false,
+            due: None,
+        })
     }
 
     /// Whether a square that holds a piece reads empty, as far as its reading is known.
