@@ -16,11 +16,12 @@ use boardbridge::{
     game::Game,
     vocabulary::{Advice, Channel, ClientId, Command, Snapshot},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 use rig::{
     cable::{Cable, Passed, novag},
     clock::{Clocked, log},
     game::ours,
+    histories::histories,
     program::Program,
 };
 use shakmaty::{Move, Position, uci::UciMove};
@@ -524,17 +525,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500),
-        max_shrink_iters: 2000,
-        failure_persistence: None,
-        // The same histories each time; PROPTEST_RNG_SEED and PROPTEST_CASES explore others.
-        rng_seed: std::env::var("PROPTEST_RNG_SEED")
-            .ok()
-            .and_then(|seed| seed.parse().ok())
-            .map_or(RngSeed::Fixed(64), RngSeed::Fixed),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(histories(500))]
 
     #[test]
     fn a_citrine_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..40)) {

@@ -22,11 +22,12 @@ use boardbridge::{
     vocabulary::{BoardName, Channel, ClientId, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 use rig::{
     cable::{CORRECTION_WAIT, Cable},
     clock::{self, Clocked},
     game::ours,
+    histories::histories,
 };
 use shakmaty::Position;
 use simulators::{HandAction, SimulatedBoard};
@@ -258,6 +259,10 @@ impl Clocked for World {
         }
         self.session.timeout(now);
     }
+
+    fn story(&self) -> String {
+        self.acts.clone()
+    }
 }
 
 impl World {
@@ -479,17 +484,7 @@ fn run(citrines: [bool; 2], white: Side, is_far: bool, acts: &[(Side, Act)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200),
-        max_shrink_iters: 2000,
-        failure_persistence: None,
-        // The same histories each time; PROPTEST_RNG_SEED and PROPTEST_CASES explore others.
-        rng_seed: std::env::var("PROPTEST_RNG_SEED")
-            .ok()
-            .and_then(|seed| seed.parse().ok())
-            .map_or(RngSeed::Fixed(64), RngSeed::Fixed),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(histories(200))]
 
     #[test]
     fn two_citrines_end_up_in_one_game(

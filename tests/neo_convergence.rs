@@ -22,12 +22,17 @@ use boardbridge::{
     guidance::{Action, in_words, name},
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Misplaced, Occasion, Outcome, Outgoing, Request, Snapshot,
+        Misplaced, Outcome, Outgoing, Request, Snapshot,
     },
 };
-use proptest::{prelude::*, test_runner::RngSeed};
-use rig::game::{ours, simulated};
+use proptest::prelude::*;
 use rig::noise::{Habits, Promoting, Style, gesture};
+use rig::{
+    clock::{Clocked, log},
+    game::{ours, simulated},
+    histories::histories,
+    program::Program,
+};
 use shakmaty::{Bitboard, Board, Color, Move, Piece, Position, Role, Square, uci::UciMove};
 use simulators::{
     HandAction, Report,
@@ -70,7 +75,7 @@ struct World {
     /// When the hand last touched a piece.
     touched: Option<Instant>,
     target: Game,
-    number: u64,
+    program: Program,
     /// What the program wrote, subscribed to and read.
     asked: Vec<String>,
     reports: Vec<String>,
@@ -82,109 +87,9 @@ struct World {
     invented: Vec<String>,
 }
 
-impl World {
-    fn with(driver: DriverSettings, board: Settings) -> Self {
-        let machine = Machine::new(
-            BoardName::default(),
-            Box::new(Driver::new(driver)),
-            Duration::from_secs(3),
-        );
-        let began = Instant::now();
-        Self {
-            machine,
-            neo: Neo::new(board),
-            began,
-            now: began,
-            linked: false,
-            reopens: None,
-            air: VecDeque::new(),
-            refuses: 0,
-            touched: None,
-            target: Game::standard(),
-            number: 0,
-            asked: Vec::new(),
-            reports: Vec::new(),
-            events: Vec::new(),
-            faults: Vec::new(),
-            intended: Vec::new(),
-            invented: Vec::new(),
-        }
-    }
-
-    /// A board whose game has begun: the program follows the start position and awaits the hand.
-    fn begun() -> Self {
-        Self::at("")
-    }
-
-    /// The same, with these moves made.
-    fn at(moves: &str) -> Self {
-        Self::at_with(moves, DriverSettings::default(), Settings::default())
-    }
-
-    fn at_with(moves: &str, driver: DriverSettings, board: Settings) -> Self {
-        let mut world = Self::with(driver, board);
-        world.neo.found(simulated(&game(moves)));
-        world.link();
-        world.follows(moves);
-        world.awaits(true);
-        world.pass(Duration::from_secs(10));
-        world.stands(moves);
-        world
-    }
-
-    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
-    fn log(&self, what: impl FnOnce() -> String) {
-        if std::env::var_os("CONVERGENCE_LOG").is_some() {
-            let at = (self.now - self.began).as_secs_f64();
-            eprintln!("{at:9.3} {}", what());
-        }
-    }
-
-    fn command(&mut self, command: Command) {
-        self.machine.command(self.now, command);
-        self.carry();
-    }
-
-    fn state(&mut self) {
-        self.number += 1;
-        self.command(Command::Target {
-            client: CLIENT,
-            label: "the test".into(),
-            number: self.number,
-            game: Box::new(self.target.clone()),
-            occasion: Occasion::default(),
-        });
-    }
-
-    fn awaits(&mut self, on: bool) {
-        self.command(Command::Await { client: CLIENT, on });
-    }
-
-    /// The program follows this game from now on.
-    fn follows(&mut self, moves: &str) {
-        self.target = game(moves);
-        self.state();
-    }
-
-    fn link(&mut self) {
-        self.reopens = None;
-        if !self.linked {
-            self.linked = true;
-            self.neo.connected(self.now);
-            self.machine.link_up(self.now);
-            self.carry();
-        }
-    }
-
-    fn unlink(&mut self) {
-        self.reopens = None;
-        if self.linked {
-            self.linked = false;
-            self.air.clear();
-            self.neo.disconnected(self.now);
-            self.machine.link_down(self.now, "out of reach".to_owned());
-            self.carry();
-        }
+impl Clocked for World {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
     }
 
     /// Carries everything both ways that is due.
@@ -235,6 +140,127 @@ impl World {
             if !moved {
                 return;
             }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let next = [
+            self.machine.deadline(),
+            self.neo.deadline(),
+            self.air.front().map(|first| first.at),
+            self.reopens,
+        ];
+        next.into_iter().flatten().min()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if self.reopens.is_some_and(|at| at <= now) {
+            self.link();
+        }
+        self.neo.timeout(now);
+        self.carry();
+        self.machine.timeout(now);
+    }
+
+    fn story(&self) -> String {
+        Self::story(self)
+    }
+}
+
+impl World {
+    fn with(driver: DriverSettings, board: Settings) -> Self {
+        let machine = Machine::new(
+            BoardName::default(),
+            Box::new(Driver::new(driver)),
+            Duration::from_secs(3),
+        );
+        let began = Instant::now();
+        Self {
+            machine,
+            neo: Neo::new(board),
+            began,
+            now: began,
+            linked: false,
+            reopens: None,
+            air: VecDeque::new(),
+            refuses: 0,
+            touched: None,
+            target: Game::standard(),
+            program: Program::default(),
+            asked: Vec::new(),
+            reports: Vec::new(),
+            events: Vec::new(),
+            faults: Vec::new(),
+            intended: Vec::new(),
+            invented: Vec::new(),
+        }
+    }
+
+    /// A board whose game has begun: the program follows the start position and awaits the hand.
+    fn begun() -> Self {
+        Self::at("")
+    }
+
+    /// The same, with these moves made.
+    fn at(moves: &str) -> Self {
+        Self::at_with(moves, DriverSettings::default(), Settings::default())
+    }
+
+    fn at_with(moves: &str, driver: DriverSettings, board: Settings) -> Self {
+        let mut world = Self::with(driver, board);
+        world.neo.found(simulated(&game(moves)));
+        world.link();
+        world.follows(moves);
+        world.awaits(true);
+        world.pass(Duration::from_secs(10));
+        world.stands(moves);
+        world
+    }
+
+    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
+    fn log(&self, what: impl FnOnce() -> String) {
+        log("CONVERGENCE_LOG", self.now - self.began, what);
+    }
+
+    fn command(&mut self, command: Command) {
+        self.machine.command(self.now, command);
+        self.carry();
+    }
+
+    fn state(&mut self) {
+        let command = self.program.states(&self.target);
+        self.command(command);
+    }
+
+    fn awaits(&mut self, on: bool) {
+        let command = self.program.awaits(on);
+        self.command(command);
+    }
+
+    /// The program follows this game from now on.
+    fn follows(&mut self, moves: &str) {
+        self.target = game(moves);
+        self.state();
+    }
+
+    fn link(&mut self) {
+        self.reopens = None;
+        if !self.linked {
+            self.linked = true;
+            self.neo.connected(self.now);
+            self.machine.link_up(self.now);
+            self.carry();
+        }
+    }
+
+    fn unlink(&mut self) {
+        self.reopens = None;
+        if self.linked {
+            self.linked = false;
+            self.air.clear();
+            self.neo.disconnected(self.now);
+            self.machine.link_down(self.now, "out of reach".to_owned());
+            self.carry();
         }
     }
 
@@ -300,49 +326,6 @@ impl World {
         });
         self.log(|| format!("> {}", self.asked.last().unwrap()));
         true
-    }
-
-    fn pass(&mut self, time: Duration) {
-        self.until(time, |_| false);
-    }
-
-    /// Lets time pass until this is so. Whether it came so.
-    fn until(&mut self, time: Duration, so: impl Fn(&Self) -> bool) -> bool {
-        let end = self.now + time;
-        for _ in 0..20_000 {
-            self.carry();
-            if so(self) {
-                return true;
-            }
-            let next = [
-                self.machine.deadline(),
-                self.neo.deadline(),
-                self.air.front().map(|first| first.at),
-                self.reopens,
-            ];
-            match next.into_iter().flatten().min().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    if self.reopens.is_some_and(|at| at <= self.now) {
-                        self.link();
-                    }
-                    self.neo.timeout(self.now);
-                    self.carry();
-                    self.machine.timeout(self.now);
-                }
-                None => {
-                    self.now = end;
-                    return false;
-                }
-            }
-        }
-        panic!(
-            "time does not pass, a deadline comes again and again: {:?}, {:?}, now {:?}, {:?}",
-            self.machine.deadline(),
-            self.neo.deadline(),
-            self.now,
-            self.asked
-        );
     }
 
     fn comes(&mut self, so: impl Fn(&Self) -> bool, what: &str) {
@@ -428,15 +411,11 @@ impl World {
 
     /// The answer, as a program would take it.
     fn take_answer(&mut self) -> Option<String> {
-        let snapshot = self.snapshot();
-        let m = *snapshot.place(CLIENT, self.number)?.answer.first()?;
+        let m = self.program.answer(&self.snapshot())?;
         assert!(self.target.position().is_legal(m), "illegal: {m:?}");
         self.target.push(m);
-        self.command(Command::Answered {
-            client: CLIENT,
-            number: self.number,
-            answer: uci(m),
-        });
+        let command = self.program.answered(uci(m));
+        self.command(command);
         Some(uci(m).to_string())
     }
 
@@ -1247,25 +1226,14 @@ impl World {
             self.knows();
             self.hand(HandAction::Move(uci(m)));
             self.pass(LONG);
-            let snapshot = self.snapshot();
-            let place = snapshot.place(CLIENT, self.number).unwrap();
-            assert_eq!(place.answer.first(), Some(&m), "{}\n{acts:?}", self.story());
+            let answer = self.program.answer(&self.snapshot());
+            assert_eq!(answer, Some(m), "{}\n{acts:?}", self.story());
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200),
-        max_shrink_iters: 2000,
-        failure_persistence: None,
-        // The same histories each time; PROPTEST_RNG_SEED and PROPTEST_CASES explore others.
-        rng_seed: std::env::var("PROPTEST_RNG_SEED")
-            .ok()
-            .and_then(|seed| seed.parse().ok())
-            .map_or(RngSeed::Fixed(64), RngSeed::Fixed),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(histories(200))]
 
     #[test]
     fn a_neo_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..30)) {

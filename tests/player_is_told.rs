@@ -19,13 +19,14 @@ use boardbridge::{
     guidance::{Action, in_words},
     vocabulary::{
         Advice, BoardKind, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Occasion, Snapshot,
+        Snapshot,
     },
 };
 use figment::{
     Figment,
     providers::{Format, Toml},
 };
+use rig::{clock::Clocked, program::Program};
 use shakmaty::Square;
 
 const CLIENT: ClientId = ClientId(1);
@@ -37,7 +38,7 @@ const FOOLS_MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
 struct Rig {
     machine: Machine,
     now: Instant,
-    number: u64,
+    program: Program,
     events: Vec<Event>,
 }
 
@@ -51,6 +52,36 @@ fn endgame() -> Game {
     Game::from_fen(ENDGAME).unwrap()
 }
 
+impl Clocked for Rig {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(event) = self.machine.poll_event() {
+                self.events.push(event);
+                moved = true;
+            }
+            while self.machine.poll_transmit(self.now).is_some() {
+                moved = true;
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.machine.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.machine.timeout(now);
+    }
+}
+
 impl Rig {
     fn new(kind: &str) -> Self {
         let keys = Toml::string(&format!("kind = \"{kind}\""));
@@ -59,7 +90,7 @@ impl Rig {
         let mut rig = Self {
             machine: Machine::new(BoardName::default(), registry::driver(&board), wait),
             now: Instant::now(),
-            number: 0,
+            program: Program::default(),
             events: Vec::new(),
         };
         rig.machine.link_up(rig.now);
@@ -97,31 +128,9 @@ impl Rig {
         rig
     }
 
-    fn carry(&mut self) {
-        loop {
-            let mut moved = false;
-            while let Some(event) = self.machine.poll_event() {
-                self.events.push(event);
-                moved = true;
-            }
-            while self.machine.poll_transmit(self.now).is_some() {
-                moved = true;
-            }
-            if !moved {
-                return;
-            }
-        }
-    }
-
     fn waits(&mut self, seconds: u64) {
-        let until = self.now + Duration::from_secs(seconds);
-        while let Some(at) = self.machine.deadline().filter(|at| *at <= until) {
-            self.now = at.max(self.now);
-            self.machine.timeout(self.now);
-            self.carry();
-        }
-        self.now = until;
-        self.machine.timeout(until);
+        self.pass(Duration::from_secs(seconds));
+        self.machine.timeout(self.now);
         self.carry();
     }
 
@@ -137,26 +146,13 @@ impl Rig {
     }
 
     fn follows(&mut self, game: Game) {
-        self.number += 1;
-        self.says(Command::Target {
-            client: CLIENT,
-            label: "the test".into(),
-            number: self.number,
-            game: Box::new(game),
-            occasion: Occasion::default(),
-        });
-        self.says(Command::Await {
-            client: CLIENT,
-            on: true,
-        });
+        let (target, awaits) = (self.program.states(&game), self.program.awaits(true));
+        self.says(target);
+        self.says(awaits);
     }
 
     fn takes(&mut self, answer: &str) {
-        self.says(Command::Answered {
-            client: CLIENT,
-            number: self.number,
-            answer: answer.parse().unwrap(),
-        });
+        self.says(self.program.answered(answer.parse().unwrap()));
     }
 
     /// The hand plays both sides of a game from its start, a move a second, in the board's words.

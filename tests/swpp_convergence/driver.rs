@@ -14,7 +14,11 @@ use boardbridge::{
 };
 use fastrand::Rng;
 use proptest::prelude::*;
-use rig::game::ours;
+use rig::{
+    clock::{Clocked, log},
+    game::ours,
+    program::Program,
+};
 use shakmaty::{Chess, Color, Move, Position, Role};
 use simulators::{
     HandAction, Report, SimulatedBoard,
@@ -235,7 +239,7 @@ pub struct World {
     unsaid: bool,
     target: Game,
     occasion: Occasion,
-    number: u64,
+    program: Program,
     wire: Wire,
     /// The side that the hand plays, by the program's last word.
     hand: Option<Color>,
@@ -247,6 +251,63 @@ pub struct World {
     told: Vec<Move>,
     /// Ends of games that a program or the rules have made.
     ends: Vec<char>,
+}
+
+impl Clocked for World {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    /// What is said goes on its way at once.
+    fn carry(&mut self) {}
+
+    fn deadline(&self) -> Option<Instant> {
+        [
+            self.machine.deadline(),
+            SimulatedBoard::deadline(&self.board),
+            self.to_board.deadline(),
+            self.from_board.deadline(),
+            self.outcomes.iter().map(|(at, ..)| *at).min(),
+            self.notice,
+            self.anew,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn timeout(&mut self, _now: Instant) {
+        if self.notice.take_if(|at| *at <= self.now).is_some() {
+            self.link_down();
+        }
+        if self.anew.take_if(|at| *at <= self.now).is_some() {
+            self.plug();
+        }
+        if self.machine.deadline().is_some_and(|at| at <= self.now) {
+            self.machine.timeout(self.now);
+        }
+        self.pump();
+        if SimulatedBoard::deadline(&self.board).is_some_and(|at| at <= self.now) {
+            SimulatedBoard::timeout(&mut self.board, self.now);
+            self.board_speaks(|_| Said::Answer);
+            self.look(false);
+        }
+        for (at, channel, outcome) in std::mem::take(&mut self.outcomes) {
+            if at <= self.now {
+                self.machine.answered(self.now, channel, outcome);
+            } else {
+                self.outcomes.push((at, channel, outcome));
+            }
+        }
+        self.pump();
+        if let Some(piece) = self.to_board.poll(self.now) {
+            self.board_hears(&piece.bytes, piece.ends);
+        }
+        let began = self.from_board.is_in_the_middle();
+        if let Some(piece) = self.from_board.poll(self.now) {
+            self.machine_hears(&piece.bytes, piece.ends, began);
+        }
+    }
 }
 
 impl World {
@@ -306,7 +367,7 @@ impl World {
             unsaid: false,
             target: Game::standard(),
             occasion: Occasion::default(),
-            number: 0,
+            program: Program::default(),
             wire: Wire::default(),
             hand: None,
             followed: false,
@@ -368,10 +429,10 @@ impl World {
 
     /// With `SWPP_LOG` set, what happens is told on the standard error.
     fn log(&self, what: &str) {
-        if std::env::var_os("SWPP_LOG").is_some() {
-            let at = (self.now - self.start).as_secs_f64();
-            eprintln!("{at:9.3} {}{what}", if self.followed { "" } else { "? " });
-        }
+        let doubt = if self.followed { "" } else { "? " };
+        log("SWPP_LOG", self.now - self.start, || {
+            format!("{doubt}{what}")
+        });
     }
 
     fn command(&mut self, command: Command) {
@@ -385,19 +446,13 @@ impl World {
     }
 
     fn state(&mut self) {
-        self.number += 1;
         let game = if self.setup.by_fen {
             Game::from_fen(&self.target.fen().to_string()).unwrap()
         } else {
             self.target.clone()
         };
-        self.command(Command::Target {
-            client: CLIENT,
-            label: "the test".into(),
-            number: self.number,
-            game: Box::new(game),
-            occasion: self.occasion,
-        });
+        let command = self.program.states_on(&game, self.occasion);
+        self.command(command);
     }
 
     /// The program's game is another now. A move that the hand has made meanwhile crosses that.
@@ -774,73 +829,6 @@ impl World {
         }
     }
 
-    /// The earliest thing that is due.
-    fn due(&self) -> Option<Instant> {
-        [
-            self.machine.deadline(),
-            SimulatedBoard::deadline(&self.board),
-            self.to_board.deadline(),
-            self.from_board.deadline(),
-            self.outcomes.iter().map(|(at, ..)| *at).min(),
-            self.notice,
-            self.anew,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
-    }
-
-    /// Everything that is due now.
-    fn tick(&mut self) {
-        if self.notice.take_if(|at| *at <= self.now).is_some() {
-            self.link_down();
-        }
-        if self.anew.take_if(|at| *at <= self.now).is_some() {
-            self.plug();
-        }
-        if self.machine.deadline().is_some_and(|at| at <= self.now) {
-            self.machine.timeout(self.now);
-        }
-        self.pump();
-        if SimulatedBoard::deadline(&self.board).is_some_and(|at| at <= self.now) {
-            SimulatedBoard::timeout(&mut self.board, self.now);
-            self.board_speaks(|_| Said::Answer);
-            self.look(false);
-        }
-        for (at, channel, outcome) in std::mem::take(&mut self.outcomes) {
-            if at <= self.now {
-                self.machine.answered(self.now, channel, outcome);
-            } else {
-                self.outcomes.push((at, channel, outcome));
-            }
-        }
-        self.pump();
-        if let Some(piece) = self.to_board.poll(self.now) {
-            self.board_hears(&piece.bytes, piece.ends);
-        }
-        let began = self.from_board.is_in_the_middle();
-        if let Some(piece) = self.from_board.poll(self.now) {
-            self.machine_hears(&piece.bytes, piece.ends, began);
-        }
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        for _ in 0..100_000 {
-            match self.due().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    self.tick();
-                }
-                None => {
-                    self.now = end;
-                    return;
-                }
-            }
-        }
-        panic!("time does not pass: a deadline comes again and again");
-    }
-
     fn link_down(&mut self) {
         self.machine
             .link_down(self.now, "the cable came off".to_owned());
@@ -858,11 +846,7 @@ impl World {
 
     /// The hand's answer, as a program would take it. Whether there was one.
     fn take_answer(&mut self) -> bool {
-        let snapshot = self.snapshot();
-        let Some(place) = snapshot.place(CLIENT, self.number) else {
-            return false;
-        };
-        let Some(&m) = place.answer.first() else {
+        let Some(m) = self.program.answer(&self.snapshot()) else {
             return false;
         };
         assert!(
@@ -877,13 +861,10 @@ impl World {
         );
         self.told.remove(at.unwrap());
         self.target.push(m);
-        self.command(Command::Answered {
-            client: CLIENT,
-            number: self.number,
-            answer: uci(m),
-        });
+        let command = self.program.answered(uci(m));
+        self.command(command);
         let snapshot = self.snapshot();
-        let place = snapshot.place(CLIENT, self.number).unwrap();
+        let place = snapshot.place(CLIENT, self.program.number).unwrap();
         assert!(place.answer.is_empty(), "{m:?} is an answer twice");
         true
     }
@@ -967,10 +948,7 @@ impl World {
             }
             Act::GuiLeaves => self.command(Command::Release { client: CLIENT }),
             Act::Await(true) => self.awaits(),
-            Act::Await(false) => self.command(Command::Await {
-                client: CLIENT,
-                on: false,
-            }),
+            Act::Await(false) => self.command(self.program.awaits(false)),
             Act::HandMoves(n) => {
                 if let Some(m) = Self::pick(&ours(self.board.game()), n) {
                     self.hand_moves(m);
@@ -1261,10 +1239,7 @@ impl World {
 
     fn awaits(&mut self) {
         self.hand = self.occasion.beginning(self.target.turn()).hand;
-        self.command(Command::Await {
-            client: CLIENT,
-            on: true,
-        });
+        self.command(self.program.awaits(true));
     }
 }
 

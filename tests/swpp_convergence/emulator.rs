@@ -8,23 +8,21 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::machine::Machine,
-    driver::{
-        Driver, citrine,
-        swpp::{MOVE_WAIT, Swpp, Way},
-        ucb,
-    },
+    driver::swpp::{MOVE_WAIT, Swpp, Way},
     game::{Game, uci},
     vocabulary::{Advice, BoardName, Channel},
 };
 use fastrand::Rng;
 use proptest::prelude::*;
-use rig::game::ours;
+use rig::{
+    cable::{CORRECTION_WAIT, novag, novag_board},
+    clock::{Clocked, log},
+    game::ours,
+};
 use shakmaty::{Move, Position};
 use simulators::{
     HandAction, SimulatedBoard,
-    citrine::Citrine,
     swpp::{NewGame, Order, Seen, WhitePawnApp, app::Settings},
-    ucb::Ucb,
 };
 
 use crate::{
@@ -154,89 +152,12 @@ fn written(m: Move) -> String {
     format!("MB{text:>5}")
 }
 
-impl World {
-    pub fn new(setup: Setup) -> Self {
-        let citrine = setup.citrine;
-        let hand = Some(Duration::from_millis(700));
-        let (driver, board): (Box<dyn Driver>, Box<dyn SimulatedBoard>) = if setup.citrine {
-            (
-                Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
-                Box::new(Citrine::new(1.0, hand, 1)),
-            )
-        } else {
-            let format = ucb::codec::PositionFormat::V2;
-            (
-                Box::new(ucb::Ucb::new(ucb::Timing::default(), format)),
-                Box::new(Ucb::new(1.0, 2, hand, 1)),
-            )
-        };
-        let now = Instant::now();
-        let manner = Manner {
-            delay: setup.delay,
-            pieces: true,
-        };
-        let wait = Duration::from_secs(3);
-        let mut machine = Machine::new(BoardName::default(), driver, wait);
-        machine.link_up(now);
-        let middle = setup.chain.then(|| {
-            let driver = Box::new(Swpp::new(Way::Stream, MOVE_WAIT));
-            let mut machine = Machine::new(BoardName::default(), driver, wait);
-            machine.link_up(now);
-            Middle {
-                desk: Desk::new(machine, manner, setup.seed ^ 1),
-                to: Pipe::new(manner),
-                plugged: true,
-            }
-        });
-        let mut desk = Desk::new(machine, manner, setup.seed ^ 2);
-        if middle.is_some() {
-            desk.connected();
-        }
-        let mut world = Self {
-            start: now,
-            now,
-            app: WhitePawnApp::new(Settings::default(), None),
-            from_app: Pipe::new(manner),
-            connected: false,
-            middle,
-            desk,
-            board,
-            plugged: true,
-            random: Rng::with_seed(setup.seed),
-            agreed: false,
-            announcing: 0,
-            crossed: false,
-            citrine,
-            began: None,
-            expected: Vec::new(),
-            made: Vec::new(),
-            told: 0,
-        };
-        world.connect();
-        world.pass(Duration::from_secs(2));
-        world
+impl Clocked for World {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
     }
 
-    fn log(&self, what: &str) {
-        if std::env::var_os("SWPP_LOG").is_some() {
-            let at = (self.now - self.start).as_secs_f64();
-            eprintln!("{at:9.3} {}{what}", if self.agreed { "" } else { "? " });
-        }
-    }
-
-    /// The desk that the app talks to.
-    fn front(&mut self) -> &mut Desk {
-        match &mut self.middle {
-            Some(middle) => &mut middle.desk,
-            None => &mut self.desk,
-        }
-    }
-
-    fn moves_come(&mut self) -> bool {
-        self.front().tells_moves()
-    }
-
-    fn pump(&mut self) {
+    fn carry(&mut self) {
         loop {
             let mut moved = false;
             while let Some(outgoing) = self.desk.machine.poll_transmit(self.now) {
@@ -277,7 +198,7 @@ impl World {
         }
     }
 
-    fn due(&self) -> Option<Instant> {
+    fn deadline(&self) -> Option<Instant> {
         let middle = self.middle.as_ref();
         let middle = middle.map(|m| [m.desk.due(), m.desk.out.deadline(), m.to.deadline()]);
         [
@@ -293,9 +214,8 @@ impl World {
         .min()
     }
 
-    fn tick(&mut self) {
-        let now = self.now;
-        self.pump();
+    fn timeout(&mut self, now: Instant) {
+        self.carry();
         if self.app.deadline().is_some_and(|at| at <= now) {
             self.app.timeout(now);
         }
@@ -315,7 +235,7 @@ impl World {
             }
         }
         self.account();
-        self.pump();
+        self.carry();
         if let Some(piece) = self.from_app.poll(now) {
             self.log(&format!("hears {}", piece.bytes.escape_ascii()));
             self.front().received(now, &piece.bytes);
@@ -327,7 +247,76 @@ impl World {
             self.front().delivered();
             self.app_hears(&piece.bytes);
         }
-        self.pump();
+        self.carry();
+    }
+}
+
+impl World {
+    pub fn new(setup: Setup) -> Self {
+        let citrine = setup.citrine;
+        let now = Instant::now();
+        let manner = Manner {
+            delay: setup.delay,
+            pieces: true,
+        };
+        let mut machine = novag(citrine);
+        machine.link_up(now);
+        let middle = setup.chain.then(|| {
+            let driver = Box::new(Swpp::new(Way::Stream, MOVE_WAIT));
+            let mut machine = Machine::new(BoardName::default(), driver, CORRECTION_WAIT);
+            machine.link_up(now);
+            Middle {
+                desk: Desk::new(machine, manner, setup.seed ^ 1),
+                to: Pipe::new(manner),
+                plugged: true,
+            }
+        });
+        let mut desk = Desk::new(machine, manner, setup.seed ^ 2);
+        if middle.is_some() {
+            desk.connected();
+        }
+        let mut world = Self {
+            start: now,
+            now,
+            app: WhitePawnApp::new(Settings::default(), None),
+            from_app: Pipe::new(manner),
+            connected: false,
+            middle,
+            desk,
+            board: novag_board(citrine, Duration::from_millis(700)),
+            plugged: true,
+            random: Rng::with_seed(setup.seed),
+            agreed: false,
+            announcing: 0,
+            crossed: false,
+            citrine,
+            began: None,
+            expected: Vec::new(),
+            made: Vec::new(),
+            told: 0,
+        };
+        world.connect();
+        world.pass(Duration::from_secs(2));
+        world
+    }
+
+    fn log(&self, what: &str) {
+        let doubt = if self.agreed { "" } else { "? " };
+        log("SWPP_LOG", self.now - self.start, || {
+            format!("{doubt}{what}")
+        });
+    }
+
+    /// The desk that the app talks to.
+    fn front(&mut self) -> &mut Desk {
+        match &mut self.middle {
+            Some(middle) => &mut middle.desk,
+            None => &mut self.desk,
+        }
+    }
+
+    fn moves_come(&mut self) -> bool {
+        self.front().tells_moves()
     }
 
     /// A message of the app's has arrived.
@@ -390,28 +379,10 @@ impl World {
         }
     }
 
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        for _ in 0..200_000 {
-            self.pump();
-            match self.due().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    self.tick();
-                }
-                None => {
-                    self.now = end;
-                    return;
-                }
-            }
-        }
-        panic!("time does not pass: a deadline comes again and again");
-    }
-
     fn order(&mut self, order: Order) {
         self.app.order(self.now, order);
         while self.app.poll_seen().is_some() {}
-        self.pump();
+        self.carry();
     }
 
     fn connect(&mut self) {
@@ -425,7 +396,7 @@ impl World {
         if !std::mem::take(&mut self.connected) {
             return;
         }
-        self.pump();
+        self.carry();
         let now = self.now;
         self.app.disconnected(now);
         self.announcing = 0;
@@ -512,9 +483,9 @@ impl World {
     }
 
     fn hand(&mut self, action: HandAction) {
-        self.pump();
+        self.carry();
         self.board.hand(self.now, action);
-        self.pump();
+        self.carry();
     }
 
     fn hand_moves(&mut self, m: Move) {
@@ -545,7 +516,7 @@ impl World {
     /// The hand goes back, perhaps before a move that its board has not told: a Citrine that has just begun a game is
     /// told its settings first, and its game is asked for then.
     fn goes_back(&mut self, action: HandAction) {
-        self.pump();
+        self.carry();
         if !self.is_heard() {
             self.expected.pop();
         }
@@ -637,7 +608,7 @@ impl World {
             Act::Plug => self.plug(),
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
         }
-        self.pump();
+        self.carry();
     }
 
     fn plays(&mut self, n: usize) {

@@ -11,7 +11,7 @@ use boardbridge::{
     driver::{Driver, citrine, ucb},
     vocabulary::{BoardName, Channel, Command, Event, Snapshot},
 };
-use simulators::{HandAction, Report, SimulatedBoard};
+use simulators::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb};
 
 /// How long a machine waits for a correction.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
@@ -64,17 +64,21 @@ pub fn novag(is_citrine: bool) -> Machine {
     Machine::new(BoardName::default(), driver, CORRECTION_WAIT)
 }
 
+/// A Citrine, or a UCB, whose hand makes a move that is shown after so long.
+pub fn novag_board(is_citrine: bool, hand: Duration) -> Box<dyn SimulatedBoard> {
+    if is_citrine {
+        Box::new(Citrine::new(1.0, Some(hand), 1))
+    } else {
+        Box::new(Ucb::new(1.0, 2, Some(hand), 1))
+    }
+}
+
 impl Cable {
-    /// A Citrine, or a UCB, whose hand makes a move that is shown after so long. The machine's link is down.
+    /// A [`novag`] and its [`novag_board`], unplugged. The machine's link is down.
     pub fn novag(is_citrine: bool, hand: Duration) -> Self {
-        let board: Box<dyn SimulatedBoard> = if is_citrine {
-            Box::new(simulators::citrine::Citrine::new(1.0, Some(hand), 1))
-        } else {
-            Box::new(simulators::ucb::Ucb::new(1.0, 2, Some(hand), 1))
-        };
         Self {
             machine: novag(is_citrine),
-            board,
+            board: novag_board(is_citrine, hand),
             plugged: false,
             late: None,
             under_way: VecDeque::new(),

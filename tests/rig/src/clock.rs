@@ -16,6 +16,11 @@ pub trait Clocked {
     /// The time is `now`, and something is due.
     fn timeout(&mut self, now: Instant);
 
+    /// What there is to know when time does not pass.
+    fn story(&self) -> String {
+        String::new()
+    }
+
     /// Lets time pass until this is so; `false` if it does not come so.
     fn until(&mut self, time: Duration, so: impl Fn(&Self) -> bool) -> bool {
         let end = *self.clock() + time;
@@ -32,7 +37,10 @@ pub trait Clocked {
             }
             self.timeout(now);
         }
-        panic!("time does not pass: a deadline comes again and again");
+        panic!(
+            "time does not pass, a deadline comes again and again: {}",
+            self.story()
+        );
     }
 
     /// Lets time pass.

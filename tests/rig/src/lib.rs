@@ -8,5 +8,6 @@
 pub mod cable;
 pub mod clock;
 pub mod game;
+pub mod histories;
 pub mod noise;
 pub mod program;
