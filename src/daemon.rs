@@ -1,6 +1,6 @@
 //! The daemon: one task per board, the bus, the ports.
 
-use std::io;
+use std::{fmt, io, net::SocketAddr};
 
 use futures_util::future::BoxFuture;
 use thiserror::Error;
@@ -36,14 +36,33 @@ use crate::{
         tcp::{TcpPeer, bound_buffers},
     },
     uci::server,
-    vocabulary::{BoardKind, BoardName},
+    vocabulary::{BoardKind, BoardName, ClientName},
     whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
 };
 
-/// What the port for GUIs is called.
-const UCI: &str = "uci";
-/// What the port of the event stream is called.
-const STATUS: &str = "status";
+/// What is served at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// GUIs, for every board.
+    Uci,
+    /// GUIs, for one board.
+    UciFor(BoardName),
+    /// The `WhitePawn` app, for one board.
+    WhitePawn(BoardName),
+    /// The event stream.
+    Status,
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uci => f.write_str("uci"),
+            Self::UciFor(board) => write!(f, "uci for {board}"),
+            Self::WhitePawn(board) => write!(f, "whitepawn for {board}"),
+            Self::Status => f.write_str("status"),
+        }
+    }
+}
 
 /// Why the daemon cannot start.
 #[derive(Debug, Error)]
@@ -52,7 +71,7 @@ pub enum StartError {
     #[error("{what} cannot listen at {address}: {}", listen_hint(.what, .source))]
     Listen {
         /// Which port.
-        what: String,
+        what: Service,
         /// Where.
         address: String,
         /// What the system says.
@@ -60,15 +79,15 @@ pub enum StartError {
     },
 }
 
-fn listen_hint(what: &str, source: &io::Error) -> String {
+fn listen_hint(what: &Service, source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::AddrInUse => {
             let another = match what {
-                UCI => {
+                Service::Uci => {
                     ", for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:9671, and start the engine as `boardbridge uci \
                      --connect 127.0.0.1:9671`"
                 }
-                STATUS => {
+                Service::Status => {
                     ", for instance BOARDBRIDGE_STATUS__LISTEN=127.0.0.1:9681, and watch with `boardbridge watch \
                      --connect 127.0.0.1:9681`"
                 }
@@ -90,7 +109,7 @@ pub struct Daemon {
     tasks: TaskTracker,
     radio: Radio,
     stop: CancellationToken,
-    ports: Vec<(String, std::net::SocketAddr)>,
+    ports: Vec<(Service, SocketAddr)>,
 }
 
 impl Daemon {
@@ -179,7 +198,7 @@ impl Daemon {
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
         let shared = server::Shared::default();
         let (bus, stop) = (self.own(config), self.stop.clone());
-        if let Some(listener) = self.bind(UCI, &config.uci.listen).await? {
+        if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
         }
@@ -191,7 +210,7 @@ impl Daemon {
             else {
                 continue;
             };
-            if let Some(listener) = self.bind(&format!("uci for {name}"), listen).await? {
+            if let Some(listener) = self.bind(Service::UciFor(name.clone()), listen).await? {
                 let serving = server::serve(listener, bus.only(name), shared.clone(), stop.clone());
                 self.tasks.spawn(serving);
             }
@@ -202,7 +221,7 @@ impl Daemon {
         for entry in &config.link {
             self.link(config, entry, &shared);
         }
-        if let Some(listener) = self.bind(STATUS, &config.status.listen).await? {
+        if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
             self.tasks
                 .spawn(status::serve(listener, self.bus.clone(), stop));
         }
@@ -231,7 +250,7 @@ impl Daemon {
             let board = name(index).and_then(|name| config.boards.get(&name));
             Player {
                 client: shared.client(),
-                label: format!("the link with {}", called(1 - index)).into(),
+                label: ClientName::Link(called(1 - index).into()),
                 name: called(index).into(),
                 tells_all: board.is_some_and(|board| board.kind != BoardKind::Swpp),
                 correction_wait: board.map_or(CORRECTION_WAIT, BoardConfig::correction_wait),
@@ -270,8 +289,8 @@ impl Daemon {
         let shown = trouble.subscribe();
         let mut way = entry.way();
         let coming: BoxFuture<'static, ()> = if let Some(tcp) = &entry.tcp {
-            let what = format!("whitepawn for {}", entry.board);
-            let Some(listener) = self.bind(&what, &tcp.listen).await? else {
+            let what = Service::WhitePawn(entry.board.clone());
+            let Some(listener) = self.bind(what, &tcp.listen).await? else {
                 return Ok(());
             };
             if let Ok(taken) = listener.local_addr() {
@@ -301,14 +320,14 @@ impl Daemon {
 
     async fn bind(
         &mut self,
-        what: &str,
+        what: Service,
         listen: &Listen,
     ) -> Result<Option<TcpListener>, StartError> {
         let Listen::At(address) = listen else {
             return Ok(None);
         };
         let error = |source| StartError::Listen {
-            what: what.to_owned(),
+            what: what.clone(),
             address: address.clone(),
             source,
         };
@@ -318,12 +337,12 @@ impl Daemon {
         }
         let taken = listener.local_addr().map_err(error)?;
         info!("{what} listens at {taken}");
-        self.ports.push((what.to_owned(), taken));
+        self.ports.push((what, taken));
         Ok(Some(listener))
     }
 
-    /// Every port taken, with what it is for: `uci`, `uci for NAME`, `whitepawn for NAME`, `status`.
-    pub fn ports(&self) -> &[(String, std::net::SocketAddr)] {
+    /// Every port taken, and what it is for.
+    pub fn ports(&self) -> &[(Service, SocketAddr)] {
         &self.ports
     }
 

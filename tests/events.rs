@@ -154,7 +154,7 @@ fn every_event() -> Vec<Event> {
             by: By::HandUnseen,
         },
         Event::NewGame { by },
-        Event::SetUp { fen: text() },
+        Event::SetUp { fen: game().fen() },
         Event::Executed { uci },
         Event::Mistake { text: text() },
         Event::Mended,

@@ -30,7 +30,7 @@ use crate::{
     lines::{Line, Lines, printable},
     places::{ACCEPT_WAIT, Place, Places},
     transport::tcp::watch_over,
-    vocabulary::{BoardName, ClientId, Event, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
 };
 
 /// GUIs at once, over all ports: as many as there may be boards. When all places are taken, one that has stated no game makes
@@ -131,7 +131,7 @@ struct Connection {
     feed: Option<Feed>,
     output: Vec<u8>,
     closing: bool,
-    label: Arc<str>,
+    label: ClientName,
     place: Place,
     /// It has said nothing of UCI yet.
     silent: bool,
@@ -160,10 +160,10 @@ async fn client(
         .iter()
         .map(|board| board.name.clone())
         .collect();
-    let label: Arc<str> = peer.to_string().into();
+    let label = ClientName::Program(peer);
     let session = Session::new(id, label.clone(), names);
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
-    entry.peer = Some(label.clone());
+    entry.peer = Some(peer.to_string().into());
     entry.default_board = session.board().cloned();
     let board = session
         .board()

@@ -10,6 +10,7 @@ use super::{
     advice::Advice,
     board_kind::BoardKind,
     board_name::BoardName,
+    client_name::ClientName,
     command::ClientId,
     ending::{BoardResult, GameEnd, Judge},
     event::By,
@@ -125,9 +126,9 @@ pub struct Snapshot {
     /// Every client that has the board or waits for it.
     pub places: Vec<Place>,
     /// Who has the board, for messages to those who wait.
-    pub holders: Vec<Arc<str>>,
+    pub holders: Vec<ClientName>,
     /// Who waits for it.
-    pub waiting: Vec<Arc<str>>,
+    pub waiting: Vec<ClientName>,
 }
 
 impl Snapshot {

@@ -23,7 +23,7 @@ use crate::{
     lines::{LINE_WAIT, Line as Text, Lines, printable},
     swpp::{self, MAX_LINE},
     transport::line::{Line, Passed},
-    vocabulary::{BoardName, ClientId, Command, Event, Outgoing},
+    vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
 };
 
 /// Connections that have not shaken hands, besides the app's. The oldest makes room for one more.
@@ -91,7 +91,7 @@ pub fn span(board: &BoardName, way: &str) -> Span {
 ///
 /// The connection that shook hands last is the app's. Others are read until they do, without disturbing it.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
-    let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
+    let label = ClientName::App(app.way.as_str().into());
     let span = span(&app.board.name, &app.way);
     async {
         let identity = Identity {
@@ -127,7 +127,7 @@ struct Server {
     /// Its entry among the daemon's clients.
     presence: Presence,
     app: App,
-    label: Arc<str>,
+    label: ClientName,
     session: Session,
     links: Vec<Link>,
     /// Which of them is the app's.
