@@ -9,7 +9,7 @@ use super::{
     board_kind::BoardKind,
     client_name::ClientName,
     ending::{BoardResult, GameEnd, Judge},
-    snapshot::{UNHEARD, stranger},
+    link_state::{UNHEARD, stranger},
 };
 use crate::{
     game::Game,
