@@ -22,7 +22,7 @@ use crate::{
         registry::{self, SWPP_BAUD},
         swpp::Swpp,
     },
-    link::{self, Player, server::Link},
+    link::{self, Player, server::Pair},
     pgn::{
         self,
         folder::{Folder, Writer},
@@ -37,7 +37,7 @@ use crate::{
     },
     uci::server,
     vocabulary::{BoardKind, BoardName, ClientName},
-    whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
+    whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
 };
 
 /// What is served at a port.
@@ -265,14 +265,14 @@ impl Daemon {
             );
             return;
         };
-        let link = Link {
+        let pair = Pair {
             boards: [first, second],
             players: [player(0), player(1)],
             white: entry.white(),
             bus: self.bus.clone(),
         };
         self.tasks
-            .spawn(link::server::serve(link, self.stop.clone()));
+            .spawn(link::server::serve(pair, self.stop.clone()));
     }
 
     /// Plays a board for the `WhitePawn` app.
@@ -285,8 +285,8 @@ impl Daemon {
             return Ok(());
         };
         let (connections, waiting) = mpsc::channel(MAX_WAITING);
-        let (trouble, stop) = (Trouble::default(), self.stop.clone());
-        let shown = trouble.subscribe();
+        let (availability, stop) = (Availability::default(), self.stop.clone());
+        let shown = availability.subscribe();
         let mut way = entry.way();
         let coming: BoxFuture<'static, ()> = if let Some(tcp) = &entry.tcp {
             let what = Service::WhitePawn(entry.board.clone());
@@ -299,9 +299,14 @@ impl Daemon {
             Box::pin(whitepawn::tcp::serve(listener, connections, stop))
         } else if let Some(serial) = &entry.serial {
             let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(SWPP_BAUD));
-            Box::pin(whitepawn::serial::serve(port, connections, trouble, stop))
+            Box::pin(whitepawn::serial::serve(
+                port,
+                connections,
+                availability,
+                stop,
+            ))
         } else {
-            by_radio(entry, connections, trouble, stop)
+            by_radio(entry, connections, availability, stop)
         };
         let span = whitepawn::server::span(&board.name, &way);
         self.tasks.spawn(coming.instrument(span));
@@ -311,7 +316,7 @@ impl Daemon {
             board,
             names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
-            trouble: shown,
+            availability: shown,
         };
         self.tasks
             .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
@@ -365,14 +370,19 @@ impl Daemon {
 fn by_radio(
     entry: &WhitePawnConfig,
     connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     stop: CancellationToken,
 ) -> BoxFuture<'static, ()> {
     if let Some(ble) = entry.ble.clone() {
-        Box::pin(whitepawn::ble::serve(ble, connections, trouble, stop))
+        Box::pin(whitepawn::ble::serve(ble, connections, availability, stop))
     } else {
         let rfcomm = entry.rfcomm.clone().unwrap_or_default();
-        Box::pin(whitepawn::rfcomm::serve(rfcomm, connections, trouble, stop))
+        Box::pin(whitepawn::rfcomm::serve(
+            rfcomm,
+            connections,
+            availability,
+            stop,
+        ))
     }
 }
 
@@ -380,12 +390,12 @@ fn by_radio(
 fn by_radio(
     _entry: &WhitePawnConfig,
     _connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     _stop: CancellationToken,
 ) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         let why = "Bluetooth needs Linux and BlueZ here";
-        trouble.is(why);
+        availability.is(why);
         warn!("the app cannot come: {why}");
     })
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use boardbridge::{
     config::whitepawn::NORDIC_UART,
-    transport::{Stream, line::RADIO},
+    transport::{Stream, duplex::RADIO},
     whitepawn::rfcomm::SERIAL_PORT,
 };
 use simulators::{

@@ -6,7 +6,7 @@
 pub mod backoff;
 pub mod ble;
 pub mod closing;
-pub mod line;
+pub mod duplex;
 pub mod serial;
 pub mod tcp;
 
@@ -16,7 +16,7 @@ use bytes::Bytes;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::line::{CABLE, Line, Medium, NETWORK};
+use self::duplex::{CABLE, Duplex, Medium, NETWORK};
 use crate::vocabulary::{Channel, Outcome, Outgoing};
 
 pub use backoff::Backoff;
@@ -161,20 +161,20 @@ pub enum Incoming {
 /// An open link.
 pub enum Link {
     /// Over a serial line or TCP.
-    Line(Box<Line>),
+    Stream(Box<Duplex>),
     /// Over Bluetooth LE.
     Gatt(ble::GattLink),
 }
 
 impl Link {
     fn line(stream: impl Stream + 'static, medium: Medium) -> Self {
-        Self::Line(Box::new(Line::new(Box::new(stream), medium)))
+        Self::Stream(Box::new(Duplex::new(Box::new(stream), medium)))
     }
 
     /// Accepts one action to carry out.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
-            Self::Line(line) => line.send(outgoing),
+            Self::Stream(duplex) => duplex.send(outgoing),
             Self::Gatt(link) => link.send(outgoing),
         }
     }
@@ -185,7 +185,7 @@ impl Link {
     /// Why the link is broken, for the player.
     pub async fn next(&mut self) -> Result<Incoming, String> {
         match self {
-            Self::Line(line) => line.next().await,
+            Self::Stream(duplex) => duplex.next().await,
             Self::Gatt(link) => link.next().await,
         }
     }

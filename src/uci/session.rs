@@ -10,7 +10,7 @@ use super::{
     info_json::{InfoJson, Stand},
     introduction::introduction,
     statement::Statement,
-    telling::Word,
+    throttle::Word,
     told::Told,
 };
 use crate::{
@@ -127,7 +127,7 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.json.deadline(), self.told.telling.deadline()];
+        let deadlines = [self.json.deadline(), self.told.throttle.deadline()];
         deadlines.into_iter().flatten().min()
     }
 
@@ -440,11 +440,11 @@ impl Session {
         );
         let wanted = (self.search.is_some() && current) || (self.statement.is_said() && urgent);
         if !wanted || waits {
-            self.told.telling.leave(advice, guidance);
+            self.told.throttle.leave(advice, guidance);
             return;
         }
         let list = in_short(guidance);
-        match self.told.telling.look(advice, guidance, anew, now) {
+        match self.told.throttle.look(advice, guidance, anew, now) {
             None => {}
             Some(Word::Task) => {
                 self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));

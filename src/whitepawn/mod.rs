@@ -5,6 +5,7 @@
 //! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. All of them
 //!   produce a [`Connection`].
 
+pub mod availability;
 #[cfg(target_os = "linux")]
 pub mod ble;
 pub mod connection;
@@ -17,9 +18,8 @@ pub mod serial;
 pub mod server;
 pub mod session;
 pub mod tcp;
-pub mod trouble;
 
+pub use availability::Availability;
 pub use connection::Connection;
 #[cfg(target_os = "linux")]
 pub use radio::RadioError;
-pub use trouble::Trouble;

@@ -27,7 +27,7 @@ pub use self::timing::Timing;
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    setting::{On, Telling},
+    setting::{On, Throttle},
     timing::{
         ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
@@ -87,7 +87,7 @@ pub struct Citrine {
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
     /// Settings on their way.
-    setting: Option<Telling>,
+    setting: Option<Throttle>,
     /// Which the board said are on, since it was last told or asked.
     on: On,
     /// The board says whether its settings are on.
@@ -157,7 +157,7 @@ impl Citrine {
 
     /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
     fn settings(&mut self, now: Instant) {
-        self.setting = Some(Telling::default());
+        self.setting = Some(Throttle::default());
         self.on = On::default();
         self.send_settings(now);
     }
