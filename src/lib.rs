@@ -10,7 +10,7 @@
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
 //! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played, [`sense`] what a board of sensors notices,
-//! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
+//! [`sensing`] what follows from that, [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
 //! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, `demo` is the
 //! daemon on boards of the crate `simulators`, [`reach`] says why a daemon cannot be reached.
 //!
@@ -38,12 +38,12 @@ pub mod lines;
 pub mod link;
 pub mod log;
 pub mod pgn;
-
 pub mod reach;
 pub mod recognise;
 pub mod replay;
 pub mod scan;
 pub mod sense;
+pub mod sensing;
 pub mod slots;
 mod spelling;
 pub mod status;

@@ -30,6 +30,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The square, where it is one.
+    pub fn square(self) -> Option<Square> {
+        match self {
+            Self::Square(square) => Some(square),
+            Self::Slot(_) => None,
+        }
+    }
+
     /// Column and row, counted from a1.
     fn coordinates(self) -> (i8, i8) {
         let small = |index: u32| i8::try_from(index).unwrap_or(i8::MAX);

@@ -9,7 +9,7 @@ use crate::{
 
 /// What the player was told to put right.
 #[derive(Debug, Default)]
-pub(super) struct Correction {
+pub struct Correction {
     misplaced: Option<Misplaced>,
     /// It is the recogniser that is puzzled by that.
     puzzled: bool,
@@ -19,7 +19,7 @@ pub(super) struct Correction {
 
 impl Correction {
     /// These pieces stand wrong. `true` if that is news.
-    pub fn tell(&mut self, misplaced: &Misplaced) -> bool {
+    pub(super) fn tell(&mut self, misplaced: &Misplaced) -> bool {
         let news = self.misplaced.as_ref() != Some(misplaced);
         if news {
             self.guidance = guide(&misplaced.stands, &misplaced.wanted);
@@ -29,25 +29,25 @@ impl Correction {
     }
 
     /// No piece stands wrong any more. `true` if one did.
-    pub fn mended(&mut self) -> bool {
+    pub(super) fn mended(&mut self) -> bool {
         self.puzzled = false;
         self.misplaced.take().is_some()
     }
 
     /// A step was taken. What was told to stand wrong before it is told no more, unless it still does.
-    pub fn accepted(&mut self) {
+    pub(super) fn accepted(&mut self) {
         if !self.puzzled {
             self.misplaced = None;
         }
     }
 
     /// The recogniser is puzzled.
-    pub fn puzzle(&mut self) {
+    pub(super) fn puzzle(&mut self) {
         self.puzzled = true;
     }
 
     /// The pieces are set up: the recogniser has nothing to be puzzled by.
-    pub fn set_up(&mut self) {
+    pub(super) fn set_up(&mut self) {
         self.puzzled = false;
     }
 
@@ -62,7 +62,7 @@ impl Correction {
     }
 
     /// Whether the player was told that on these squares pieces are missing or too many, for them to stand so.
-    pub fn is_about(&self, wanted: &Board, lacking: Bitboard, surplus: Bitboard) -> bool {
+    pub(super) fn is_about(&self, wanted: &Board, lacking: Bitboard, surplus: Bitboard) -> bool {
         self.misplaced.as_ref().is_some_and(|told| {
             let told_lacking: Bitboard = told.lacking.iter().map(|(square, _)| *square).collect();
             told.wanted == *wanted && (told_lacking, told.surplus) == (lacking, surplus)
@@ -75,7 +75,7 @@ impl Correction {
     }
 
     /// Nothing is to be put right, whatever stands.
-    pub fn drop_guidance(&mut self) {
+    pub(super) fn drop_guidance(&mut self) {
         self.guidance.clear();
     }
 

@@ -2,11 +2,9 @@
 
 use shakmaty::{Bitboard, Board, Square};
 
-use super::motor::{Action, Carry, Place};
-
 /// What the squares read on this link.
 #[derive(Debug, Default)]
-pub(super) struct Squares {
+pub(super) struct Reading {
     /// The last picture, less what was lifted since.
     picture: Option<Bitboard>,
     /// What was put down since.
@@ -17,7 +15,7 @@ pub(super) struct Squares {
     at_start: u8,
 }
 
-impl Squares {
+impl Reading {
     /// The link is new: nothing was read on it.
     pub fn link_up(&mut self) {
         *self = Self {
@@ -77,16 +75,11 @@ impl Squares {
         self.picture = None;
     }
 
-    /// This was done on the board.
-    pub fn apply(&mut self, action: &Action) {
-        self.put = Bitboard::EMPTY;
-        if let Action::Carry(Carry { from, to, .. }) = action {
-            if let Place::Square(from) = from {
-                self.stood.discard(*from);
-            }
-            if let Place::Square(to) = to {
-                self.put.add(*to);
-            }
+    /// The pieces were moved otherwise than by hand.
+    pub fn moved(&mut self, from: Option<Square>, to: Option<Square>) {
+        self.put = to.into_iter().collect();
+        if let Some(from) = from {
+            self.stood.discard(from);
         }
     }
 

@@ -1,11 +1,13 @@
 //! What a pawn becomes, by how often the piece is put on the last square.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Move, Role, Square};
 
-use super::PROMOTION_WAIT;
 use crate::recognise::BOUNCE;
+
+/// How long the piece a pawn became may still be lifted and put back to choose another.
+const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 
 /// A promotion that waits for the gesture.
 #[derive(Clone, Copy, Debug)]
