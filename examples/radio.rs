@@ -45,7 +45,7 @@ mod radio {
     };
     use boardbridge::{
         config::whitepawn::{BleServed, DEFAULT_NAME, NORDIC_UART, RfcommServed},
-        whitepawn::{Connection, Trouble, ble, rfcomm},
+        whitepawn::{Availability, Connection, ble, rfcomm},
     };
     use futures_util::StreamExt;
     use simulators::phone_radio::PhoneRadio;
@@ -88,13 +88,13 @@ mod radio {
         let mut ble = tokio::spawn(ble::serve(
             over_the_air,
             connections.clone(),
-            Trouble::default(),
+            Availability::default(),
             stop.clone(),
         ));
         let serial = rfcomm::serve(
             RfcommServed::default(),
             connections,
-            Trouble::default(),
+            Availability::default(),
             stop.clone(),
         );
         let serial = tokio::spawn(serial);

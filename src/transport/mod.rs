@@ -2,6 +2,18 @@
 //!
 //! A transport opens to a [`Link`]; a link ends with an error, and the actor opens it again, with [`Backoff`]
 //! between.
+//!
+//! # Links and channels
+//!
+//! A link has [channels](crate::vocabulary::Channel): one for a serial line or TCP, one per characteristic for
+//! Bluetooth LE. A driver asks for one thing at a time (write, read, subscribe) and is handed what became of it; a
+//! serial line acknowledges nothing. The actor is the same for both.
+//!
+//! A serial port is opened and closed on other threads ([`closing`]). Closing waits for the last bytes to leave, and
+//! the kernel gives a USB board that hangs 30 s for that; opening may talk to the board. A port is in use until it is
+//! closed, so there is at most one closing thread per port. The next attempt to open it waits 2 s, then reports that
+//! the port is still being closed and tries again as for any other reason. A daemon that stops waits the same 2 s;
+//! after that the kernel closes the port.
 
 pub mod backoff;
 pub mod ble;
