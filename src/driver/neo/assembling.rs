@@ -32,7 +32,7 @@ impl Neo {
         self.correction.set_up();
         // What it still waits for is void: the pieces are put otherwise, and the game is another one.
         let standing = self.recogniser.standing().clone();
-        self.recogniser = Recogniser::new(self.settings.waits, standing);
+        self.recogniser = Recogniser::new(self.settings.waits(), standing);
         self.leftover.set_up();
         let wanted = game.position().board().occupied();
         let wrong = match self.squares.full() {

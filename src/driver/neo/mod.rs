@@ -51,6 +51,7 @@ use self::{
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
+    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -59,7 +60,22 @@ use crate::{
     lines::printable,
     recognise::Recogniser,
     sense::Sensed,
-    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
+    vocabulary::{Beginning, BoardKind, Channel, GameEnd, Outcome, Outgoing},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("miko-neo");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Miko Neo, formerly Square Off Neo",
+    example: "neo",
+    media: &[Medium::Ble],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -127,7 +143,7 @@ impl Neo {
     pub fn new(settings: Settings) -> Self {
         Self {
             parking: Parking::new(&settings.parking),
-            recogniser: Recogniser::new(settings.waits, Board::new()),
+            recogniser: Recogniser::new(settings.waits(), Board::new()),
             touched: Touched::nothing(),
             settings,
             contact: Contact::default(),
@@ -258,7 +274,7 @@ impl Neo {
     /// The pieces were set up so: what was sensed before is void.
     fn stand_anew(&mut self, board: Board) {
         self.touched = Touched::pieces(board.clone());
-        self.recogniser = Recogniser::new(self.settings.waits, board);
+        self.recogniser = Recogniser::new(self.settings.waits(), board);
         self.behind = true;
     }
 
