@@ -18,16 +18,13 @@ use crate::{
         BoardConfig, Config, LinkConfig, Listen, WhitePawnConfig, board::CORRECTION_WAIT,
         link::With,
     },
-    driver::{
-        registry::{self, SWPP_BAUD},
-        swpp::Swpp,
-    },
+    driver::swpp::Swpp,
     link::{self, Player, server::Pair},
     pgn::{
         self,
         folder::{Folder, Writer},
     },
-    status,
+    status, swpp,
     transcript::Recorder,
     transport::{
         Transport,
@@ -36,7 +33,7 @@ use crate::{
         tcp::{TcpPeer, bound_buffers},
     },
     uci::server,
-    vocabulary::{BoardKind, BoardName, ClientName},
+    vocabulary::{BoardName, ClientName},
     whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
 };
 
@@ -136,7 +133,7 @@ impl Daemon {
         let radio = Radio::default();
         let mut handles = Vec::new();
         for (name, board) in &config.boards {
-            let transport = match registry::transport(board, &radio) {
+            let transport = match board.transport(&radio) {
                 Ok(transport) => transport,
                 Err(error) => {
                     warn!(board = %name, "{error}");
@@ -146,8 +143,8 @@ impl Daemon {
             let recorder = recorder(name, board);
             let (called, config) = (name.clone(), board.clone());
             let make = move || {
-                let driver = registry::driver(&config);
-                Machine::new(called.clone(), driver, config.correction_wait())
+                let driver = config.driver();
+                Machine::new(called.clone(), driver, config.correction_wait)
             };
             let (actor, handle) = Actor::new(name.clone(), make, transport, recorder, bus.clone());
             tasks.spawn(actor.run(stop.clone()));
@@ -252,8 +249,9 @@ impl Daemon {
                 client: shared.client(),
                 label: ClientName::Link(called(1 - index).into()),
                 name: called(index).into(),
-                tells_all: board.is_some_and(|board| board.kind != BoardKind::Swpp),
-                correction_wait: board.map_or(CORRECTION_WAIT, BoardConfig::correction_wait),
+                tells_all: board
+                    .is_some_and(|board| !board.driver().capabilities().tells_moves_only),
+                correction_wait: board.map_or(CORRECTION_WAIT, |board| board.correction_wait),
             }
         };
         let handle = |index: usize| self.bus.board(name(index)?.as_str()).cloned();
@@ -298,7 +296,7 @@ impl Daemon {
             }
             Box::pin(whitepawn::tcp::serve(listener, connections, stop))
         } else if let Some(serial) = &entry.serial {
-            let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(SWPP_BAUD));
+            let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(swpp::BAUD));
             Box::pin(whitepawn::serial::serve(
                 port,
                 connections,

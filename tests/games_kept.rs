@@ -22,7 +22,6 @@ use std::{
 use boardbridge::{
     board::machine::Machine,
     config::BoardConfig,
-    driver::registry,
     game::Game,
     pgn::{
         archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
@@ -480,9 +479,9 @@ impl Board {
         let name: BoardName = "ucb".parse().unwrap();
         let text = Toml::string("kind = \"novag-ucb\"");
         let config: BoardConfig = Figment::from(text).extract().unwrap();
-        let driver = registry::driver(&config);
+        let driver = config.driver();
         let mut board = Self {
-            machine: Machine::new(name.clone(), driver, config.correction_wait()),
+            machine: Machine::new(name.clone(), driver, config.correction_wait),
             now: Instant::now(),
             archive: Archive::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),

@@ -18,6 +18,7 @@ use std::{
 };
 
 use boardbridge::{
+    driver::ucb,
     game::Game,
     guidance::{Action, Picture as Stands, guide},
     uci::{
@@ -29,8 +30,8 @@ use boardbridge::{
         session::{self, Session},
     },
     vocabulary::{
-        Advice, BoardKind, BoardName, ClientId, Command, GameEnd, LinkState, Misplaced, Place,
-        Reported, Snapshot,
+        Advice, BoardName, ClientId, Command, GameEnd, LinkState, Misplaced, Place, Reported,
+        Snapshot,
     },
 };
 use gui::ModelGui;
@@ -737,7 +738,7 @@ impl Any {
             2 => LinkState::Silent { garbled: false },
             3 => LinkState::Silent { garbled: true },
             4 => LinkState::Unheard { garbled: false },
-            5 => LinkState::Stranger(BoardKind::NovagUcb),
+            5 => LinkState::Stranger(ucb::KIND),
             _ => LinkState::Up,
         };
         snapshot.id.clone_from(&self.id);

@@ -5,9 +5,10 @@ use uuid::Uuid;
 
 use super::{
     board::{MAX_BLE_NAME, SerialConfig, Wrong, check_adapter, check_name},
-    value::{Listen, LongUuid, is_address},
+    value::{Listen, is_address},
 };
-use crate::{driver::registry::SWPP_BAUD, vocabulary::BoardName};
+pub use crate::swpp::NORDIC_UART;
+use crate::{driver::settings::LongUuid, swpp, vocabulary::BoardName};
 
 /// The default address for the app by TCP.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
@@ -107,14 +108,6 @@ pub struct RfcommServed {
     pub channel: Option<u8>,
 }
 
-/// Nordic UART, the best guess at what the app looks for (field notes, SWPP): the service, the characteristic
-/// written by the central, and the one the peripheral notifies.
-pub const NORDIC_UART: [Uuid; 3] = [
-    Uuid::from_u128(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0003_b5a3_f393_e0a9_e50e_24dc_ca9e),
-];
-
 impl BleServed {
     /// The name advertised.
     pub fn name(&self) -> &str {
@@ -154,7 +147,7 @@ impl WhitePawnConfig {
     /// Details of the transport, for verbose output.
     pub fn details(&self) -> String {
         let baud = self.serial.as_ref();
-        let baud = baud.map(|serial| serial.baud.unwrap_or(SWPP_BAUD));
+        let baud = baud.map(|serial| serial.baud.unwrap_or(swpp::BAUD));
         let baud = baud.map(|baud| format!(" at {baud} baud"));
         let adapter = self.ble.as_ref().and_then(|ble| ble.adapter.as_ref());
         let adapter = adapter.map(|adapter| format!(", adapter {adapter}"));

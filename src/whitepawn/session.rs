@@ -494,8 +494,7 @@ mod tests {
 
     impl Rig {
         fn new() -> Self {
-            let format = ucb::codec::PositionFormat::V2;
-            let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), format));
+            let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
             let wait = Duration::from_secs(3);
             let mut machine = Machine::new(BoardName::default(), driver, wait);
             let now = Instant::now();

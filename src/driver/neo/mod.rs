@@ -41,6 +41,7 @@ use self::{
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
+    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -49,7 +50,22 @@ use crate::{
     recognise::Sensing,
     sense::Sensed,
     sensing::{Awaited, Squares},
-    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
+    vocabulary::{Beginning, BoardKind, Channel, GameEnd, Outcome, Outgoing},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("miko-neo");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Miko Neo, formerly Square Off Neo",
+    example: "neo",
+    media: &[Medium::Ble],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -96,7 +112,7 @@ impl Neo {
     pub fn new(settings: Settings) -> Self {
         Self {
             parking: Parking::new(&settings.parking),
-            squares: Squares::new(settings.waits, Sensing::default())
+            squares: Squares::new(settings.waits(), Sensing::default())
                 .promotes_by_gesture(settings.promotion == Promotion::Gesture),
             settings,
             contact: Contact::default(),
