@@ -44,8 +44,11 @@ mod radio {
         rfcomm::{Security, SecurityLevel, Socket, SocketAddr},
     };
     use boardbridge::{
-        config::whitepawn::{BleServed, DEFAULT_NAME, NORDIC_UART, RfcommServed},
-        whitepawn::{Availability, Connection, ble, rfcomm},
+        swpp::NORDIC_UART,
+        whitepawn::{
+            Availability, Connection, ble, rfcomm,
+            settings::{BleServed, DEFAULT_NAME, RfcommServed},
+        },
     };
     use futures_util::StreamExt;
     use simulators::phone_radio::PhoneRadio;

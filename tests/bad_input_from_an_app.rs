@@ -15,7 +15,7 @@ mod support;
 use std::time::Duration;
 
 use boardbridge::{
-    config::whitepawn::NORDIC_UART,
+    swpp::NORDIC_UART,
     transport::{Stream, duplex::RADIO},
     whitepawn::rfcomm::SERIAL_PORT,
 };

@@ -24,8 +24,11 @@ use std::{
 };
 
 use boardbridge::{
-    config::whitepawn::{BleServed, NORDIC_UART, RfcommServed},
-    whitepawn::{Availability, Connection, ble, rfcomm},
+    swpp::NORDIC_UART,
+    whitepawn::{
+        Availability, Connection, ble, rfcomm,
+        settings::{BleServed, RfcommServed},
+    },
 };
 use simulators::bluez::{
     ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,

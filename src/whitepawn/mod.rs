@@ -23,6 +23,7 @@ pub mod rfcomm;
 pub mod serial;
 pub mod server;
 pub mod session;
+pub mod settings;
 pub mod tcp;
 
 pub use availability::Availability;

@@ -41,7 +41,7 @@ use super::{
     Availability, Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{config::whitepawn::RfcommServed, transport::duplex::RADIO};
+use crate::{transport::duplex::RADIO, whitepawn::settings::RfcommServed};
 
 /// The serial port profile (Bluetooth Assigned Numbers, service classes).
 pub const SERIAL_PORT: Uuid = Uuid::from_u128(0x0000_1101_0000_1000_8000_0080_5f9b_34fb);

@@ -7,9 +7,9 @@ use crate::{
     driver::{
         Driver,
         make::{self, Medium},
-        settings::{LongUuid, settings},
+        settings::settings,
     },
-    swpp::{BAUD, NORDIC_UART},
+    swpp::{BAUD, LongUuid, NORDIC_UART},
     vocabulary::Channel,
 };
 

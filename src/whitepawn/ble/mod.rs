@@ -40,7 +40,7 @@ use super::{
     Availability, Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{clock::sleep_until_some, config::whitepawn::BleServed, transport::ble::CALL_WAIT};
+use crate::{clock::sleep_until_some, transport::ble::CALL_WAIT, whitepawn::settings::BleServed};
 
 /// The advertising intervals, minimum and maximum: a searching phone finds the board within a second. (`BlueZ` would
 /// use 1.28 s.)
