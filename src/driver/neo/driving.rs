@@ -318,7 +318,11 @@ impl Neo {
     /// Pieces that only the hand can bring are asked for once the motor rests.
     pub(super) fn mind_owed(&mut self, now: Instant) {
         let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
+        // A picture of this link tells first what is there already, and is still to be understood.
+        let full = self.picture.map(|picture| picture | self.put);
+        let resting = resting && full.is_some();
         let (lacking, surplus) = self.owed();
+        let lacking = lacking & !full.unwrap_or_default();
         if !resting || (lacking | surplus).is_empty() {
             self.owed_due = None;
         } else if self.misplaced.is_none() {

@@ -115,8 +115,25 @@ impl Neo {
 
     fn tell_puzzle(&mut self, lacking: Bitboard, surplus: Bitboard) {
         let standing = self.recogniser.standing();
-        let misplaced = Misplaced::on(standing, lacking, surplus, self.touched.known());
+        // What only the hand can bring may be there by now, or part of it.
+        let busy = self.task.is_some() || self.unfinished.is_some() || self.promoting.is_some();
+        let wanted = if busy || self.behind {
+            standing.clone()
+        } else {
+            self.game.position().board().clone()
+        };
+        let full = (standing.occupied() & !lacking) | surplus;
+        let (lacking, surplus) = (wanted.occupied() & !full, full & !wanted.occupied());
+        let told = |told: &Misplaced| told.surplus.count() > told.lacking.len();
+        if surplus.count() > lacking.count() && !self.misplaced.as_ref().is_some_and(told) {
+            // The hand may have begun to take a capture back.
+            self.doubt_captured();
+        }
+        let misplaced = Misplaced::on(&wanted, lacking, surplus, self.touched.known());
         if misplaced.is_right() {
+            if *self.recogniser.standing() != wanted && *self.touched.known() == wanted {
+                self.stand(wanted);
+            }
             self.mended();
         } else {
             self.tell_misplaced(misplaced);
@@ -188,7 +205,15 @@ impl Neo {
         }
     }
 
+    /// The piece that the last move captured may not stand where the motor put it.
+    fn doubt_captured(&mut self) {
+        if let Some(role) = self.game.last().and_then(Move::capture) {
+            self.parking.doubt(role.of(self.game.turn()));
+        }
+    }
+
     pub(super) fn took_back(&mut self, m: Move) {
+        self.doubt_captured();
         self.mended();
         match self.task.take() {
             Some(Task::Drive(driving))
