@@ -49,6 +49,10 @@ pub(super) struct Evidence {
     pub fell: Bitboard,
     /// Of these, the ones that had read empty for long before an absence: they read wrong.
     pub dark: Bitboard,
+    /// And the ones that fell in an absence.
+    missed: Bitboard,
+    /// No picture has come since an absence.
+    absent: bool,
     /// Of `full`, the ones a piece was put down on.
     pub landed: Bitboard,
     /// Squares a piece was put on that have not read occupied since: they may have gone wrong as it landed.
@@ -90,6 +94,8 @@ impl Evidence {
             filled_by_picture: Bitboard::EMPTY,
             fell: Bitboard::EMPTY,
             dark: Bitboard::EMPTY,
+            missed: Bitboard::EMPTY,
+            absent: false,
             landed: Bitboard::EMPTY,
             unproven: Bitboard::EMPTY,
             touched_at: None,
@@ -119,6 +125,7 @@ impl Evidence {
         self.filled_by_picture &= self.filled;
         self.faint = Bitboard::EMPTY;
         self.dark = Bitboard::EMPTY;
+        self.missed = Bitboard::EMPTY;
         // The next move may have begun already, its lift unseen.
         let recent = |square: Square| {
             self.stood_at[usize::from(square)].is_some_and(|stood| stood + 2 * self.late >= now)
@@ -143,6 +150,7 @@ impl Evidence {
         self.faint &= self.filled;
         self.fell = Bitboard::EMPTY;
         self.dark = Bitboard::EMPTY;
+        self.missed = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
         self.read_empty &= !changed;
         self.unproven &= !changed;
@@ -170,8 +178,10 @@ impl Evidence {
         for square in gone {
             self.stood_at[usize::from(square)] = last;
         }
-        self.dark = dark;
+        self.dark = dark & !self.missed;
         self.fell |= gone;
+        self.missed |= self.fell & !self.dark;
+        self.absent = true;
         self.up = Bitboard::EMPTY;
         self.filled = Bitboard::EMPTY;
         self.filled_by_picture = Bitboard::EMPTY;
@@ -378,11 +388,15 @@ impl Evidence {
         let stands = self.full & !self.up;
         self.fell &= !picture;
         self.dark &= !picture;
+        self.missed &= !picture;
         let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & stands & !self.unproven;
         if self.after_motor > 0 {
             self.after_motor -= 1;
         } else {
             self.fell |= newly;
+            if std::mem::take(&mut self.absent) {
+                self.missed |= newly;
+            }
             for square in newly {
                 self.stood_at[usize::from(square)] = before_at;
             }
