@@ -252,11 +252,22 @@ impl World {
         {
             match self.intended.iter().position(|m| m == uci) {
                 Some(at) => drop(self.intended.remove(at)),
+                // Two steps of one piece, made unseen, read as one.
+                None if self.unseen_steps(*uci) => {}
                 None => self.invented.push(event.to_string()),
             }
         }
         self.log(|| format!("  = {event}"));
         self.events.push(event.to_string());
+    }
+
+    fn unseen_steps(&self, made: UciMove) -> bool {
+        let ends = |m: &UciMove| Some((m.from()?, m.to()?));
+        let Some((from, to)) = ends(&made) else {
+            return false;
+        };
+        let all = || self.intended.iter().filter_map(ends);
+        all().any(|(first, by)| first == from && all().any(|last| last == (by, to)))
     }
 
     /// Takes the request on the air further.
@@ -2170,6 +2181,25 @@ fn pieces_that_were_all_brought_stand_whatever_the_hand_did_besides() {
         Act::Refuse(1),
         Act::GuiMoves(98764740267073924),
         Act::HandTakesBack(5446615163350156721),
+    ]);
+}
+
+#[test]
+fn a_piece_missed_when_the_link_came_back_is_missed_when_it_is_lost_again() {
+    ends_up(&[
+        Act::GuiMoves(4520560021949785519),
+        Act::GuiMoves(629573065409239932),
+        Act::HandMoves(0, 0),
+        Act::GuiTakesBack(1),
+        Act::HandMoves(13574463326491922838, 0),
+        Act::GuiMoves(2900953198222509133),
+        Act::Wait(30),
+        Act::Unlink,
+        Act::HandMoves(5771154104794913797, 0),
+        Act::HandMoves(1614810796576121520, 0),
+        Act::Link,
+        Act::Stick(0),
+        Act::Unlink,
     ]);
 }
 
