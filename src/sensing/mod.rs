@@ -11,5 +11,9 @@ mod squares;
 mod task;
 
 pub use self::{
-    correction::Correction, follower::Follower, report::Report, squares::Squares, task::Awaited,
+    correction::Correction,
+    follower::Follower,
+    report::Report,
+    squares::{Squares, Work},
+    task::Awaited,
 };

@@ -98,6 +98,8 @@ pub struct Neo {
     parking: Parking,
     driving: Option<Driving>,
     leftover: Leftover,
+    /// The player was told last that there are more pieces too many than missing.
+    surplus_told: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
     owed_due: Option<Instant>,
@@ -119,6 +121,7 @@ impl Neo {
             outbox: Outbox::default(),
             driving: None,
             leftover: Leftover::default(),
+            surplus_told: false,
             asked: false,
             owed_due: None,
             signs: Signs::default(),
@@ -218,7 +221,7 @@ impl Neo {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
-        self.squares.attend(now, self.motor_runs());
+        self.squares.attend(now, self.motors_work());
         self.pass_on();
         if !self.contact.is_ready() {
             return;

@@ -20,6 +20,17 @@ use crate::{
     vocabulary::Misplaced,
 };
 
+/// Whether the board moves pieces itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It does not.
+    Rests,
+    /// It has begun something and rests in between: the pieces stand neither as before nor as in the game.
+    HalfDone,
+    /// It moves a piece now: what the hand does meanwhile waits.
+    Moves,
+}
+
 /// What a board that knows squares senses, and what follows from it.
 #[derive(Debug)]
 pub struct Squares {
@@ -130,13 +141,13 @@ impl Squares {
         }
     }
 
-    /// Draws the conclusions. `moving`: the board moves pieces itself now, and what the hand does meanwhile waits.
-    pub fn attend(&mut self, now: Instant, moving: bool) {
+    /// Draws the conclusions.
+    pub fn attend(&mut self, now: Instant, work: Work) {
         if self.follower.is_known() {
             self.touched.follow(self.recogniser.standing());
         }
-        self.recognised(now, moving);
-        self.mind_touched(now, moving);
+        self.recognised(now, work);
+        self.mind_touched(now, work);
         self.look_again();
         self.mind_setup(now);
         self.follower.mind_hand(self.recogniser.standing());
