@@ -8,7 +8,8 @@ use super::{
     Next, Puzzle, Recogniser,
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis},
-    woods::{Made, Wood, differing},
+    pieces::differing,
+    woods::{Made, Wood},
 };
 
 /// What the placements show of the possibilities.

@@ -14,6 +14,7 @@
 mod evidence;
 mod hypothesis;
 mod judging;
+mod pieces;
 mod sensing;
 mod waits;
 mod woods;

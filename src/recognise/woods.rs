@@ -6,7 +6,12 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
-use super::{Next, evidence::BOUNCE, hypothesis::Hypotheses};
+use super::{
+    Next,
+    evidence::BOUNCE,
+    hypothesis::Hypotheses,
+    pieces::{differing, kind},
+};
 
 /// Placements followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand
 /// that holds more is asked to put them down.
@@ -349,19 +354,6 @@ fn land_on(
     }
 }
 
-/// Squares that do not hold the same piece.
-pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
-    let roles = Role::ALL
-        .into_iter()
-        .map(|role| a.by_role(role) ^ b.by_role(role));
-    let colors = Color::ALL
-        .into_iter()
-        .map(|color| a.by_color(color) ^ b.by_color(color));
-    roles
-        .chain(colors)
-        .fold(Bitboard::EMPTY, |all, set| all | set)
-}
-
 /// The pieces that are on one board and not on another, wherever they stand.
 struct Hand([i8; 12]);
 
@@ -393,15 +385,5 @@ impl Hand {
 
     fn is_empty(&self) -> bool {
         self.0.iter().all(|count| *count <= 0)
-    }
-}
-
-/// A number for each of the twelve kinds of piece.
-pub(super) fn kind(piece: Piece) -> usize {
-    let role = usize::from(piece.role) - 1;
-    if piece.color.is_white() {
-        role
-    } else {
-        role + 6
     }
 }
