@@ -18,6 +18,7 @@ mod correction;
 mod driving;
 mod gesture;
 mod leftover;
+mod make;
 pub mod motor;
 pub mod part;
 mod recognition;
@@ -35,6 +36,7 @@ use std::{
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Square};
 
+pub use self::make::{KIND, MAKE};
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
@@ -51,7 +53,6 @@ use self::{
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
-    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -60,22 +61,7 @@ use crate::{
     lines::printable,
     recognise::Recogniser,
     sense::Sensed,
-    vocabulary::{Beginning, BoardKind, Channel, GameEnd, Outcome, Outgoing},
-};
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("miko-neo");
-
-/// The door of this room.
-pub static MAKE: Make = Make {
-    kind: KIND,
-    title: "Miko Neo, formerly Square Off Neo",
-    example: "neo",
-    media: &[Medium::Ble],
-    keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
-    sister: |_| None,
+    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
