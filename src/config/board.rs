@@ -1,4 +1,5 @@
-//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's room.
+//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's
+//! room.
 
 use std::{
     path::PathBuf,
