@@ -1,4 +1,5 @@
-//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's room.
+//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's
+//! room.
 
 use std::{
     path::PathBuf,
@@ -44,18 +45,61 @@ pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
 /// Every kind.
 pub(super) static KINDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| MAKES.iter().map(|make| make.kind.as_str()).collect());
-/// Keys of every board.
-const COMMON: [&str; 7] = [
-    "kind",
-    "serial",
-    "ble",
-    "tcp",
-    "uci_listen",
-    "record",
-    "correction_wait",
+/// Keys of every board, and of its transport.
+pub const KEYS: [Key; 13] = [
+    key(&["kind"], "What board it is."),
+    key(
+        &["serial"],
+        "For a board at a serial port: { port = \"/dev/ttyUSB0\" }.",
+    ),
+    key(
+        &["serial", "port"],
+        "The port; `boardbridge scan` shows it.",
+    ),
+    key(
+        &["serial", "baud"],
+        "Bits per second, if not those given below.",
+    ),
+    key(
+        &["ble"],
+        "For a board with Bluetooth LE: { name = \"…\" } or { address = \"…\" }.",
+    ),
+    key(&["ble", "name"], "Its name, or the beginning of it."),
+    key(
+        &["ble", "address"],
+        "Its hardware address, such as \"AA:BB:CC:DD:EE:FF\".",
+    ),
+    key(
+        &["ble", "adapter"],
+        "The adapter to use, such as \"hci1\"; without it the first.",
+    ),
+    key(
+        &["tcp"],
+        "For a board in the network: { address = \"192.168.1.20:9700\" }.",
+    ),
+    key(&["tcp", "address"], "Where it is: HOST:PORT."),
+    key(
+        &["uci_listen"],
+        "A UCI port for this board alone, such as \"127.0.0.1:9671\".",
+    ),
+    key(
+        &["record"],
+        "A folder for transcripts of every session, for bug reports.",
+    ),
+    key(
+        &["correction_wait"],
+        "For the hand to correct a mistake before the board is led back, \"3s\" without it.",
+    ),
 ];
-/// Keys of every `ble = { … }`.
-const BLE: [&str; 3] = ["name", "address", "adapter"];
+
+const fn key(path: &'static [&'static str], meaning: &'static str) -> Key {
+    Key { path, meaning }
+}
+
+/// Whether every board has this key.
+fn is_common(path: &[&str]) -> bool {
+    KEYS.iter().any(|key| key.path == path)
+}
 
 /// `serial = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -261,7 +305,7 @@ impl BoardConfig {
                 Value::Dict(tag, inside) if name == "ble" => {
                     let mut ble = Dict::new();
                     for (name, value) in inside {
-                        if BLE.contains(&&**name) {
+                        if is_common(&["ble", name]) {
                             ble.insert(name.clone(), value.clone());
                         } else {
                             own.insert(own_key(make, &["ble", name], value)?, value.clone());
@@ -269,7 +313,7 @@ impl BoardConfig {
                     }
                     common.insert(name.clone(), Value::Dict(*tag, ble));
                 }
-                _ if COMMON.contains(&&**name) => {
+                _ if is_common(&[name]) => {
                     common.insert(name.clone(), value.clone());
                 }
                 _ => {
@@ -455,24 +499,23 @@ fn refuses(kind: BoardKind, path: &[&str]) -> String {
 
 /// The keys that may stand in the table of a board that has something at this path.
 pub(super) fn keys(path: &[String], make: Option<&Make>) -> Option<Vec<&'static str>> {
-    let (common, table) = match path {
-        [boards, _, _] if boards == "boards" => (&COMMON[..], None),
-        [boards, _, ble, _] if boards == "boards" && ble == "ble" => (&BLE[..], Some("ble")),
+    let table = match path {
+        [boards, _, _] if boards == "boards" => None,
+        [boards, _, ble, _] if boards == "boards" && ble == "ble" => Some("ble"),
         _ => return None,
     };
-    let reaches = |name: &&str| {
-        let medium = [Medium::Serial, Medium::Ble, Medium::Tcp]
-            .into_iter()
-            .find(|medium| medium.key() == *name);
-        make.is_none_or(|make| medium.is_none_or(|medium| make.media.contains(&medium)))
-    };
-    let mut keys: Vec<&str> = common.iter().copied().filter(reaches).collect();
-    let makes = MAKES
+    let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
+    let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));
+    let out_of_reach: Vec<&str> = out_of_reach.map(|medium| medium.key()).collect();
+    let is_its = |known: &&Make| make.is_none_or(|make| make.kind == known.kind);
+    let own = MAKES
         .iter()
         .copied()
-        .filter(|known| make.is_none_or(|make| make.kind == known.kind));
-    for (name, of) in makes.flat_map(|make| make.keys).map(Key::parts) {
-        if of == table && !keys.contains(&name) {
+        .filter(is_its)
+        .flat_map(|make| make.keys);
+    let mut keys = Vec::new();
+    for (name, of) in KEYS.iter().chain(own).map(Key::parts) {
+        if of == table && !keys.contains(&name) && !out_of_reach.contains(&name) {
             keys.push(name);
         }
     }

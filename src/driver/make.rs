@@ -1,12 +1,13 @@
 //! What the rest of the program knows of a make of board: the door of its room.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use figment::{
     Error,
     value::{Dict, Value},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
 
 use super::Driver;
 use crate::vocabulary::BoardKind;
@@ -18,10 +19,18 @@ pub struct Make {
     pub kind: BoardKind,
     /// What it is, for the documentation.
     pub title: &'static str,
+    /// Its folder, which has its `PROTOCOL.md`.
+    pub room: &'static str,
     /// The name of such a board in examples: `[boards.citrine]`.
     pub example: &'static str,
     /// How it can be reached, the usual way first.
     pub media: &'static [Medium],
+    /// What the names of such boards begin with on the radio.
+    pub radio_names: &'static [&'static str],
+    /// A Bluetooth service that such boards have; other things have it, too.
+    pub service: Option<Uuid>,
+    /// How it is found at a serial port.
+    pub probe: Option<Probe>,
     /// Its keys in the configuration, beside those of every board.
     pub keys: &'static [Key],
     /// Reads the values of these keys.
@@ -37,6 +46,31 @@ impl Make {
     pub fn key(&self, path: &[&str]) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.path == path)
     }
+
+    /// The speed of its serial line unless its settings say otherwise, in baud.
+    pub fn usual_baud(&self) -> Option<u32> {
+        (self.read)(&Value::from(Dict::new())).ok()?.baud()
+    }
+}
+
+/// How long to wait for a board to be switched off and on.
+pub const SWITCH_WAIT: Duration = Duration::from_secs(15);
+
+/// How a board at a serial port is found. Only on request: other devices may misinterpret a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Speeds to try, in baud.
+    pub bauds: &'static [u32],
+    /// What is sent before the question, and the time between them.
+    pub first: Option<(&'static str, Duration)>,
+    /// What is sent. A board that answers nothing is listened to while it is switched on.
+    pub question: Option<fn() -> String>,
+    /// How often it is sent.
+    pub times: usize,
+    /// How long the answer may take each time.
+    pub wait: Duration,
+    /// What a line from the board shows, in words, if only such a board sends it.
+    pub known: fn(&[u8]) -> Option<String>,
 }
 
 /// How a board can be reached.

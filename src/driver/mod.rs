@@ -14,6 +14,8 @@ pub mod registry;
 pub mod settings;
 pub mod stranger;
 pub mod swpp;
+#[cfg(test)]
+mod toy;
 pub mod ucb;
 
 use std::time::Instant;

@@ -1,9 +1,18 @@
 //! Every make of board this program can drive.
 
+#[cfg(test)]
+use super::toy;
 use super::{citrine, make::Make, neo, swpp, ucb};
 
 /// The makes: one line each.
-pub static MAKES: &[&Make] = &[&citrine::MAKE, &ucb::MAKE, &neo::MAKE, &swpp::MAKE];
+pub static MAKES: &[&Make] = &[
+    &citrine::MAKE,
+    &ucb::MAKE,
+    &neo::MAKE,
+    &swpp::MAKE,
+    #[cfg(test)]
+    &toy::MAKE,
+];
 
 /// The make of this name.
 pub fn make(kind: &str) -> Option<&'static Make> {

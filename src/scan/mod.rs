@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-use uuid::Uuid;
-
 pub use self::ports::{Port, serial_ports};
-use self::probe::{Finding, SWITCH_WAIT};
+use self::probe::Finding;
 use crate::{
-    driver::citrine::Dialect,
+    driver::{
+        make::{Make, Medium, SWITCH_WAIT},
+        registry::MAKES,
+    },
     log::escaped,
-    swpp::NORDIC_UART,
     transport::{
         ble::{Radio, Seen},
         serial::SerialPort,
@@ -26,11 +26,6 @@ use crate::{
 /// How long to listen for Bluetooth devices. They advertise once or more a second; their names come with the
 /// answer to an active scan.
 pub const LISTEN: Duration = Duration::from_secs(8);
-/// The beginning of Neos' names.
-const BOARDS: [&str; 2] = ["Square Off Neo", "Miko"];
-/// The kind of home-made boards.
-const SWPP: &str = "swpp";
-
 /// Ports that are asked at most.
 const MAX_PORTS: usize = 64;
 
@@ -84,13 +79,16 @@ pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
     written
 }
 
-/// A board's kind, and a name for it, from what a device reports about itself.
-fn board(name: &str, services: &[Uuid]) -> Option<(&'static str, &'static str)> {
-    if BOARDS.iter().any(|prefix| name.starts_with(prefix)) {
-        return Some(("miko-neo", "neo"));
-    }
-    let [serial, ..] = NORDIC_UART;
-    services.contains(&serial).then_some((SWPP, "diy"))
+/// A board's make from its name, or from a service that other things have, too.
+fn board(name: &str, device: &Seen) -> Option<(&'static Make, bool)> {
+    let starts = |make: &&Make| make.radio_names.iter().any(|start| name.starts_with(start));
+    let has = |make: &&Make| {
+        make.service
+            .is_some_and(|service| device.services.contains(&service))
+    };
+    let mut makes = MAKES.iter().copied();
+    let named = makes.clone().find(starts).map(|make| (make, true));
+    named.or_else(|| makes.find(has).map(|make| (make, false)))
 }
 
 /// Writes the Bluetooth devices, boards first with their TOML.
@@ -107,24 +105,24 @@ fn bluetooth(
         let Some(name) = &device.name else {
             continue;
         };
-        let Some((kind, table)) = board(name, &device.services) else {
+        let Some((make, sure)) = board(name, device) else {
             others.push(format!("{name:?} ({})", device.address));
             continue;
         };
-        let table = names.take(table);
+        let table = names.take(make.example);
         found = true;
         let signal = device
             .rssi
             .map_or(String::new(), |rssi| format!(", {rssi} dBm"));
-        let perhaps = if kind == SWPP {
-            ": has a serial service, as home-made boards do; other things do, too"
-        } else {
+        let perhaps = if sure {
             ""
+        } else {
+            ": has a serial service, as home-made boards do; other things do, too"
         };
         let shown = escaped(name);
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]")?;
-        writeln!(output, "kind = \"{kind}\"")?;
+        writeln!(output, "kind = \"{}\"", make.kind)?;
         writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
     }
     if !found {
@@ -190,14 +188,16 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
     }
     let silent = |finding: &Finding| matches!(finding, Finding::Silent);
     if findings.iter().any(silent) {
+        let quiet = probe::probes(false).map(|(make, _)| make.title);
         writeln!(
             output,
-            "Not every port answered. If one has a UCB: switch it off and on now, within {} seconds…",
+            "Not every port answered. If one has a {}: switch it off and on now, within {} seconds…",
+            quiet.collect::<Vec<_>>().join(" or a "),
             SWITCH_WAIT.as_secs()
         )?;
         output.flush()?;
         let waits = lines.iter().zip(&findings).map(|(line, finding)| {
-            silent(finding).then(|| tokio::spawn(probe::wait_for_ucb(at(line))))
+            silent(finding).then(|| tokio::spawn(probe::wait_for_switch(at(line))))
         });
         let waits: Vec<_> = waits.collect();
         for (finding, wait) in findings.iter_mut().zip(waits) {
@@ -216,17 +216,22 @@ fn table(
     finding: Option<&Finding>,
     names: &mut Names,
 ) -> io::Result<()> {
-    const ANY: &str = "kind = \"?\"      # novag-citrine, novag-ucb or swpp";
     let (name, kind) = match finding {
-        Some(Finding::Novag(..)) => ("citrine", "kind = \"novag-citrine\""),
-        Some(Finding::Ucb) => ("ucb", "kind = \"novag-ucb\""),
-        Some(Finding::Swpp) => ("diy", "kind = \"swpp\""),
-        None | Some(Finding::Silent | Finding::Barred(_)) => ("board", ANY),
+        Some(Finding::Board { make, .. }) => (make.example, format!("kind = \"{}\"", make.kind)),
+        None | Some(Finding::Silent | Finding::Barred(_)) => {
+            let kinds = MAKES
+                .iter()
+                .filter(|make| make.media.contains(&Medium::Serial));
+            let kinds: Vec<&str> = kinds.map(|make| make.kind.as_str()).collect();
+            let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
+            (
+                "board",
+                format!("kind = \"?\"      # {} or {last}", first.join(", ")),
+            )
+        }
     };
     let what = match finding {
-        Some(Finding::Novag(id, _)) => format!("answers: {}", id.escape_default()),
-        Some(Finding::Ucb) => "is a UCB, switched on".to_owned(),
-        Some(Finding::Swpp) => "answers as home-made boards do".to_owned(),
+        Some(Finding::Board { said, .. }) => said.clone(),
         Some(Finding::Silent) => {
             "nothing answered. Is the board switched on, and the cable the right one?".to_owned()
         }
@@ -243,7 +248,7 @@ fn table(
         )?;
     }
     let baud = match finding {
-        Some(Finding::Novag(_, baud)) if *baud != Dialect::default().baud() => {
+        Some(Finding::Board { make, baud, .. }) if make.usual_baud() != Some(*baud) => {
             format!(", baud = {baud}")
         }
         _ => String::new(),

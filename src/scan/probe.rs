@@ -1,8 +1,5 @@
 //! Asks what is connected to a serial port. Only on request: other devices than chess boards may misinterpret a
-//! question.
-//!
-//! What an answer shows: a Citrine or a sister board introduces itself when asked `I`, a home-made board answers the
-//! SWPP handshake. A UCB answers nothing; it asks a question itself, whenever it is switched on.
+//! question. What to ask, and what an answer shows, is in each board's room ([`Probe`]).
 
 use std::{future::Future, time::Duration};
 
@@ -13,105 +10,98 @@ use tokio::{
 
 use crate::{
     driver::{
-        citrine::codec as citrine,
-        ucb::{BAUD as UCB_BAUD, codec as ucb},
+        make::{Make, Probe},
+        registry::MAKES,
     },
-    swpp::{self, LineError, MAX_LINE},
+    swpp::MAX_LINE,
     transport::{OpenError, Stream},
 };
 
-/// Speeds of the Citrine and its sister boards, in baud. Not 1200, which few have: opened at that speed, some Arduinos
-/// wait for a new program.
-const NOVAG_BAUDS: [u32; 2] = [57_600, 9_600];
-/// Between an end of line and the question: closer commands are lost (`src/driver/citrine/PROTOCOL.md`).
-const COMMAND_GAP: Duration = Duration::from_millis(200);
-/// How long a Novag board may take for its answer, which is 20 bytes.
-const ANSWER_WAIT: Duration = Duration::from_millis(1500);
-/// Between two SWPP handshakes.
-const HANDSHAKE_WAIT: Duration = Duration::from_millis(500);
-/// Handshakes in all: an Arduino restarts when its port is opened, which takes it two seconds.
-const HANDSHAKES: usize = 8;
-/// How long to wait for a UCB to be switched off and on.
-pub const SWITCH_WAIT: Duration = Duration::from_secs(15);
+/// How long a port may take to accept a question.
+const SEND_WAIT: Duration = Duration::from_millis(1500);
 
 /// What is connected to a port.
 #[derive(Debug)]
 pub enum Finding {
-    /// A Citrine or a sister board: its answer, and its speed.
-    Novag(String, u32),
-    /// A Novag Universal Chess Board, which has just been switched on.
-    Ucb,
-    /// A board that speaks SWPP.
-    Swpp,
+    /// A board.
+    Board {
+        /// Its make.
+        make: &'static Make,
+        /// What it said, in words.
+        said: String,
+        /// The speed, in baud.
+        baud: u32,
+    },
     /// Nothing answered.
     Silent,
     /// The port could not be asked.
     Barred(OpenError),
 }
 
-/// Asks at every speed; `open` opens the port at a given speed.
+/// Asks for every make that answers, at every speed; `open` opens the port at a given speed.
 pub async fn ask<S: Stream, F: Future<Output = Result<S, OpenError>>>(
     open: impl Fn(u32) -> F,
 ) -> Finding {
-    for baud in NOVAG_BAUDS {
-        let mut port = match open(baud).await {
-            Ok(port) => port,
-            Err(error) => return Finding::Barred(error),
-        };
-        // Bytes sent at another speed may still precede the question: they get an end of line of their own.
-        say(&mut port, b"\r\n").await;
-        sleep(COMMAND_GAP).await;
-        say(&mut port, b"I\r\n").await;
-        let id = |line: &[u8]| match citrine::parse(line) {
-            citrine::Message::Id(id) => Some(Finding::Novag(id, baud)),
-            _ => None,
-        };
-        if let Some(found) = hear(&mut port, ANSWER_WAIT, id).await {
-            return found;
-        }
-    }
-    let mut port = match open(swpp::BAUD).await {
-        Ok(port) => port,
-        Err(error) => return Finding::Barred(error),
-    };
-    let question = swpp::write(&swpp::Message::HandshakeRequest {
-        protocol: Some(swpp::VERSION),
-        build: None,
-    });
-    let answers = |line: &[u8]| match swpp::read(line) {
-        Ok(swpp::Message::HandshakeResponse { .. })
-        | Err(LineError::NoProtocol(_) | LineError::ShortVersion(_)) => Some(Finding::Swpp),
-        _ => None,
-    };
-    for _ in 0..HANDSHAKES {
-        say(&mut port, question.as_bytes()).await;
-        if let Some(found) = hear(&mut port, HANDSHAKE_WAIT, answers).await {
-            return found;
+    first(true, open).await
+}
+
+/// Waits for a board that answers nothing to be switched off and on; nothing is sent.
+pub async fn wait_for_switch<S: Stream, F: Future<Output = Result<S, OpenError>>>(
+    open: impl Fn(u32) -> F,
+) -> Finding {
+    first(false, open).await
+}
+
+async fn first<S: Stream, F: Future<Output = Result<S, OpenError>>>(
+    asked: bool,
+    open: impl Fn(u32) -> F,
+) -> Finding {
+    for (make, probe) in probes(asked) {
+        match find(make, probe, &open).await {
+            Finding::Silent => {}
+            found => return found,
         }
     }
     Finding::Silent
 }
 
-/// Waits for a UCB to be switched off and on; nothing is sent.
-pub async fn wait_for_ucb<S: Stream, F: Future<Output = Result<S, OpenError>>>(
-    open: impl Fn(u32) -> F,
+/// The makes that can be asked, or those that speak only when they are switched on.
+pub fn probes(asked: bool) -> impl Iterator<Item = (&'static Make, &'static Probe)> {
+    let probes = MAKES
+        .iter()
+        .filter_map(|make| Some((*make, make.probe.as_ref()?)));
+    probes.filter(move |(_, probe)| probe.question.is_some() == asked)
+}
+
+async fn find<S: Stream, F: Future<Output = Result<S, OpenError>>>(
+    make: &'static Make,
+    probe: &Probe,
+    open: &impl Fn(u32) -> F,
 ) -> Finding {
-    let mut port = match open(UCB_BAUD).await {
-        Ok(port) => port,
-        Err(error) => return Finding::Barred(error),
-    };
-    // Its first byte, a blank, may be noise.
-    let speaks = |line: &[u8]| match ucb::parse(line) {
-        None | Some(ucb::Message::Hello) => None,
-        Some(_) => Some(Finding::Ucb),
-    };
-    let found = hear(&mut port, SWITCH_WAIT, speaks).await;
-    found.unwrap_or(Finding::Silent)
+    for &baud in probe.bauds {
+        let mut port = match open(baud).await {
+            Ok(port) => port,
+            Err(error) => return Finding::Barred(error),
+        };
+        if let Some((first, gap)) = probe.first {
+            say(&mut port, first.as_bytes()).await;
+            sleep(gap).await;
+        }
+        for _ in 0..probe.times {
+            if let Some(question) = probe.question {
+                say(&mut port, question().as_bytes()).await;
+            }
+            if let Some(said) = hear(&mut port, probe.wait, probe.known).await {
+                return Finding::Board { make, said, baud };
+            }
+        }
+    }
+    Finding::Silent
 }
 
 async fn say(port: &mut impl Stream, bytes: &[u8]) {
     // A board that accepts nothing answers nothing either.
-    let _ = timeout(ANSWER_WAIT, port.write_all(bytes)).await;
+    let _ = timeout(SEND_WAIT, port.write_all(bytes)).await;
 }
 
 /// The result of the first line that identifies something.
@@ -144,6 +134,18 @@ mod tests {
     use tokio::io::DuplexStream;
 
     use super::*;
+    use crate::driver::{
+        citrine,
+        make::SWITCH_WAIT,
+        swpp,
+        ucb::{self, BAUD},
+    };
+
+    /// Whether a board of this make was found, which said this, at this speed.
+    fn is(finding: &Finding, make: &Make, words: &str, speed: u32) -> bool {
+        matches!(finding, Finding::Board { make: found, said, baud }
+            if found.kind == make.kind && said == words && *baud == speed)
+    }
 
     /// A board that answers `question` at its own speed, and receives nonsense at another.
     fn board(
@@ -171,14 +173,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_board_is_known_by_what_it_answers_at_its_speed() {
         let citrine = ask(board(57_600, "\r\nI\r\n", "ID CITRINE 1.0\r\n")).await;
-        assert!(matches!(citrine, Finding::Novag(id, 57_600) if id == "CITRINE 1.0"));
+        assert!(is(&citrine, &citrine::MAKE, "answers: CITRINE 1.0", 57_600));
         // A sister board that echoes its input.
         let sister = ask(board(9_600, "\r\nI\r\n", "I\r\nID SAPPHIRE II 1.02\r\n")).await;
-        assert!(matches!(sister, Finding::Novag(id, 9_600) if id == "SAPPHIRE II 1.02"));
+        let words = "answers: SAPPHIRE II 1.02";
+        assert!(is(&sister, &citrine::MAKE, words, 9_600));
         let own = ask(board(115_200, "H0010000\n", "booting\r\nH101     1.2\n")).await;
-        assert!(matches!(own, Finding::Swpp));
+        let words = "answers as home-made boards do";
+        assert!(is(&own, &swpp::MAKE, words, 115_200));
         let short = ask(board(115_200, "H0010000\n", "H1011.2\n")).await;
-        assert!(matches!(short, Finding::Swpp));
+        assert!(is(&short, &swpp::MAKE, words, 115_200));
     }
 
     #[tokio::test(start_paused = true)]
@@ -207,8 +211,8 @@ mod tests {
             (" \r\nI\r\nE OFF\r\n", true),
             (" \r\n", false),
         ] {
-            let found = wait_for_ucb(|baud| {
-                assert_eq!(baud, UCB_BAUD);
+            let found = wait_for_switch(|baud| {
+                assert_eq!(baud, BAUD);
                 let (port, mut far) = tokio::io::duplex(64);
                 tokio::spawn(async move {
                     sleep(SWITCH_WAIT / 2).await;
@@ -218,7 +222,8 @@ mod tests {
                 });
                 std::future::ready(Ok::<_, OpenError>(port))
             });
-            assert_eq!(matches!(found.await, Finding::Ucb), is_ucb, "{first:?}");
+            let found = is(&found.await, &ucb::MAKE, "is a UCB, switched on", BAUD);
+            assert_eq!(found, is_ucb, "{first:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The name of a board's make, as in the configuration. [`crate::driver::registry`] has them all.
+/// The name of a board's make, as in the configuration. The registry of the drivers has them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BoardKind(&'static str);
 

@@ -13,6 +13,7 @@
 
 mod answer;
 pub mod codec;
+mod make;
 mod setting;
 mod settings;
 pub mod timing;
@@ -24,6 +25,7 @@ use std::{
 
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
+pub use self::make::{KIND, MAKE};
 pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
@@ -34,31 +36,11 @@ use self::{
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
 };
-use super::{
-    Capabilities, Driver, DriverEvent, Step, StepFailure,
-    make::{self, Make, Medium},
-    pacer::Pacer,
-    stranger,
-};
+use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
 use crate::{
     game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
-    vocabulary::{BoardKind, Channel, Outgoing, Reported},
-};
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("novag-citrine");
-
-/// The door of this room.
-pub static MAKE: Make = Make {
-    kind: KIND,
-    title: "Novag Citrine and sister boards",
-    example: "citrine",
-    media: &[Medium::Serial],
-    keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
-    sister: settings::sister,
+    vocabulary::{Channel, Outgoing, Reported},
 };
 
 /// Referee mode: the player moves both sides, the board none.

@@ -23,8 +23,8 @@ const MAX_LEVEL: usize = 16;
 settings! {
     /// What can be set.
     pub struct Settings {
-        /// Which of the sister boards: citrine, star-diamond, star-sapphire (57600 baud), sapphire, diamond, super-forte,
-        /// expert-c (9600 baud).
+        /// Which of the sister boards: citrine, star-diamond, star-sapphire (57600 baud), sapphire, diamond,
+        /// super-forte, expert-c (9600 baud).
         #[serde(deserialize_with = "dialect")]
         dialect: Dialect = Dialect::Citrine,
         /// Set at every new game, for instance "TR8"; without it the board keeps its own.

@@ -15,6 +15,7 @@ pub mod codec;
 mod contact;
 mod driving;
 mod leftover;
+mod make;
 pub mod motor;
 pub mod part;
 mod reports;
@@ -29,6 +30,7 @@ use std::{
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Square};
 
+pub use self::make::{KIND, MAKE};
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
@@ -41,7 +43,6 @@ use self::{
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
-    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -50,22 +51,7 @@ use crate::{
     recognise::Sensing,
     sense::Sensed,
     sensing::{Awaited, Squares},
-    vocabulary::{Beginning, BoardKind, Channel, GameEnd, Outcome, Outgoing},
-};
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("miko-neo");
-
-/// The door of this room.
-pub static MAKE: Make = Make {
-    kind: KIND,
-    title: "Miko Neo, formerly Square Off Neo",
-    example: "neo",
-    media: &[Medium::Ble],
-    keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
-    sister: |_| None,
+    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the

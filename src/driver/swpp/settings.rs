@@ -23,9 +23,9 @@ settings! {
         /// For the hand to make one shown move before the next is shown: no board says that the hand has made it.
         #[serde(with = "crate::driver::settings::span")]
         move_wait: Duration = MOVE_WAIT,
-        /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps its
-        /// game, and is never told it again. Without it true on a serial line; on others, if it missed our first greeting,
-        /// as it was starting then.
+        /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps
+        /// its game, and is never told it again. Without it true on a serial line; on others, if it missed our first
+        /// greeting, as it was starting then.
         forgets: Option<bool> = None,
     }
 }

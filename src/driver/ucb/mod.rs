@@ -9,6 +9,7 @@
 //! - It cannot be asked anything: that it is there is known when it speaks, which may be with the hand's first move. And it cannot be told to take back: it is given the position instead.
 
 pub mod codec;
+mod make;
 mod settings;
 
 use std::{
@@ -19,38 +20,19 @@ use std::{
 use shakmaty::Chess;
 
 use self::codec::Message;
+pub use self::make::{KIND, MAKE};
 pub use self::settings::{BAUD, Settings};
-use super::{
-    Capabilities, Driver, DriverEvent, Step,
-    make::{self, Make, Medium},
-    pacer::Pacer,
-    stranger,
-};
+use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
 use crate::{
     game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
-    vocabulary::{BoardKind, Channel, Outgoing},
+    vocabulary::{Channel, Outgoing},
 };
 
 /// The longest line read, bytes. The longest the document shows has 7 (`Ma7a8/Q`).
 pub const MAX_LINE: usize = 64;
 /// A command of one letter whose line end has not come within this time is taken without it.
 pub const LETTER_WAIT: Duration = Duration::from_millis(500);
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("novag-ucb");
-
-/// The door of this room.
-pub static MAKE: Make = Make {
-    kind: KIND,
-    title: "Novag Universal Chess Board",
-    example: "ucb",
-    media: &[Medium::Serial],
-    keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
-    sister: |_| None,
-};
 
 /// What went out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,8 +21,8 @@ settings! {
         #[serde(with = "version")]
         position_format: PositionFormat = PositionFormat::V2,
         /// Minimum time between two lines; the board has no input buffer.
-        // The document gives no number; a line of 12 bytes takes 12.5 ms on the wire and the board serves its 64 lamps and
-        // sensors meanwhile.
+        // The document gives no number; a line of 12 bytes takes 12.5 ms on the wire and the board serves its 64 lamps
+        // and sensors meanwhile.
         #[serde(with = "crate::driver::settings::gap")]
         line_gap: Duration = Duration::from_millis(200),
         /// For the hand to make a shown move before the next is shown; the board does not acknowledge it.

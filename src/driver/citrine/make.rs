@@ -1,0 +1,42 @@
+//! How a Citrine is known, found and reached.
+
+use std::time::Duration;
+
+use super::{Settings, codec, settings};
+use crate::{
+    driver::make::{self, Make, Medium, Probe},
+    vocabulary::BoardKind,
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-citrine");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Novag Citrine and sister boards",
+    room: "citrine",
+    example: "citrine",
+    media: &[Medium::Serial],
+    radio_names: &[],
+    service: None,
+    probe: Some(Probe {
+        // Not 1200, which few have: opened at that speed, some Arduinos wait for a new program.
+        bauds: &[57_600, 9_600],
+        // Bytes sent at another speed may still precede the question: they get an end of line of their own. Closer
+        // commands are lost.
+        first: Some(("\r\n", Duration::from_millis(200))),
+        question: Some(|| "I\r\n".to_owned()),
+        times: 1,
+        // The answer is 20 bytes.
+        wait: Duration::from_millis(1500),
+        known: |line| match codec::parse(line) {
+            codec::Message::Id(id) => Some(format!("answers: {}", id.escape_default())),
+            _ => None,
+        },
+    }),
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: settings::sister,
+};

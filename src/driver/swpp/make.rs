@@ -1,0 +1,48 @@
+//! How a home-made board is known, found and reached.
+
+use std::time::Duration;
+
+use super::Settings;
+use crate::{
+    driver::make::{self, Make, Medium, Probe},
+    swpp::{self, LineError, Message, NORDIC_UART},
+    vocabulary::BoardKind,
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("swpp");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Home-made boards that speak SWPP",
+    room: "swpp",
+    example: "diy",
+    media: &[Medium::Serial, Medium::Ble, Medium::Tcp],
+    radio_names: &[],
+    service: Some(NORDIC_UART[0]),
+    probe: Some(Probe {
+        bauds: &[swpp::BAUD],
+        first: None,
+        question: Some(|| {
+            swpp::write(&Message::HandshakeRequest {
+                protocol: Some(swpp::VERSION),
+                build: None,
+            })
+        }),
+        // An Arduino restarts when its port is opened, which takes it two seconds.
+        times: 8,
+        wait: Duration::from_millis(500),
+        known: |line| match swpp::read(line) {
+            Ok(Message::HandshakeResponse { .. })
+            | Err(LineError::NoProtocol(_) | LineError::ShortVersion(_)) => {
+                Some("answers as home-made boards do".to_owned())
+            }
+            _ => None,
+        },
+    }),
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
+};

@@ -1,0 +1,31 @@
+//! What a toy board can be set to.
+
+use std::time::Duration;
+
+use super::Toy;
+use crate::driver::{
+    Driver,
+    make::{self, Medium},
+    settings::settings,
+};
+
+settings! {
+    /// What can be set.
+    pub struct Settings {
+        /// For the hand to make a shown move before the next is shown.
+        #[serde(with = "crate::driver::settings::span")]
+        move_wait: Duration = Duration::from_secs(2),
+        /// Whether its lamps take capital letters.
+        loud: bool = false,
+    }
+}
+
+impl make::Settings for Settings {
+    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
+        Box::new(Toy::new(self.clone()))
+    }
+
+    fn baud(&self) -> Option<u32> {
+        Some(1200)
+    }
+}

@@ -1,0 +1,38 @@
+//! How a UCB is known, found and reached.
+
+use super::{BAUD, Settings, codec};
+use crate::{
+    driver::make::{self, Make, Medium, Probe, SWITCH_WAIT},
+    vocabulary::BoardKind,
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-ucb");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Novag Universal Chess Board (UCB)",
+    room: "ucb",
+    example: "ucb",
+    media: &[Medium::Serial],
+    radio_names: &[],
+    service: None,
+    // It answers nothing; it asks a question itself whenever it is switched on.
+    probe: Some(Probe {
+        bauds: &[BAUD],
+        first: None,
+        question: None,
+        times: 1,
+        wait: SWITCH_WAIT,
+        // Its first byte, a blank, may be noise.
+        known: |line| match codec::parse(line) {
+            None | Some(codec::Message::Hello) => None,
+            Some(_) => Some("is a UCB, switched on".to_owned()),
+        },
+    }),
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
+};
