@@ -75,8 +75,7 @@ fn games(c: &mut Criterion) {
         let begin = Instant::now();
         b.iter_batched(
             || {
-                let driver: Box<dyn Driver> =
-                    Box::new(ucb::Ucb::new(ucb::Timing::default(), PositionFormat::V2));
+                let driver: Box<dyn Driver> = Box::new(ucb::Ucb::new(ucb::Settings::default()));
                 let mut machine =
                     Machine::new("bench".parse().unwrap(), driver, std::time::Duration::ZERO);
                 machine.link_up(begin);

@@ -6,7 +6,6 @@ use std::{fmt::Write as _, path::Path};
 use crate::access::barred;
 use crate::{
     config::{Config, Listen, board::SerialConfig},
-    driver::registry,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };
@@ -33,8 +32,12 @@ pub fn describe(config: &Config, file: &str) -> String {
         None => writeln!(text, "  games    every board        off"),
     };
     for (name, board) in &config.boards {
-        let _ = match registry::transport(board, &Radio::default()) {
-            Ok(transport) => writeln!(text, "  board    {name:<18} {} on {transport}", board.kind),
+        let _ = match board.transport(&Radio::default()) {
+            Ok(transport) => writeln!(
+                text,
+                "  board    {name:<18} {} on {transport}",
+                board.make.kind
+            ),
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
         };
         if let Some(listen) = &board.uci_listen {

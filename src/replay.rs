@@ -11,7 +11,6 @@ use thiserror::Error;
 use crate::{
     board::machine::Machine,
     config::BoardConfig,
-    driver::registry,
     transcript::{Entry, Item, Transcript},
     vocabulary::BoardName,
 };
@@ -35,10 +34,10 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
     let board: BoardConfig = Figment::from(Toml::string(&transcript.board))
         .extract()
         .map_err(|error| ReplayError::Board(Box::new(error)))?;
-    let driver = registry::driver(&board);
+    let driver = board.driver();
     let now = Instant::now();
     let mut run = Run {
-        machine: Machine::new(BoardName::default(), driver, board.correction_wait()),
+        machine: Machine::new(BoardName::default(), driver, board.correction_wait),
         begin: now,
         now,
         entries: Vec::new(),

@@ -40,8 +40,8 @@ use tracing::warn;
 use crate::{
     game::Game,
     vocabulary::{
-        BoardName, Channel, ClientId, Command, Event, GameEnd, NoChannel, Outcome, Outgoing,
-        Request,
+        BoardName, Channel, ClientId, ClientName, Command, Event, GameEnd, NoChannel, Outcome,
+        Outgoing, Request,
     },
 };
 
@@ -279,7 +279,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
             let game = Game::from_words(&rest).map_err(|error| error.to_string())?;
             Command::Target {
                 client,
-                label: format!("client {client}").into(),
+                label: ClientName::Other(format!("client {client}").into()),
                 number,
                 game: Box::new(game),
                 occasion: given.unwrap_or_default(),

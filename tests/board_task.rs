@@ -22,7 +22,7 @@ use boardbridge::{
     board::{actor::Actor, machine::Machine},
     bus::{Bus, CAPACITY},
     config::BoardConfig,
-    driver::{Capabilities, Driver, DriverEvent, Step, registry},
+    driver::{Capabilities, Driver, DriverEvent, Step},
     game::Game,
     transport::{Transport, serial::SerialPort},
     uci::server,
@@ -135,7 +135,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
         let (faults, name) = (faults.clone(), name.clone());
         move || {
             let driver = Box::new(Faulty {
-                driver: registry::driver(&config),
+                driver: config.driver(),
                 faults: faults.clone(),
             });
             Machine::new(name.clone(), driver, Duration::from_millis(150))

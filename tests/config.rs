@@ -14,7 +14,10 @@ use std::{
     process::{Command, Output},
 };
 
-use boardbridge::config::{Config, error::MAX_MISTAKES};
+use boardbridge::{
+    config::{Config, error::MAX_MISTAKES},
+    driver::registry::MAKES,
+};
 use proptest::prelude::*;
 
 fn root() -> PathBuf {
@@ -197,7 +200,7 @@ fn a_mistake_is_told_in_plain_words() {
         ),
         (
             "[[boards.b]]\nkind = \"swpp\"".to_owned(),
-            "2: boards.b.0.kind: there is only one: write [boards.b], with one bracket",
+            "1: boards.b.0: there is only one: write [boards.b], with one bracket",
         ),
         (
             "[whitepawn]\nboard = \"b\"".to_owned(),
@@ -740,10 +743,11 @@ fn short_uuids_are_completed_and_half_ones_refused() {
     let [board] = &config.boards.values().collect::<Vec<_>>()[..] else {
         panic!("{config:?}");
     };
-    let ble = board.ble.as_ref().unwrap();
+    let settings = format!("{:?}", board.settings);
     let long = |short: &str| format!("0000{short}-0000-1000-8000-00805f9b34fb");
-    assert_eq!(ble.write.unwrap().0.to_string(), long("ffe1"));
-    assert_eq!(ble.notify.unwrap().0.to_string(), long("ffe2"));
+    for uuid in [long("ffe1"), long("ffe2")] {
+        assert!(settings.contains(&uuid), "{settings}");
+    }
     let served = config.whitepawn[0].ble.as_ref().unwrap();
     assert_eq!(served.uuids()[0].to_string(), long("ffe0"));
     for half in ["ffe", "ffe1f", "+fe1", "ffg1", ""] {
@@ -894,11 +898,12 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     Config::from_text(&text, "default").unwrap();
     let whole = uncommented(&text);
     let config = Config::from_text(&whole, "default, uncommented").unwrap();
-    assert_eq!(config.boards.len(), 4);
+    assert_eq!(config.boards.len(), MAKES.len());
     assert_eq!(config.whitepawn.len(), 4);
     assert_eq!(config.link.len(), 2);
     // Every key there is stands in the file.
-    for key in [
+    let own = MAKES.iter().flat_map(|make| make.keys);
+    for key in own.map(|key| key.parts().0).chain([
         "kind",
         "serial",
         "ble",
@@ -906,30 +911,13 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "uci_listen",
         "record",
         "correction_wait",
-        "move_wait",
-        "setup_wait",
-        "position_format",
-        "line_gap",
-        "dialect",
-        "level",
-        "command_gap",
-        "second_send",
-        "second_send_capture",
         "baud",
         "adapter",
-        "motor",
-        "promotion",
-        "old_signs",
-        "parking",
-        "settle",
-        "forgets",
         "whitepawn",
         "promotion_letter",
         "listen",
         "name",
         "service",
-        "write",
-        "notify",
         "rfcomm",
         "channel",
         "link",
@@ -939,7 +927,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "directory",
         "site",
         "player",
-    ] {
+    ]) {
         assert!(text.contains(key), "{key} is not in the default file");
     }
 }

@@ -20,6 +20,7 @@ use std::{
 use boardbridge::{
     bus::{BoardHandle, Bus, News, Publisher},
     clients::{Client, ClientKind},
+    driver::ucb,
     game::Game,
     guidance::Action,
     status::{
@@ -27,8 +28,8 @@ use boardbridge::{
         lines::{Present, closed_line, event_line, lagged_line},
     },
     vocabulary::{
-        Advice, BoardKind, BoardName, BoardResult, By, ClientId, Event, GameEnd, Judge, LinkState,
-        Opponent, Place, Snapshot,
+        Advice, BoardName, BoardResult, By, ClientId, Event, GameEnd, Judge, LinkState, Opponent,
+        Place, Snapshot,
     },
     watch::text::Text,
 };
@@ -131,9 +132,7 @@ fn every_event() -> Vec<Event> {
         Event::Unheard,
         Event::Answers { id: None },
         Event::Silent,
-        Event::Stranger {
-            kind: BoardKind::NovagUcb,
-        },
+        Event::Stranger { kind: ucb::KIND },
         Event::Restarted,
         Event::Moved {
             uci,
@@ -154,7 +153,7 @@ fn every_event() -> Vec<Event> {
             by: By::HandUnseen,
         },
         Event::NewGame { by },
-        Event::SetUp { fen: text() },
+        Event::SetUp { fen: game().fen() },
         Event::Executed { uci },
         Event::Mistake { text: text() },
         Event::Mended,

@@ -22,17 +22,13 @@ use std::{
 use boardbridge::{
     board::machine::Machine,
     config::BoardConfig,
-    driver::registry,
     game::Game,
     pgn::{
         archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
         folder::{Folder, Found, remedy},
         settings::{GamesConfig, TagText},
     },
-    vocabulary::{
-        BoardName, By, Channel, ClientId, Command as BoardCommand, GameEnd, Judge, Occasion,
-        Snapshot,
-    },
+    vocabulary::{BoardName, By, Channel, Command as BoardCommand, GameEnd, Judge, Snapshot},
 };
 use figment::{
     Figment,
@@ -40,6 +36,7 @@ use figment::{
 };
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
+use rig::{clock::Clocked, program::Program};
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
 use simulators::run::Kind;
 use support::{
@@ -453,10 +450,28 @@ struct Board {
     now: Instant,
     archive: Archive,
     target: Game,
-    number: u64,
+    program: Program,
 }
 
-const PROGRAM: ClientId = ClientId(1);
+impl Clocked for Board {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        while self.machine.poll_event().is_some() || self.machine.poll_transmit(self.now).is_some()
+        {
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.machine.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.machine.timeout(now);
+    }
+}
 
 impl Board {
     /// At the start of a game, the program waiting for the hand.
@@ -464,35 +479,21 @@ impl Board {
         let name: BoardName = "ucb".parse().unwrap();
         let text = Toml::string("kind = \"novag-ucb\"");
         let config: BoardConfig = Figment::from(text).extract().unwrap();
-        let driver = registry::driver(&config);
+        let driver = config.driver();
         let mut board = Self {
-            machine: Machine::new(name.clone(), driver, config.correction_wait()),
+            machine: Machine::new(name.clone(), driver, config.correction_wait),
             now: Instant::now(),
             archive: Archive::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),
-            number: 0,
+            program: Program {
+                label: "127.0.0.1:4711",
+                ..Program::default()
+            },
         };
         board.machine.link_up(board.now);
         board.hears("N");
         board.states();
         board
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        loop {
-            while self.machine.poll_event().is_some()
-                || self.machine.poll_transmit(self.now).is_some()
-            {}
-            match self.machine.deadline().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    self.machine.timeout(self.now);
-                }
-                None => break,
-            }
-        }
-        self.now = end;
     }
 
     fn hears(&mut self, line: &str) {
@@ -509,29 +510,16 @@ impl Board {
 
     /// The program states its game, and waits for the hand.
     fn states(&mut self) {
-        self.number += 1;
-        self.command(BoardCommand::Target {
-            client: PROGRAM,
-            label: "127.0.0.1:4711".into(),
-            number: self.number,
-            game: Box::new(self.target.clone()),
-            occasion: Occasion::default(),
-        });
-        self.command(BoardCommand::Await {
-            client: PROGRAM,
-            on: true,
-        });
+        let command = self.program.states(&self.target);
+        self.command(command);
+        self.command(self.program.awaits(true));
     }
 
     /// The hand moves, and the program takes the move over.
     fn plays(&mut self, m: &str) {
         self.hears(&format!("M{m}"));
         self.target.play_uci([m]).unwrap();
-        self.command(BoardCommand::Answered {
-            client: PROGRAM,
-            number: self.number,
-            answer: m.parse().unwrap(),
-        });
+        self.command(self.program.answered(m.parse().unwrap()));
     }
 
     fn looks(&mut self) {
@@ -591,7 +579,9 @@ fn what_was_seen_of_one_game_is_not_told_of_the_next() {
     let snapshot = board.machine.snapshot();
     assert_eq!(*snapshot.by, [Some(By::Hand)]);
     assert!(snapshot.took[0].is_some());
-    board.command(BoardCommand::NewGame { client: PROGRAM });
+    board.command(BoardCommand::NewGame {
+        client: board.program.client,
+    });
     board.target = game(LONG);
     board.states();
     board.pass(Duration::from_secs(200));

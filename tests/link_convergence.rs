@@ -19,7 +19,7 @@ use boardbridge::{
     game::{Game, uci},
     link::{Player, Side, notice::Notice, session::Session},
     swpp::write,
-    vocabulary::{BoardName, Channel, ClientId, Command, GameEnd, Occasion, Snapshot},
+    vocabulary::{BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
@@ -270,7 +270,7 @@ impl World {
         let now = Instant::now();
         let player = |number: u64, name: &str, tells_all: bool| Player {
             client: ClientId(number),
-            label: format!("the link with the other than {name}").into(),
+            label: ClientName::Link(format!("the other than {name}").into()),
             name: name.into(),
             tells_all,
             correction_wait: Duration::from_secs(3),
@@ -817,7 +817,7 @@ mod told {
         );
         world.does(Side::First, &Act::Unplug);
         world.pass(Duration::from_secs(120));
-        assert_eq!(world.snapshot(Side::Second).holders.join(""), "a program");
+        assert_eq!(world.snapshot(Side::Second).holders, ["a program".into()]);
         assert!(world.heard(Side::Second, |n| matches!(n, Notice::Occupied { .. })));
         world.does(Side::First, &Act::Plug);
         world.pass(Duration::from_secs(60));

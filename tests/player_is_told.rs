@@ -14,12 +14,11 @@ use std::time::{Duration, Instant};
 use boardbridge::{
     board::machine::Machine,
     config::BoardConfig,
-    driver::registry,
+    driver::{citrine, ucb},
     game::Game,
     guidance::{Action, in_words},
     vocabulary::{
-        Advice, BoardKind, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Snapshot,
+        Advice, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState, Snapshot,
     },
 };
 use figment::{
@@ -86,9 +85,9 @@ impl Rig {
     fn new(kind: &str) -> Self {
         let keys = Toml::string(&format!("kind = \"{kind}\""));
         let board: BoardConfig = Figment::from(keys).extract().unwrap();
-        let wait = board.correction_wait();
+        let wait = board.correction_wait;
         let mut rig = Self {
-            machine: Machine::new(BoardName::default(), registry::driver(&board), wait),
+            machine: Machine::new(BoardName::default(), board.driver(), wait),
             now: Instant::now(),
             program: Program::default(),
             events: Vec::new(),
@@ -531,11 +530,11 @@ fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
 #[test]
 fn a_board_of_another_kind_than_configured_is_named() {
     for (kind, words, other) in [
-        ("novag-ucb", "M   1   e2-e4\r\n", BoardKind::NovagCitrine),
-        ("novag-ucb", "New Game\r\n", BoardKind::NovagCitrine),
-        ("novag-ucb", "ID.UCBII V1.09\r\n", BoardKind::NovagCitrine),
-        ("novag-citrine", "Me2e4\r\n", BoardKind::NovagUcb),
-        ("novag-citrine", "V\r\n", BoardKind::NovagUcb),
+        ("novag-ucb", "M   1   e2-e4\r\n", citrine::KIND),
+        ("novag-ucb", "New Game\r\n", citrine::KIND),
+        ("novag-ucb", "ID.UCBII V1.09\r\n", citrine::KIND),
+        ("novag-citrine", "Me2e4\r\n", ucb::KIND),
+        ("novag-citrine", "V\r\n", ucb::KIND),
     ] {
         let mut rig = Rig::new(kind);
         rig.hears(words);

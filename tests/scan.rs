@@ -19,8 +19,8 @@ use std::{
 
 use boardbridge::{
     config::Config,
+    driver::{citrine, swpp, ucb},
     scan::{self, Look, Names},
-    vocabulary::BoardKind,
 };
 use simulators::run::Kind;
 use support::{Hand, PATIENCE};
@@ -83,16 +83,16 @@ async fn a_probe_names_the_kind_of_every_board() {
     let config = Config::from_text(&format!("# {lines}"), "the scan").unwrap();
     let found: Vec<_> = config.boards.values().collect();
     for (name, kind) in [
-        ("ttyUSB0", BoardKind::NovagCitrine),
-        ("ttyUSB1", BoardKind::NovagUcb),
-        ("ttyACM0", BoardKind::Swpp),
+        ("ttyUSB0", citrine::KIND),
+        ("ttyUSB1", ucb::KIND),
+        ("ttyACM0", swpp::KIND),
     ] {
         let port = at(name).display().to_string();
         let here = |serial: &boardbridge::config::board::SerialConfig| serial.port == port;
         let board = found
             .iter()
             .find(|board| board.serial.as_ref().is_some_and(here));
-        assert_eq!(board.unwrap().kind, kind, "{said}");
+        assert_eq!(board.unwrap().make.kind, kind, "{said}");
     }
     assert!(said.contains("UCBII V1.09"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! A board that knows which piece stands where, by hand-written sequences and by random games with untidy hands; and one
-//! that sends pictures of its occupied squares only.
+//! A board that knows which piece stands where, by hand-written sequences and by random games with untidy hands; and
+//! one that sends pictures of its occupied squares only.
 
 #![allow(
     missing_docs,
@@ -16,7 +16,7 @@ use boardbridge::{
     guidance::in_words,
     recognise::{Sensing, Waits},
     sense::Sensed,
-    sensing::{Awaited, Pieces, Report, Squares},
+    sensing::{Awaited, Pieces, Report, Squares, Work},
 };
 use proptest::prelude::*;
 use rig::{
@@ -587,7 +587,7 @@ impl Plain {
 
     fn heed(&mut self) {
         loop {
-            self.sensed.attend(self.now, false);
+            self.sensed.attend(self.now, Work::Rests);
             let Some(report) = self.sensed.poll() else {
                 return;
             };

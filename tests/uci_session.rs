@@ -18,7 +18,7 @@ use boardbridge::{
     guidance::{Action, Picture, guide},
     uci::{
         session::{self, Session},
-        telling::PROGRESS,
+        throttle::PROGRESS,
     },
     vocabulary::{
         Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Misplaced,

@@ -54,11 +54,8 @@ const LINES: [&str; 16] = [
 
 fn machine(kind: u8) -> Machine {
     let driver: Box<dyn Driver> = match kind % 3 {
-        0 => Box::new(citrine::Citrine::new(citrine::Timing::default(), None)),
-        1 => Box::new(ucb::Ucb::new(
-            ucb::Timing::default(),
-            ucb::codec::PositionFormat::V2,
-        )),
+        0 => Box::new(citrine::Citrine::new(citrine::Settings::default())),
+        1 => Box::new(ucb::Ucb::new(ucb::Settings::default())),
         _ => Box::new(swpp::Swpp::new(swpp::Way::Stream, swpp::MOVE_WAIT)),
     };
     Machine::new(BoardName::default(), driver, Duration::from_secs(3))

@@ -14,7 +14,7 @@ enum Input {
 }
 
 libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
-    let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), ucb::codec::PositionFormat::V2));
+    let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
     let mut now = Instant::now();
     let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
     machine.link_up(now);

@@ -1,95 +1,61 @@
-//! `[boards.NAME]`: a board's kind, how it is reached, and its pacing.
+//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's room.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
-use serde::{Deserialize, Serialize};
+use figment::{
+    Error,
+    error::Kind,
+    value::{Dict, Value},
+};
+use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
 
-use super::value::{Address, Listen, LongUuid, Span};
+use super::value::{Address, Listen};
 use crate::{
-    driver::neo::{
-        Promotion,
-        motor::parking::{LEFTMOST, RIGHTMOST},
+    driver::{
+        Driver,
+        make::{Key, Make, Medium, Settings},
+        registry::{self, MAKES},
+        settings::{span, text},
     },
-    transport::ble::Wanted,
+    transport::{
+        Transport,
+        ble::{BleBoard, Radio, Wanted},
+        serial::SerialPort,
+        tcp::TcpPeer,
+    },
     vocabulary::BoardKind,
 };
 
 /// A problem in a part of the configuration: the key, relative to that part, and the message.
 pub(super) type Wrong = (Vec<&'static str>, String);
 
-/// Keys that only some kinds have.
-const KEYS_OF_KINDS: [(&str, &[BoardKind]); 20] = {
-    use BoardKind::{MikoNeo, NovagCitrine, NovagUcb, Swpp};
-    [
-        ("serial", &[NovagCitrine, NovagUcb, Swpp]),
-        ("ble", &[MikoNeo, Swpp]),
-        ("tcp", &[Swpp]),
-        ("write", &[Swpp]),
-        ("notify", &[Swpp]),
-        ("position_format", &[NovagUcb]),
-        ("line_gap", &[NovagUcb]),
-        ("dialect", &[NovagCitrine]),
-        ("level", &[NovagCitrine]),
-        ("command_gap", &[NovagCitrine]),
-        ("second_send", &[NovagCitrine]),
-        ("second_send_capture", &[NovagCitrine]),
-        ("move_wait", &[NovagCitrine, NovagUcb, Swpp]),
-        ("setup_wait", &[NovagCitrine, NovagUcb]),
-        ("motor", &[MikoNeo]),
-        ("promotion", &[MikoNeo]),
-        ("old_signs", &[MikoNeo]),
-        ("parking", &[MikoNeo]),
-        ("settle", &[MikoNeo]),
-        ("forgets", &[Swpp]),
-    ]
-};
+/// Default of `correction_wait`: time to see the mistake and to put the piece back.
+pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
+/// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).
+pub const MAX_BLE_NAME: usize = 248;
+/// Speeds a serial line can have, in baud.
+pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
 
-/// Whether a board of this kind has this key, if it is one of them.
-pub(super) fn takes(kind: BoardKind, key: &str) -> bool {
-    let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
-    found.is_none_or(|(_, kinds)| kinds.contains(&kind))
-}
-
-fn refuses(kind: BoardKind, key: &str) -> String {
-    let found = KEYS_OF_KINDS.iter().find(|(known, _)| *known == key);
-    let kinds = found.map_or(&[][..], |(_, kinds)| kinds);
-    let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
-    format!(
-        "is a key of {} only: take it out of this {kind}",
-        kinds.join(" and ")
-    )
-}
-
-/// Boards that speak the Citrine's dialect; they differ in speed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dialect {
-    /// Citrine: 57600 baud.
-    #[default]
-    Citrine,
-    /// Star Diamond: 57600 baud.
-    StarDiamond,
-    /// Star Sapphire: 57600 baud.
-    StarSapphire,
-    /// Sapphire I and II: 9600 baud.
-    Sapphire,
-    /// Diamond I and II: 9600 baud.
-    Diamond,
-    /// Super Forte: 9600 baud (some 1200: set `baud`).
-    SuperForte,
-    /// Super Expert C: 9600 baud (some 1200: set `baud`).
-    ExpertC,
-}
-
-impl Dialect {
-    /// The default speed of these boards, in baud.
-    pub fn baud(self) -> u32 {
-        match self {
-            Self::Citrine | Self::StarDiamond | Self::StarSapphire => 57_600,
-            Self::Sapphire | Self::Diamond | Self::SuperForte | Self::ExpertC => 9_600,
-        }
-    }
-}
+/// Every kind.
+pub(super) static KINDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| MAKES.iter().map(|make| make.kind.as_str()).collect());
+/// Keys of every board.
+const COMMON: [&str; 7] = [
+    "kind",
+    "serial",
+    "ble",
+    "tcp",
+    "uci_listen",
+    "record",
+    "correction_wait",
+];
+/// Keys of every `ble = { … }`.
+const BLE: [&str; 3] = ["name", "address", "adapter"];
 
 /// `serial = { … }`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -136,10 +102,6 @@ pub struct BleConfig {
     pub address: Option<String>,
     /// The adapter to use, such as `hci1`; the first one by default.
     pub adapter: Option<String>,
-    /// SWPP: the characteristic written to; Nordic UART by default.
-    pub write: Option<LongUuid>,
-    /// SWPP: the characteristic the board notifies.
-    pub notify: Option<LongUuid>,
 }
 
 impl BleConfig {
@@ -221,14 +183,10 @@ pub struct TcpConfig {
 }
 
 /// `[boards.NAME]`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table [boards.NAME] with a kind and a port"
-)]
+#[derive(Clone, Debug)]
 pub struct BoardConfig {
     /// The make.
-    pub kind: BoardKind,
+    pub make: &'static Make,
     /// Reached over a serial port.
     pub serial: Option<SerialConfig>,
     /// Reached over Bluetooth LE.
@@ -240,120 +198,164 @@ pub struct BoardConfig {
     /// A directory for recordings.
     pub record: Option<PathBuf>,
     /// How long the hand may take to correct a mistake before the board is led back.
-    pub correction_wait: Option<Span>,
-    /// How long the hand may take for a shown move before the next is shown.
-    pub move_wait: Option<Span>,
-    /// How long the hand may take to set up a position.
-    pub setup_wait: Option<Span>,
-    /// UCB: the "UCB Version", 1 or 2.
-    pub position_format: Option<u8>,
-    /// UCB: minimum time between two lines.
-    pub line_gap: Option<Span>,
-    /// Citrine: which of the sister boards.
-    pub dialect: Option<Dialect>,
-    /// Citrine: the level set at every new game.
-    pub level: Option<String>,
-    /// Citrine: minimum time between two commands.
-    pub command_gap: Option<Span>,
-    /// Citrine: time between the two sends of a move.
-    pub second_send: Option<Span>,
-    /// Citrine: time between the two sends of a capture.
-    pub second_send_capture: Option<Span>,
-    /// Neo: whether its motor makes the program's moves.
-    pub motor: Option<bool>,
-    /// Neo: how the player's promotion piece is chosen.
-    pub promotion: Option<Promotion>,
-    /// Neo: its firmware takes signs as `27#…` commands.
-    pub old_signs: Option<bool>,
-    /// Neo: columns beside the board for captured pieces, the best first.
-    pub parking: Option<Vec<i8>>,
-    /// Neo: how long to wait for a piece that may still move on.
-    pub settle: Option<Span>,
-    /// SWPP: whether the board forgets its game when its link is opened again; by default it does on a serial line, and
-    /// on others its answer decides.
-    pub forgets: Option<bool>,
+    pub correction_wait: Duration,
+    /// What its kind can be set to.
+    pub settings: Arc<dyn Settings>,
+    /// As it was written.
+    given: Dict,
 }
 
-/// Default of `correction_wait`: time to see the mistake and to put the piece back.
-pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
-/// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).
-pub const MAX_BLE_NAME: usize = 248;
-/// Speeds a serial line can have, in baud.
-pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
-/// The longest gap between two commands: with a longer one a board only seems dead.
-pub const LONGEST_GAP: Duration = Duration::from_secs(10);
+/// The keys of every board, for serde.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    #[serde(deserialize_with = "known_make")]
+    kind: &'static Make,
+    serial: Option<SerialConfig>,
+    ble: Option<BleConfig>,
+    tcp: Option<TcpConfig>,
+    uci_listen: Option<Listen>,
+    record: Option<PathBuf>,
+    #[serde(default = "correction_wait", with = "span")]
+    correction_wait: Duration,
+}
+
+fn correction_wait() -> Duration {
+    CORRECTION_WAIT
+}
+
+fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Make, D::Error> {
+    let name: String = text(deserializer, "a text in quotes such as \"novag-citrine\"")?;
+    let unknown = || de::Error::unknown_variant(&name, &KINDS);
+    registry::make(&name).ok_or_else(unknown)
+}
+
+/// A board has no usable transport; [`Config::from_text`](super::Config::from_text) rules this out.
+#[derive(Debug, Error)]
+#[error("a {kind} cannot be reached so: `boardbridge check` says what is wrong")]
+pub struct NoWay {
+    /// The kind.
+    pub kind: BoardKind,
+}
 
 impl BoardConfig {
-    /// How long the hand may take to correct a mistake.
-    pub fn correction_wait(&self) -> Duration {
-        self.correction_wait.map_or(CORRECTION_WAIT, |span| span.0)
+    /// Reads `[boards.NAME]`.
+    ///
+    /// serde alone cannot: which keys there are depends on the kind.
+    ///
+    /// # Errors
+    /// The first mistake, with its path within the board.
+    pub(super) fn read(value: &Value) -> Result<Self, Error> {
+        let Value::Dict(_, given) = value else {
+            let wanted = "a table [boards.NAME] with a kind and a port".to_owned();
+            let error = Error::from(Kind::InvalidType(value.to_actual(), wanted));
+            let is_list = matches!(value, Value::Array(..));
+            return Err(error.with_path(if is_list { "0" } else { "" }));
+        };
+        let kind = given.get("kind").and_then(Value::as_str);
+        let make = kind.and_then(registry::make);
+        let mut common = Dict::new();
+        let mut own = Dict::new();
+        for (name, value) in given {
+            match value {
+                Value::Dict(tag, inside) if name == "ble" => {
+                    let mut ble = Dict::new();
+                    for (name, value) in inside {
+                        if BLE.contains(&&**name) {
+                            ble.insert(name.clone(), value.clone());
+                        } else {
+                            own.insert(own_key(make, &["ble", name], value)?, value.clone());
+                        }
+                    }
+                    common.insert(name.clone(), Value::Dict(*tag, ble));
+                }
+                _ if COMMON.contains(&&**name) => {
+                    common.insert(name.clone(), value.clone());
+                }
+                _ => {
+                    own.insert(own_key(make, &[name], value)?, value.clone());
+                }
+            }
+        }
+        let common: Common = Value::from(common).deserialize()?;
+        Ok(Self {
+            make: common.kind,
+            serial: common.serial,
+            ble: common.ble,
+            tcp: common.tcp,
+            uci_listen: common.uci_listen,
+            record: common.record,
+            correction_wait: common.correction_wait,
+            settings: (common.kind.read)(&Value::from(own))?,
+            given: given.clone(),
+        })
+    }
+
+    /// The driver for this board.
+    pub fn driver(&self) -> Box<dyn Driver> {
+        self.settings.driver(self.medium())
+    }
+
+    /// The transport to this board, with the machine's Bluetooth.
+    ///
+    /// # Errors
+    /// [`NoWay`].
+    pub fn transport(&self, radio: &Radio) -> Result<Transport, NoWay> {
+        let no_way = NoWay {
+            kind: self.make.kind,
+        };
+        if let Some(serial) = &self.serial {
+            let baud = serial.baud.or_else(|| self.settings.baud()).ok_or(no_way)?;
+            return Ok(Transport::Serial(SerialPort::new(&serial.port, baud)));
+        }
+        if let Some(tcp) = &self.tcp {
+            return Ok(Transport::Tcp(TcpPeer {
+                address: tcp.address.0.clone(),
+            }));
+        }
+        let Some((ble, wanted)) = self.ble.as_ref().and_then(|ble| Some((ble, ble.wanted()?)))
+        else {
+            return Err(no_way);
+        };
+        Ok(Transport::Ble(BleBoard {
+            radio: radio.clone(),
+            wanted,
+            adapter: ble.adapter.clone(),
+        }))
+    }
+
+    /// How it is reached, if that is given.
+    fn medium(&self) -> Option<Medium> {
+        let serial = self.serial.as_ref().map(|_| Medium::Serial);
+        let ble = self.ble.as_ref().map(|_| Medium::Ble);
+        let tcp = self.tcp.as_ref().map(|_| Medium::Tcp);
+        serial.or(ble).or(tcp)
     }
 
     /// Checks what the types cannot: returns the key, relative to the board, and the problem.
     pub(super) fn problems(&self) -> Vec<Wrong> {
-        let mut problems = self.transport_problems();
-        problems.extend(self.keys_of_other_kinds());
-        if !matches!(self.position_format, None | Some(1 | 2)) {
-            problems.push((
-                vec!["position_format"],
-                "is 1 or 2, the \"UCB Version\"".to_owned(),
-            ));
-        }
-        if let Some(level) = &self.level {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ';
-            if level.is_empty() || level.len() > 16 || !level.chars().all(plain) {
-                let problem = format!("{level:?} is no level: for instance \"TR8\" or \"AT1\"");
-                problems.push((vec!["level"], problem));
-            }
-        }
-        for (key, gap) in [
-            ("line_gap", self.line_gap),
-            ("command_gap", self.command_gap),
-            ("second_send", self.second_send),
-            ("second_send_capture", self.second_send_capture),
-            ("settle", self.settle),
-        ] {
-            if gap.is_some_and(|gap| gap.0 > LONGEST_GAP) {
-                problems.push((vec![key], "is too long: at most \"10s\"".to_owned()));
-            }
-        }
-        if let Some(parking) = &self.parking {
-            let beside =
-                |column: &i8| (LEFTMOST..0).contains(column) || (8..=RIGHTMOST).contains(column);
-            if !parking.iter().all(beside) {
-                let problem = format!(
-                    "names columns beside the board: {LEFTMOST} to -1 on the left, 8 to {RIGHTMOST} on the right"
-                );
-                problems.push((vec!["parking"], problem));
-            }
-        }
-        problems
-    }
-
-    fn transport_problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
-        let given: Vec<&'static str> = [
-            ("serial", self.serial.is_some()),
-            ("ble", self.ble.is_some()),
-            ("tcp", self.tcp.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(key, given)| given.then_some(key))
-        .collect();
+        let given = [
+            (Medium::Serial, self.serial.is_some()),
+            (Medium::Ble, self.ble.is_some()),
+            (Medium::Tcp, self.tcp.is_some()),
+        ];
+        let given = given.iter().filter(|(_, given)| *given);
+        let given: Vec<Medium> = given.map(|(medium, _)| *medium).collect();
         match given[..] {
-            [way] if !takes(self.kind, way) => {
-                let right = if self.kind == BoardKind::MikoNeo {
-                    "ble"
-                } else {
-                    "serial"
-                };
-                problems.push((vec![way], format!("a {} is reached by {right}", self.kind)));
+            [medium] if !self.make.media.contains(&medium) => {
+                let problem = format!(
+                    "a {} is reached by {}",
+                    self.make.kind,
+                    joined(self.make.media, " or ")
+                );
+                problems.push((vec![medium.key()], problem));
             }
             [_] => {}
             _ => {
                 let found = match given.len() {
                     0 => "none is given".to_owned(),
-                    _ => format!("{} are given", given.join(" and ")),
+                    _ => format!("{} are given", joined(&given, " and ")),
                 };
                 let problem = format!(
                     "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
@@ -362,100 +364,117 @@ impl BoardConfig {
                 problems.push((Vec::new(), problem));
             }
         }
-        if let Some(serial) = &self.serial {
-            problems.extend(serial.problems());
-        }
-        if let Some(ble) = &self.ble {
-            problems.extend(ble.problems());
-            for (key, given) in [("write", ble.write), ("notify", ble.notify)] {
-                if given.is_some() && !takes(self.kind, key) {
-                    problems.push((vec!["ble", key], refuses(self.kind, key)));
-                }
-            }
-        }
+        problems.extend(self.serial.iter().flat_map(SerialConfig::problems));
+        problems.extend(self.ble.iter().flat_map(BleConfig::problems));
         problems
     }
 
-    fn keys_of_other_kinds(&self) -> impl Iterator<Item = Wrong> {
-        let keys = [
-            ("position_format", self.position_format.is_some()),
-            ("line_gap", self.line_gap.is_some()),
-            ("dialect", self.dialect.is_some()),
-            ("level", self.level.is_some()),
-            ("command_gap", self.command_gap.is_some()),
-            ("second_send", self.second_send.is_some()),
-            ("second_send_capture", self.second_send_capture.is_some()),
-            ("move_wait", self.move_wait.is_some()),
-            ("setup_wait", self.setup_wait.is_some()),
-            ("motor", self.motor.is_some()),
-            ("promotion", self.promotion.is_some()),
-            ("old_signs", self.old_signs.is_some()),
-            ("parking", self.parking.is_some()),
-            ("settle", self.settle.is_some()),
-            ("forgets", self.forgets.is_some()),
-        ];
-        let kind = self.kind;
-        keys.into_iter()
-            .filter(move |(key, given)| *given && !takes(kind, key))
-            .map(move |(key, _)| (vec![key], refuses(kind, key)))
-    }
-}
-
-impl BoardConfig {
     /// The board without its transport, as TOML: the head of a recording.
     pub fn to_toml(&self) -> String {
-        let mut lines = vec![format!("kind = \"{}\"", self.kind)];
-        if let Some(format) = self.position_format {
-            lines.push(format!("position_format = {format}"));
-        }
-        if let Some(level) = &self.level {
-            lines.push(format!("level = {level:?}"));
-        }
-        if let Some(dialect) = self.dialect
-            && let Ok(serde_json::Value::String(name)) = serde_json::to_value(dialect)
+        let mut lines = vec![format!("kind = \"{}\"", self.make.kind)];
+        let mut inside = Vec::new();
+        for path in std::iter::once(&["correction_wait"][..])
+            .chain(self.make.keys.iter().map(|key| key.path))
         {
-            lines.push(format!("dialect = \"{name}\""));
-        }
-        for (key, span) in [
-            ("correction_wait", self.correction_wait),
-            ("move_wait", self.move_wait),
-            ("setup_wait", self.setup_wait),
-            ("line_gap", self.line_gap),
-            ("command_gap", self.command_gap),
-            ("second_send", self.second_send),
-            ("second_send_capture", self.second_send_capture),
-            ("settle", self.settle),
-        ] {
-            if let Some(span) = span {
-                lines.push(format!(
-                    "{key} = \"{}\"",
-                    humantime::format_duration(span.0)
-                ));
+            match *path {
+                [name] => lines.extend(self.given.get(name).map(|value| line(name, value))),
+                [table, name] => {
+                    let value = self.given.get(table).and_then(|table| table.find_ref(name));
+                    inside.extend(value.map(|value| line(name, value)));
+                }
+                _ => {}
             }
         }
-        if let Some(ble) = self.ble.as_ref().filter(|_| self.kind == BoardKind::Swpp) {
-            // The transport decides what such a board is told.
-            let keys = [("write", ble.write), ("notify", ble.notify)];
-            let keys = keys
-                .into_iter()
-                .filter_map(|(key, uuid)| Some(format!("{key} = \"{}\"", uuid?.0)));
-            lines.push(format!(
-                "ble = {{ {} }}",
-                keys.collect::<Vec<_>>().join(", ")
-            ));
-        }
-        if let Some(motor) = self.motor {
-            lines.push(format!("motor = {motor}"));
-        }
-        if let Some(promotion) = self.promotion {
-            lines.push(format!("promotion = \"{promotion}\""));
-        }
-        if let Some(old_signs) = self.old_signs {
-            lines.push(format!("old_signs = {old_signs}"));
-        }
-        if let Some(parking) = &self.parking {
-            lines.push(format!("parking = {parking:?}"));
+        // The transport decides what such a board is told.
+        if self.ble.is_some() && self.make.keys.iter().any(|key| key.parts().1.is_some()) {
+            lines.push(format!("ble = {{ {} }}", inside.join(", ")));
         }
         lines.join("\n")
     }
+}
+
+/// A key with its value: a text, a number, true, false or a list of these, which JSON writes as TOML does.
+fn line(name: &str, value: &Value) -> String {
+    format!(
+        "{name} = {}",
+        serde_json::to_string(value).unwrap_or_default()
+    )
+}
+
+fn joined<T: ToString>(all: &[T], with: &str) -> String {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    all.join(with)
+}
+
+impl<'de> Deserialize<'de> for BoardConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = <Value as Deserialize>::deserialize(deserializer)?;
+        Self::read(&value).map_err(de::Error::custom)
+    }
+}
+
+/// The name of the key at this path, if boards of this make have it and it takes this value. Of a board whose make is
+/// unknown, any board's key.
+fn own_key(make: Option<&'static Make>, path: &[&str], value: &Value) -> Result<String, Error> {
+    let (name, tables) = path
+        .split_last()
+        .map_or(("", path), |(name, tables)| (*name, tables));
+    let within = |mut error: Error| {
+        error
+            .path
+            .splice(0..0, tables.iter().map(ToString::to_string));
+        error
+    };
+    let mine = make.filter(|make| make.key(path).is_some());
+    let Some(of) = mine.or_else(|| MAKES.iter().copied().find(|make| make.key(path).is_some()))
+    else {
+        return Err(within(Error::from(Kind::UnknownField(
+            name.to_owned(),
+            &[],
+        ))));
+    };
+    let read = (of.read)(&Value::from(Dict::from([(name.to_owned(), value.clone())])));
+    read.map_err(within)?;
+    match make {
+        Some(make) if mine.is_none() => {
+            let error = Error::from(refuses(make.kind, path)).with_path(name);
+            Err(within(error))
+        }
+        _ => Ok(name.to_owned()),
+    }
+}
+
+fn refuses(kind: BoardKind, path: &[&str]) -> String {
+    let kinds = MAKES.iter().filter(|make| make.key(path).is_some());
+    let kinds: Vec<BoardKind> = kinds.map(|make| make.kind).collect();
+    format!(
+        "is a key of {} only: take it out of this {kind}",
+        joined(&kinds, " and ")
+    )
+}
+
+/// The keys that may stand in the table of a board that has something at this path.
+pub(super) fn keys(path: &[String], make: Option<&Make>) -> Option<Vec<&'static str>> {
+    let (common, table) = match path {
+        [boards, _, _] if boards == "boards" => (&COMMON[..], None),
+        [boards, _, ble, _] if boards == "boards" && ble == "ble" => (&BLE[..], Some("ble")),
+        _ => return None,
+    };
+    let reaches = |name: &&str| {
+        let medium = [Medium::Serial, Medium::Ble, Medium::Tcp]
+            .into_iter()
+            .find(|medium| medium.key() == *name);
+        make.is_none_or(|make| medium.is_none_or(|medium| make.media.contains(&medium)))
+    };
+    let mut keys: Vec<&str> = common.iter().copied().filter(reaches).collect();
+    let makes = MAKES
+        .iter()
+        .copied()
+        .filter(|known| make.is_none_or(|make| make.kind == known.kind));
+    for (name, of) in makes.flat_map(|make| make.keys).map(Key::parts) {
+        if of == table && !keys.contains(&name) {
+            keys.push(name);
+        }
+    }
+    Some(keys)
 }

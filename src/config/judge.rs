@@ -13,13 +13,14 @@ use figment::{
 
 use super::{
     Config, ENV_PREFIX,
-    board::takes,
+    board::{self, BoardConfig},
     error::{ConfigError, MAX_MISTAKES, Mistake, Place},
     syntax, words,
 };
 use crate::{
+    driver::{make::Make, registry},
     spelling::like,
-    vocabulary::{BoardKind, BoardName, MAX_NAME},
+    vocabulary::{BoardName, MAX_NAME},
 };
 
 /// Keys of which a table must have one: without its value the table is incomplete, which is not another mistake.
@@ -126,7 +127,7 @@ impl Judge<'_> {
     /// The readable part, after mistakes were reported and removed.
     fn extracted(&mut self, value: &mut Value) -> Option<Config> {
         while self.mistakes.len() <= MAX_MISTAKES {
-            let error = match value.deserialize() {
+            let error = match boards(value).and_then(|()| value.deserialize()) {
                 Ok(config) => return Some(config),
                 Err(error) => figment::Error::into_iter(error).next()?,
             };
@@ -144,11 +145,10 @@ impl Judge<'_> {
                         }
                         wrong.clone_from(&path);
                         is_key = false;
-                        let kind = kind_of(value, &path);
-                        let fits = |key: &&&str| kind.is_none_or(|kind| takes(kind, key));
-                        let known: Vec<&str> = known.iter().filter(fits).copied().collect();
+                        let make = make_of(value, &path);
+                        let known = board::keys(&path, make).unwrap_or(known.to_vec());
                         let given = at(value, &path).map(|given| given.clone());
-                        words::no_such_key(&path, kind, given.as_ref(), &known)
+                        words::no_such_key(&path, make, given.as_ref(), &known)
                     }
                     Kind::UnknownVariant(name, known) => words::no_such_value(&path, name, known),
                     Kind::MissingField(name) => {
@@ -253,12 +253,27 @@ fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
     })
 }
 
-/// The kind of the board that this path belongs to.
-fn kind_of(value: &mut Value, path: &[String]) -> Option<BoardKind> {
+/// Reads the boards alone: from within the whole configuration, serde would report a mistake in one without its path.
+fn boards(value: &mut Value) -> Result<(), figment::Error> {
+    let Some(Value::Dict(_, boards)) = at(value, &["boards".to_owned()]) else {
+        return Ok(());
+    };
+    for (name, board) in boards {
+        BoardConfig::read(board).map_err(|mut error| {
+            let start = ["boards".to_owned(), name.clone()];
+            error.path.splice(0..0, start);
+            error
+        })?;
+    }
+    Ok(())
+}
+
+/// The make of the board that this path belongs to.
+fn make_of(value: &mut Value, path: &[String]) -> Option<&'static Make> {
     match path {
         [boards, board, ..] if boards == "boards" => {
             let kind = [boards.clone(), board.clone(), "kind".to_owned()];
-            at(value, &kind)?.deserialize().ok()
+            registry::make(at(value, &kind)?.as_str()?)
         }
         _ => None,
     }

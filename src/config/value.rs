@@ -1,13 +1,8 @@
 //! Values with a syntax of their own.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
-use btleplug::api::bleuuid::uuid_from_u32;
 use serde::{Deserialize, Deserializer, de};
-use uuid::Uuid;
-
-/// The longest duration a key takes.
-pub const LONGEST: Duration = Duration::from_hours(1);
 
 /// An address to listen on, or `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,66 +73,5 @@ impl<'de> Deserialize<'de> for Address {
         Err(de::Error::custom(format!(
             "`{text}` is no address: write HOST:PORT, for instance \"127.0.0.1:9700\""
         )))
-    }
-}
-
-/// A UUID of a Bluetooth service or characteristic, all 128 bits; the configuration may use the short form if there
-/// is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LongUuid(pub Uuid);
-
-/// Digits of a short UUID, of 16 bits and of 32 (Bluetooth Core Specification, volume 3, part B, 2.5.1).
-const SHORT_UUIDS: [usize; 2] = [4, 8];
-
-fn read_uuid(text: &str) -> Option<Uuid> {
-    if SHORT_UUIDS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return u32::from_str_radix(text, 16).ok().map(uuid_from_u32);
-    }
-    text.parse().ok()
-}
-
-impl<'de> Deserialize<'de> for LongUuid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        read_uuid(&text).map(Self).ok_or_else(|| {
-            de::Error::custom(format!(
-                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\", or a short one, \"ffe1\""
-            ))
-        })
-    }
-}
-
-/// A duration, written as a string with a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span(pub Duration);
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl de::Visitor<'_> for Visitor {
-            type Value = Span;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "a duration with a unit in quotes, such as \"500ms\", \"15s\" or \"1m\"",
-                )
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Span, E> {
-                let span = humantime::parse_duration(text).map_err(|error| {
-                    E::custom(format!(
-                        "`{text}` is no duration ({error}): write a number with a unit, such as \"500ms\", \
-                         \"15s\" or \"1m\""
-                    ))
-                })?;
-                if span > LONGEST {
-                    return Err(E::custom(format!("`{text}` is too long: at most \"1h\"")));
-                }
-                Ok(Span(span))
-            }
-        }
-
-        deserializer.deserialize_str(Visitor)
     }
 }

@@ -1,18 +1,19 @@
 //! `[[whitepawn]]`: a board played through the `WhitePawn` app, and how the app reaches it.
 
 use serde::{Deserialize, Deserializer, de};
-use uuid::Uuid;
 
 use super::{
     board::{MAX_BLE_NAME, SerialConfig, Wrong, check_adapter, check_name},
-    value::{Listen, LongUuid, is_address},
+    value::{Listen, is_address},
 };
-use crate::{driver::registry::SWPP_BAUD, vocabulary::BoardName};
+use crate::{
+    swpp,
+    vocabulary::BoardName,
+    whitepawn::settings::{BleServed, RfcommServed},
+};
 
 /// The default address for the app by TCP.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
-/// The default Bluetooth name.
-pub const DEFAULT_NAME: &str = "BoardBridge";
 /// The longest advertised name, in bytes: a scan response holds 31, with its header
 /// (Bluetooth core specification, advertising data).
 pub const MAX_ADVERTISED: usize = 29;
@@ -77,68 +78,6 @@ impl Default for TcpServed {
     }
 }
 
-/// `ble = { name = "…" }`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    default,
-    expecting = "a table: { name = \"…\" } or {}"
-)]
-pub struct BleServed {
-    /// The name advertised.
-    pub name: Option<String>,
-    /// The adapter to advertise with, such as `hci1`; the first one by default.
-    pub adapter: Option<String>,
-    /// The service; Nordic UART by default.
-    pub service: Option<LongUuid>,
-    /// The characteristic the app writes to.
-    pub write: Option<LongUuid>,
-    /// The characteristic the board notifies.
-    pub notify: Option<LongUuid>,
-}
-
-/// `rfcomm = {}`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, expecting = "a table: {}")]
-pub struct RfcommServed {
-    /// The service's name in the SDP record.
-    pub name: Option<String>,
-    /// The channel; any free one by default.
-    pub channel: Option<u8>,
-}
-
-/// Nordic UART, the best guess at what the app looks for (field notes, SWPP): the service, the characteristic
-/// written by the central, and the one the peripheral notifies.
-pub const NORDIC_UART: [Uuid; 3] = [
-    Uuid::from_u128(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0003_b5a3_f393_e0a9_e50e_24dc_ca9e),
-];
-
-impl BleServed {
-    /// The name advertised.
-    pub fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(DEFAULT_NAME)
-    }
-
-    /// Service, characteristic written by the app, characteristic notified.
-    pub fn uuids(&self) -> [Uuid; 3] {
-        let [service, write, notify] = NORDIC_UART;
-        [
-            self.service.map_or(service, |given| given.0),
-            self.write.map_or(write, |given| given.0),
-            self.notify.map_or(notify, |given| given.0),
-        ]
-    }
-}
-
-impl RfcommServed {
-    /// The service's name.
-    pub fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(DEFAULT_NAME)
-    }
-}
-
 impl WhitePawnConfig {
     /// How the app reaches the board, in words.
     pub fn way(&self) -> String {
@@ -154,7 +93,7 @@ impl WhitePawnConfig {
     /// Details of the transport, for verbose output.
     pub fn details(&self) -> String {
         let baud = self.serial.as_ref();
-        let baud = baud.map(|serial| serial.baud.unwrap_or(SWPP_BAUD));
+        let baud = baud.map(|serial| serial.baud.unwrap_or(swpp::BAUD));
         let baud = baud.map(|baud| format!(" at {baud} baud"));
         let adapter = self.ble.as_ref().and_then(|ble| ble.adapter.as_ref());
         let adapter = adapter.map(|adapter| format!(", adapter {adapter}"));

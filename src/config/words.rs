@@ -2,8 +2,14 @@
 
 use figment::{error::Actual, value::Value};
 
-use super::{board::Dialect, value::is_address, whitepawn::RFCOMM_CHANNELS};
-use crate::{spelling::like, vocabulary::BoardKind};
+use super::{board::KINDS, value::is_address, whitepawn::RFCOMM_CHANNELS};
+use crate::{
+    driver::{
+        make::{Make, Medium},
+        registry::MAKES,
+    },
+    spelling::like,
+};
 
 /// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
@@ -61,7 +67,7 @@ pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
 /// The message for an unknown key with this value.
 pub(super) fn no_such_key(
     path: &[String],
-    kind: Option<BoardKind>,
+    make: Option<&Make>,
     given: Option<&Value>,
     known: &[&str],
 ) -> String {
@@ -72,7 +78,8 @@ pub(super) fn no_such_key(
         (None, Some(number)) => number.to_string(),
         (None, None) => "…".to_owned(),
     };
-    let by_network = kind != Some(BoardKind::MikoNeo) && text.is_some_and(is_address);
+    let by_network =
+        make.is_none_or(|make| make.media.contains(&Medium::Tcp)) && text.is_some_and(is_address);
     let (way, inside) = match name {
         "port" => ("serial", format!("port = {value}")),
         "baud" => ("serial", format!("port = \"/dev/ttyUSB0\", baud = {value}")),
@@ -94,12 +101,10 @@ pub(super) fn no_such_key(
 /// The message for an unknown word.
 pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> String {
     let is_kind = path.last().is_some_and(|key| key == "kind");
-    let is_sister = Value::from(name)
-        .deserialize()
-        .is_ok_and(|dialect| Dialect::Citrine != dialect);
-    if is_kind && is_sister {
+    let sister = |make: &&Make| Some((make.kind, (make.sister)(name)?));
+    if is_kind && let Some((kind, key)) = MAKES.iter().find_map(sister) {
         return format!(
-            "`{name}` is a dialect: write kind = \"novag-citrine\", and dialect = \"{name}\" below it"
+            "`{name}` is a {key}: write kind = \"{kind}\", and {key} = \"{name}\" below it"
         );
     }
     let meant = meant(name, known);
@@ -118,8 +123,9 @@ fn meant(name: &str, known: &[&str]) -> Option<String> {
 
 /// What is missing, with an example.
 pub(super) fn missing(name: &str) -> String {
+    let kinds = format!("kind = \"{}\"", KINDS.join("\", \"")).replacen(", ", ", or ", 1);
     let example = match name {
-        "kind" => "kind = \"novag-citrine\", or \"novag-ucb\", \"miko-neo\", \"swpp\"",
+        "kind" => &*kinds,
         "board" => "board = \"citrine\", the name of one of your [boards.NAME]",
         "boards" => "boards = [\"citrine\", \"neo\"], names of your [boards.NAME]",
         "port" => "port = \"/dev/ttyUSB0\"",
@@ -137,13 +143,7 @@ fn right(path: &[String], wanted: &str) -> String {
     let by_key = match named.map_or("", String::as_str) {
         "baud" => "a number such as 115200",
         "channel" => return format!("a number from {first} to {last}"),
-        "position_format" => "1 or 2",
-        "parking" if is_list => "a list such as [8, -1]",
-        "parking" => "a number such as 8 or -1",
         "boards" if is_list => "a list such as [\"citrine\", \"neo\"]",
-        "kind" => "a text in quotes such as \"novag-citrine\"",
-        "dialect" => "a text in quotes such as \"star-diamond\"",
-        "promotion" => "\"option\" or \"gesture\"",
         _ => "",
     };
     let text = match wanted {

@@ -6,10 +6,12 @@
 //! move is legal, and what is to be shown next, is the business of [`crate::board`].
 
 pub mod citrine;
+pub mod make;
 pub mod neo;
 pub mod outbox;
 pub mod pacer;
 pub mod registry;
+pub mod settings;
 pub mod stranger;
 pub mod swpp;
 pub mod ucb;

@@ -6,9 +6,9 @@ use crate::vocabulary::BoardKind;
 /// The kind of board that says such a line, and of which the `configured` one never does.
 pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {
     match configured {
-        BoardKind::NovagUcb => is_citrines(line).then_some(BoardKind::NovagCitrine),
-        BoardKind::NovagCitrine => is_ucbs(line).then_some(BoardKind::NovagUcb),
-        BoardKind::MikoNeo | BoardKind::Swpp => None,
+        ucb::KIND => is_citrines(line).then_some(citrine::KIND),
+        citrine::KIND => is_ucbs(line).then_some(ucb::KIND),
+        _ => None,
     }
 }
 
@@ -51,7 +51,6 @@ mod tests {
 
     #[test]
     fn a_citrine_and_a_ucb_are_told_apart_by_their_words() {
-        use BoardKind::{NovagCitrine, NovagUcb};
         for line in [
             "New Game",
             "M   1   e2-e4",
@@ -62,20 +61,20 @@ mod tests {
             "Me2-e4",
         ] {
             let line = line.as_bytes();
-            assert_eq!(talks_as(line, NovagUcb), Some(NovagCitrine));
-            assert_eq!(talks_as(line, NovagCitrine), None);
+            assert_eq!(talks_as(line, ucb::KIND), Some(citrine::KIND));
+            assert_eq!(talks_as(line, citrine::KIND), None);
             assert!(!may_be_no_citrines(line));
         }
         for line in ["Me2e4", "Ma7a8/Q", "V", "E OFF", "A OFF", "N", "J", "T"] {
             let line = line.as_bytes();
-            assert_eq!(talks_as(line, NovagCitrine), Some(NovagUcb));
-            assert_eq!(talks_as(line, NovagUcb), None);
+            assert_eq!(talks_as(line, citrine::KIND), Some(ucb::KIND));
+            assert_eq!(talks_as(line, ucb::KIND), None);
         }
         // An echo of what a Citrine is asked, and what nobody says.
         for line in ["I", "P", "X ON", "U ON", "G", "hello", "\u{e9}"] {
             let line = line.as_bytes();
-            assert_eq!(talks_as(line, NovagCitrine), None);
-            assert_eq!(talks_as(line, NovagUcb), None);
+            assert_eq!(talks_as(line, citrine::KIND), None);
+            assert_eq!(talks_as(line, ucb::KIND), None);
         }
     }
 }

@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     game::{Game, MAX_PLIES},
-    vocabulary::{Advice, Command, GameEnd, LinkState, Occasion, Opponent, Place, Snapshot},
+    vocabulary::{
+        Advice, ClientName, Command, GameEnd, LinkState, Occasion, Opponent, Place, Snapshot,
+    },
 };
 
 /// How long after one board the other has to want a new game too, in the middle of one: time to put up 32 pieces.
@@ -259,7 +261,7 @@ impl Session {
         }
         let notice = Notice::Occupied {
             board: self.name(side),
-            holders: snapshot.holders.join(" and "),
+            holders: ClientName::join(&snapshot.holders, " and "),
         };
         for to in Side::BOTH {
             self.tell(to, notice.clone());

@@ -108,7 +108,13 @@ impl Woods {
 
     /// Whether a piece without a seen lift was lifted again, whatever the reading.
     pub fn holds_stranger(&self) -> bool {
-        self.all.iter().all(|wood| wood.unseen > 0)
+        self.strangers_held() > 0
+    }
+
+    /// How many such pieces were lifted again at least.
+    pub fn strangers_held(&self) -> usize {
+        let unseen = self.all.iter().map(|wood| usize::from(wood.unseen));
+        unseen.min().unwrap_or(0)
     }
 
     /// The pieces stand so, apart from those lifted and those put on other squares.
@@ -217,11 +223,12 @@ impl Woods {
         })
     }
 
-    /// Everything unseen has been undone.
-    pub fn forget_strangers(&mut self) {
-        for wood in &mut self.all {
-            wood.unseen = 0;
+    /// Every square is as it should be: whatever was not seen has been undone.
+    pub fn forget_strangers(&mut self, standing: &Board) {
+        for wood in self.all.iter_mut().filter(|wood| !wood.is_known()) {
+            *wood = Wood::new(standing.clone());
         }
+        self.merge();
     }
 
     fn merge(&mut self) {

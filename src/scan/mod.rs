@@ -14,8 +14,9 @@ use uuid::Uuid;
 pub use self::ports::{Port, serial_ports};
 use self::probe::{Finding, SWITCH_WAIT};
 use crate::{
-    config::{board::Dialect, whitepawn::NORDIC_UART},
+    driver::citrine::Dialect,
     log::escaped,
+    swpp::NORDIC_UART,
     transport::{
         ble::{Radio, Seen},
         serial::SerialPort,

@@ -14,8 +14,7 @@ use tokio::{
 use crate::{
     driver::{
         citrine::codec as citrine,
-        registry::{SWPP_BAUD, UCB_BAUD},
-        ucb::codec as ucb,
+        ucb::{BAUD as UCB_BAUD, codec as ucb},
     },
     swpp::{self, LineError, MAX_LINE},
     transport::{OpenError, Stream},
@@ -71,7 +70,7 @@ pub async fn ask<S: Stream, F: Future<Output = Result<S, OpenError>>>(
             return found;
         }
     }
-    let mut port = match open(SWPP_BAUD).await {
+    let mut port = match open(swpp::BAUD).await {
         Ok(port) => port,
         Err(error) => return Finding::Barred(error),
     };

@@ -4,11 +4,17 @@
 //! ASCII lines, each ended by LF: two characters of type, then a payload. Writing is exact, as the app's public driver
 //! frames it; reading is tolerant, because home-made boards differ.
 
+pub mod gatt;
 pub mod line;
 pub mod message;
 
+pub use gatt::{LongUuid, NORDIC_UART};
 pub use line::{LineError, read, write};
 pub use message::{BoardVersion, Ending, GameKind, Message};
+
+/// The speed of a serial line unless it is given, in baud: what most Arduino sketches use today. The protocol names
+/// none.
+pub const BAUD: u32 = 115_200;
 
 /// The protocol's only version.
 pub const VERSION: u8 = 1;

@@ -2,29 +2,26 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// A board's make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardKind {
-    /// Novag Citrine and sister boards.
-    NovagCitrine,
-    /// Novag Universal Chess Board.
-    NovagUcb,
-    /// Miko Neo, formerly Square Off Neo.
-    MikoNeo,
-    /// Any board that speaks SWPP.
-    Swpp,
+/// The name of a board's make, as in the configuration. [`crate::driver::registry`] has them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct BoardKind(&'static str);
+
+impl BoardKind {
+    /// The kind of this name.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
 }
 
 impl fmt::Display for BoardKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NovagCitrine => "novag-citrine",
-            Self::NovagUcb => "novag-ucb",
-            Self::MikoNeo => "miko-neo",
-            Self::Swpp => "swpp",
-        })
+        f.pad(self.0)
     }
 }

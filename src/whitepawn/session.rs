@@ -4,7 +4,6 @@
 
 use std::{
     collections::VecDeque,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,7 +14,9 @@ use crate::{
     game::{Game, MAX_PLIES, uci},
     lines::printable,
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
-    vocabulary::{ClientId, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording},
+    vocabulary::{
+        ClientId, ClientName, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording,
+    },
 };
 
 /// Answers that may wait for an app that does not read. Meanwhile, nothing is read from it.
@@ -85,7 +86,7 @@ impl Match {
 #[derive(Debug)]
 pub struct Session {
     client: ClientId,
-    label: Arc<str>,
+    label: ClientName,
     identity: Identity,
     /// Whether MB names the promotion piece.
     names_promotion: bool,
@@ -107,7 +108,7 @@ pub struct Session {
 
 impl Session {
     /// A conversation before its first message.
-    pub fn new(client: ClientId, label: Arc<str>, identity: Identity) -> Self {
+    pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
         Self {
             client,
             label,
@@ -423,7 +424,7 @@ impl Session {
         };
         if !place.joined {
             if !std::mem::replace(&mut on.told_to_wait, true) {
-                let holders = snapshot.holders.join(" and ");
+                let holders = ClientName::join(&snapshot.holders, " and ");
                 self.tell(Notice::Waits(holders));
             }
             return;
@@ -493,8 +494,7 @@ mod tests {
 
     impl Rig {
         fn new() -> Self {
-            let format = ucb::codec::PositionFormat::V2;
-            let driver = Box::new(ucb::Ucb::new(ucb::Timing::default(), format));
+            let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
             let wait = Duration::from_secs(3);
             let mut machine = Machine::new(BoardName::default(), driver, wait);
             let now = Instant::now();

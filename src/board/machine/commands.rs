@@ -11,7 +11,7 @@ use super::{Machine, errand::Following};
 use crate::{
     board::held::Certainty,
     game::Game,
-    vocabulary::{ClientId, Command, Event, GameEnd, Judge, Occasion, Opponent},
+    vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };
 
 impl Machine {
@@ -49,7 +49,7 @@ impl Machine {
         &mut self,
         now: Instant,
         client: ClientId,
-        label: Arc<str>,
+        label: ClientName,
         number: u64,
         game: Game,
         occasion: Occasion,
@@ -225,7 +225,7 @@ impl Machine {
     }
 
     pub(super) fn tell_target(&mut self) {
-        let game = self.claims.target().map(ToString::to_string);
+        let game = self.claims.target().cloned().map(Arc::new);
         self.event(Event::Target { game });
     }
 

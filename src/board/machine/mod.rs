@@ -51,7 +51,9 @@ use super::{
 };
 use crate::{
     driver::Driver,
-    vocabulary::{BoardName, By, Channel, Command, Event, Outcome, Outgoing, Place, Snapshot},
+    vocabulary::{
+        BoardName, By, Channel, ClientName, Command, Event, Outcome, Outgoing, Place, Snapshot,
+    },
 };
 
 /// One board, without I/O. See the module's introduction.
@@ -306,7 +308,7 @@ impl Machine {
 }
 
 /// What clients are called.
-fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Arc<str>> {
+fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
     claims.map(|claim| claim.label.clone()).collect()
 }
 

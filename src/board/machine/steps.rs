@@ -168,7 +168,7 @@ impl Machine {
     fn has_set_up(&mut self, game: Game, new_game: bool) {
         self.hand.play(None);
         self.pace.takes_set_ups();
-        let fen = game.fen().to_string();
+        let fen = game.fen();
         if game == *self.held.game() {
             self.held.assure();
         } else {

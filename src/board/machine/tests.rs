@@ -39,8 +39,7 @@ impl Rig {
 
     /// A board of which the first thing known is what it says.
     fn ucb() -> Self {
-        let format = ucb::codec::PositionFormat::V2;
-        Self::with(Box::new(ucb::Ucb::new(ucb::Timing::default(), format)))
+        Self::with(Box::new(ucb::Ucb::new(ucb::Settings::default())))
     }
 
     fn with(driver: Box<dyn Driver>) -> Self {

@@ -6,7 +6,7 @@ use shakmaty::{Board, Role};
 
 use crate::{
     guidance::{Action, Picture, guide},
-    vocabulary::{Advice, Event},
+    vocabulary::{Advice, ClientName, Event},
 };
 
 /// What stands on the board, and what should.
@@ -22,7 +22,7 @@ pub(super) struct Told {
     scene: Option<Scene>,
     guidance: Arc<[Action]>,
     /// Who had the board, and who waited for it.
-    players: [Vec<Arc<str>>; 2],
+    players: [Vec<ClientName>; 2],
 }
 
 impl Default for Told {
@@ -66,7 +66,7 @@ impl Told {
     }
 
     /// Who has the board, and who waits for it.
-    pub fn players(&mut self, players: [Vec<Arc<str>>; 2]) {
+    pub fn players(&mut self, players: [Vec<ClientName>; 2]) {
         if players != self.players {
             self.players.clone_from(&players);
             let [have, wait] = players;

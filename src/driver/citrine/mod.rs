@@ -4,7 +4,7 @@
 //! What shaped this driver:
 //!
 //! - The board loses commands that come too close: all go through a [`Pacer`].
-//! - A move is sent twice, [`Timing::second_send`] apart ([`Timing::second_send_capture`] for a capture). Only
+//! - A move is sent twice, [`Settings::second_send`] apart ([`Settings::second_send_capture`] for a capture). Only
 //!   the first is echoed, and the echo means *accepted*, not *executed by the hand*.
 //! - `New Game`, whoever began it, makes the board forget its settings. It is asked for them now and then, as it may
 //!   have lost them otherwise too.
@@ -14,6 +14,7 @@
 mod answer;
 pub mod codec;
 mod setting;
+mod settings;
 pub mod timing;
 
 use std::{
@@ -23,21 +24,41 @@ use std::{
 
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
-pub use self::timing::Timing;
+pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    setting::{On, Telling},
+    setting::{On, Throttle},
     timing::{
         ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
 };
-use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
+use super::{
+    Capabilities, Driver, DriverEvent, Step, StepFailure,
+    make::{self, Make, Medium},
+    pacer::Pacer,
+    stranger,
+};
 use crate::{
     game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{BoardKind, Channel, Outgoing, Reported},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-citrine");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Novag Citrine and sister boards",
+    example: "citrine",
+    media: &[Medium::Serial],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: settings::sister,
 };
 
 /// Referee mode: the player moves both sides, the board none.
@@ -76,8 +97,7 @@ enum Doing {
 /// The driver. See the module's introduction.
 #[derive(Debug)]
 pub struct Citrine {
-    timing: Timing,
-    level: Option<String>,
+    settings: Settings,
     up: bool,
     answering: bool,
     lines: Lines,
@@ -87,7 +107,7 @@ pub struct Citrine {
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
     /// Settings on their way.
-    setting: Option<Telling>,
+    setting: Option<Throttle>,
     /// Which the board said are on, since it was last told or asked.
     on: On,
     /// The board says whether its settings are on.
@@ -112,11 +132,10 @@ pub struct Citrine {
 }
 
 impl Citrine {
-    /// A driver; `level` is set at every new game (for instance `TR8`), or left as the board has it.
-    pub fn new(timing: Timing, level: Option<String>) -> Self {
+    /// A driver so set.
+    pub fn new(settings: Settings) -> Self {
         Self {
-            timing,
-            level,
+            settings,
             up: false,
             answering: false,
             lines: Lines::new(MAX_LINE),
@@ -141,13 +160,13 @@ impl Citrine {
     }
 
     fn send(&mut self, now: Instant, command: &str, tag: Sent, gap: Duration) {
-        let gap = gap.max(self.timing.command_gap);
+        let gap = gap.max(self.settings.command_gap);
         self.pacer.push(
             now,
             format!("{command}\r\n"),
             tag,
             gap,
-            self.timing.command_gap,
+            self.settings.command_gap,
         );
     }
 
@@ -157,7 +176,7 @@ impl Citrine {
 
     /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
     fn settings(&mut self, now: Instant) {
-        self.setting = Some(Telling::default());
+        self.setting = Some(Throttle::default());
         self.on = On::default();
         self.send_settings(now);
     }
@@ -168,7 +187,7 @@ impl Citrine {
             setting.deadline = None;
         }
         self.command(now, REFEREE_ON);
-        if let Some(level) = self.level.clone() {
+        if let Some(level) = self.settings.level.clone() {
             self.command(now, &format!("L {level}"));
         }
         self.send(now, "X ON", Sent::Settings, Duration::ZERO);
@@ -288,9 +307,9 @@ impl Citrine {
     /// Sends a move the second time, which lights it.
     fn send_second(&mut self, now: Instant, m: Move) {
         let gap = if m.is_capture() {
-            self.timing.second_send_capture
+            self.settings.second_send_capture
         } else {
-            self.timing.second_send
+            self.settings.second_send
         };
         self.send(now, &codec::show(m), Sent::SecondSend, gap);
     }
@@ -300,7 +319,7 @@ impl Citrine {
     }
 
     fn line(&mut self, now: Instant, line: &[u8]) {
-        let other = stranger::talks_as(line, BoardKind::NovagCitrine);
+        let other = stranger::talks_as(line, KIND);
         if let Some(kind) = other.filter(|_| !self.answering) {
             self.event(DriverEvent::Stranger(kind));
             return;
@@ -427,7 +446,7 @@ impl Citrine {
         {
             self.doing = None;
             self.lit = Some(now);
-            self.rests_until = Some(now + self.timing.move_wait);
+            self.rests_until = Some(now + self.settings.move_wait);
         }
     }
 
@@ -438,7 +457,7 @@ impl Citrine {
                 let mover = reported.color.unwrap_or(Color::White);
                 if reported.names(m, mover) {
                     self.lit = Some(now);
-                    self.rests_until = Some(now + self.timing.move_wait);
+                    self.rests_until = Some(now + self.settings.move_wait);
                     self.event(DriverEvent::Accepted);
                 } else {
                     self.event(DriverEvent::Failed(StepFailure::Refused));
@@ -617,7 +636,7 @@ impl Citrine {
     /// The board has the position; the hand is given time for it, unless nobody wants it any more.
     fn set_up_taken(&mut self, now: Instant) {
         self.doing = None;
-        self.rests_until = self.set_up.as_ref().map(|_| now + self.timing.setup_wait);
+        self.rests_until = self.set_up.as_ref().map(|_| now + self.settings.setup_wait);
     }
 
     fn step_failed(&mut self, failure: StepFailure) {

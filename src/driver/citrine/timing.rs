@@ -29,30 +29,3 @@ pub const CHECK_QUIET: Duration = Duration::from_secs(3);
 pub const LIT_WAIT: Duration = Duration::from_secs(30);
 /// The longest game `G` lists, in plies (field notes).
 pub const LIST_PLIES: usize = 112;
-
-/// The distances this board needs. The defaults are the documents'.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// Between two commands: at least 100 ms, drivers use 100 to 200 ms.
-    pub command_gap: Duration,
-    /// Between the two sends of a move.
-    pub second_send: Duration,
-    /// Between the two sends of a capture.
-    pub second_send_capture: Duration,
-    /// How long the hand may take for a shown move before the next one is shown.
-    pub move_wait: Duration,
-    /// How long the hand may take to set up a position before a move is shown.
-    pub setup_wait: Duration,
-}
-
-impl Default for Timing {
-    fn default() -> Self {
-        Self {
-            command_gap: Duration::from_millis(150),
-            second_send: Duration::from_millis(200),
-            second_send_capture: Duration::from_secs(3),
-            move_wait: Duration::from_secs(3),
-            setup_wait: Duration::from_secs(5),
-        }
-    }
-}

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     driver::{DriverEvent, StepFailure},
+    sensing::Work,
     vocabulary::Misplaced,
 };
 
@@ -259,6 +260,7 @@ impl Neo {
     /// The step under way is in the board's game.
     pub(super) fn accepted(&mut self) {
         self.squares.accepted();
+        self.surplus_told = false;
         self.events.push_back(DriverEvent::Accepted);
     }
 
@@ -273,6 +275,16 @@ impl Neo {
             // It stands on the board already: nothing is left for the hand.
             self.events
                 .push_back(DriverEvent::Moved(driving.reported()));
+        }
+    }
+
+    pub(super) fn motors_work(&self) -> Work {
+        if self.motor_runs() {
+            Work::Moves
+        } else if self.driving.is_some() || self.leftover.has_step() {
+            Work::HalfDone
+        } else {
+            Work::Rests
         }
     }
 
@@ -303,7 +315,11 @@ impl Neo {
         let free = follower.is_free() && follower.is_known() && follower.is_up_to_date();
         let told = follower.correction().is_told();
         let resting = free && self.driving.is_none() && self.settings.motor;
+        // A picture of this link shows first what is there already, and is still to be understood.
+        let full = self.squares.full();
+        let resting = resting && full.is_some();
         let (lacking, surplus) = self.owed();
+        let lacking = lacking & !full.unwrap_or_default();
         if !resting || (lacking | surplus).is_empty() {
             self.owed_due = None;
         } else if !told {

@@ -41,6 +41,7 @@ use self::{
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
+    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -49,7 +50,22 @@ use crate::{
     recognise::Sensing,
     sense::Sensed,
     sensing::{Awaited, Squares},
-    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
+    vocabulary::{Beginning, BoardKind, Channel, GameEnd, Outcome, Outgoing},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("miko-neo");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Miko Neo, formerly Square Off Neo",
+    example: "neo",
+    media: &[Medium::Ble],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -82,6 +98,8 @@ pub struct Neo {
     parking: Parking,
     driving: Option<Driving>,
     leftover: Leftover,
+    /// The player was told last that there are more pieces too many than missing.
+    surplus_told: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
     owed_due: Option<Instant>,
@@ -96,13 +114,14 @@ impl Neo {
     pub fn new(settings: Settings) -> Self {
         Self {
             parking: Parking::new(&settings.parking),
-            squares: Squares::new(settings.waits, Sensing::default())
+            squares: Squares::new(settings.waits(), Sensing::default())
                 .promotes_by_gesture(settings.promotion == Promotion::Gesture),
             settings,
             contact: Contact::default(),
             outbox: Outbox::default(),
             driving: None,
             leftover: Leftover::default(),
+            surplus_told: false,
             asked: false,
             owed_due: None,
             signs: Signs::default(),
@@ -202,7 +221,7 @@ impl Neo {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
-        self.squares.attend(now, self.motor_runs());
+        self.squares.attend(now, self.motors_work());
         self.pass_on();
         if !self.contact.is_ready() {
             return;

@@ -1,5 +1,7 @@
 //! What was sensed, and what the board and the program are told of it.
 
+use shakmaty::Move;
+
 use super::{Neo, codec, part::Part};
 use crate::{driver::DriverEvent, sensing::Report};
 
@@ -24,6 +26,7 @@ impl Neo {
                 }
                 Report::Executed(reported) => self.events.push_back(DriverEvent::Moved(reported)),
                 Report::TookBack { m, reported } => {
+                    self.doubt_captured();
                     match self.driving.take() {
                         Some(driving) if driving.takes_back(m) => {
                             self.events.push_back(DriverEvent::Accepted);
@@ -45,10 +48,27 @@ impl Neo {
                     self.outbox.push(codec::reset(), Part::GameBegun);
                 }
                 Report::Misplaced(misplaced) => {
+                    let more = misplaced.surplus.count() > misplaced.lacking.len();
+                    if more && !std::mem::replace(&mut self.surplus_told, more) {
+                        // The hand may have begun to take a capture back.
+                        self.doubt_captured();
+                    }
+                    self.surplus_told = more;
                     self.events.push_back(DriverEvent::Misplaced(misplaced));
                 }
-                Report::Stands => self.events.push_back(DriverEvent::Stands),
+                Report::Stands => {
+                    self.surplus_told = false;
+                    self.events.push_back(DriverEvent::Stands);
+                }
             }
+        }
+    }
+
+    /// The piece that the last move captured may not stand where the motor put it.
+    fn doubt_captured(&mut self) {
+        let game = self.squares.game();
+        if let Some(role) = game.last().and_then(Move::capture) {
+            self.parking.doubt(role.of(game.turn()));
         }
     }
 }

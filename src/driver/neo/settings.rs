@@ -1,7 +1,55 @@
 //! What can be set of a Neo.
 
-use super::motor;
-use crate::recognise::Waits;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::{
+    Neo,
+    motor::parking::{DEFAULT_COLUMNS, LEFTMOST, RIGHTMOST},
+};
+use crate::{
+    driver::{
+        Driver,
+        make::{self, Medium},
+        settings::{list, number, settings, text},
+    },
+    recognise::Waits,
+};
+
+settings! {
+    /// What can be set.
+    pub struct Settings {
+        /// Whether the motor makes the program's moves; otherwise they light up, and the hand makes them.
+        motor: bool = true,
+        /// What the player's pawn becomes: by "option" what the program's option Promotion says; by "gesture" what the hand
+        /// says, which lifts the new piece and puts it back 2 times for a knight, 3 rook, 4 bishop.
+        #[serde(deserialize_with = "promotion")]
+        promotion: Promotion = Promotion::Option,
+        /// Columns for captured pieces, the best first: 8 and 9 are right of the h file, -1 and -2 left of the a file. With
+        /// [] the hand takes captured pieces off.
+        #[serde(deserialize_with = "parking")]
+        parking: Vec<i8> = DEFAULT_COLUMNS.to_vec(),
+        /// Wait before a capture counts; other moves wait half of it.
+        #[serde(with = "crate::driver::settings::gap")]
+        settle: Duration = Waits::default().swap,
+        /// Whether the firmware needs check and results as old commands, `27#…`.
+        old_signs: bool = false,
+    }
+}
+
+impl Settings {
+    /// How long what may still go on is given.
+    pub(super) fn waits(&self) -> Waits {
+        Waits::default().settling(self.settle)
+    }
+}
+
+impl make::Settings for Settings {
+    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
+        Box::new(Neo::new(self.clone()))
+    }
+}
 
 /// How the piece is chosen that the player's pawn becomes.
 #[derive(
@@ -17,38 +65,27 @@ pub enum Promotion {
     Gesture,
 }
 
-impl std::fmt::Display for Promotion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Option => "option",
-            Self::Gesture => "gesture",
-        })
+fn promotion<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Promotion, D::Error> {
+    text(deserializer, "\"option\" or \"gesture\"")
+}
+
+/// A column in the configuration.
+struct Column(i8);
+
+impl<'de> Deserialize<'de> for Column {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number(deserializer, "a number such as 8 or -1").map(Self)
     }
 }
 
-/// What can be set.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The motor makes the program's moves; otherwise the player does.
-    pub motor: bool,
-    /// How the player's promotion piece is chosen.
-    pub promotion: Promotion,
-    /// The board's firmware takes its signs as `27#…` commands.
-    pub old_signs: bool,
-    /// Columns beside the board for captured pieces, the best first.
-    pub parking: Vec<i8>,
-    /// How long what may still go on is given.
-    pub waits: Waits,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            motor: true,
-            promotion: Promotion::Option,
-            old_signs: false,
-            parking: motor::parking::DEFAULT_COLUMNS.to_vec(),
-            waits: Waits::default(),
-        }
+fn parking<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i8>, D::Error> {
+    let columns: Vec<Column> = list(deserializer, "a list such as [8, -1]")?;
+    let beside =
+        |column: &Column| (LEFTMOST..0).contains(&column.0) || (8..=RIGHTMOST).contains(&column.0);
+    if !columns.iter().all(beside) {
+        return Err(D::Error::custom(format!(
+            "names columns beside the board: {LEFTMOST} to -1 on the left, 8 to {RIGHTMOST} on the right"
+        )));
     }
+    Ok(columns.into_iter().map(|column| column.0).collect())
 }

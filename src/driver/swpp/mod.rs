@@ -11,6 +11,7 @@
 //! - It reports moves only. One that cannot be played is told to the player and changes nothing.
 
 pub mod handshake;
+mod settings;
 
 use std::{
     collections::VecDeque,
@@ -20,8 +21,10 @@ use std::{
 use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
 
 use self::handshake::{Answer, Due, Handshake};
+pub use self::settings::Settings;
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
+    make::{self, Make, Medium},
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -29,8 +32,24 @@ use crate::{
     lines::{LINE_WAIT, Line, Lines, printable},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
     vocabulary::{
-        Beginning, Channel, GameEnd, Opponent, Outcome, Outgoing, Reported, Request, Wording,
+        Beginning, BoardKind, Channel, GameEnd, Opponent, Outcome, Outgoing, Reported, Request,
+        Wording,
     },
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("swpp");
+
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Home-made boards that speak SWPP",
+    example: "diy",
+    media: &[Medium::Serial, Medium::Ble, Medium::Tcp],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
 };
 
 /// How long the hand may take for a shown move before the next one is shown, by default: no board says that the hand

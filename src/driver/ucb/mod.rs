@@ -3,12 +3,13 @@
 //! Source: "Novag UCB Communications", see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board has no input buffer and acknowledges nothing. Lines keep their distance, and a shown move is
-//!   followed by nothing until it was made, confirmed, or [`Timing::move_wait`] ran out.
+//!   followed by nothing until it was made, confirmed, or [`Settings::move_wait`] ran out.
 //! - The board asks: who are you, which mode, where are the pieces. It does so when it is switched on, and may
 //!   do so at any time.
 //! - It cannot be asked anything: that it is there is known when it speaks, which may be with the hand's first move. And it cannot be told to take back: it is given the position instead.
 
 pub mod codec;
+mod settings;
 
 use std::{
     collections::VecDeque,
@@ -17,8 +18,14 @@ use std::{
 
 use shakmaty::Chess;
 
-use self::codec::{Message, PositionFormat};
-use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
+use self::codec::Message;
+pub use self::settings::{BAUD, Settings};
+use super::{
+    Capabilities, Driver, DriverEvent, Step,
+    make::{self, Make, Medium},
+    pacer::Pacer,
+    stranger,
+};
 use crate::{
     game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
@@ -30,27 +37,20 @@ pub const MAX_LINE: usize = 64;
 /// A command of one letter whose line end has not come within this time is taken without it.
 pub const LETTER_WAIT: Duration = Duration::from_millis(500);
 
-/// The distances this board needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// Between two lines to the board. The document gives no number; a line of 12 bytes takes 12.5 ms on the
-    /// wire and the board serves its 64 lamps and sensors meanwhile.
-    pub line_gap: Duration,
-    /// How long the hand may take for a shown move (document: 15 seconds).
-    pub move_wait: Duration,
-    /// How long the hand may take to set up a position (document: one minute).
-    pub setup_wait: Duration,
-}
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-ucb");
 
-impl Default for Timing {
-    fn default() -> Self {
-        Self {
-            line_gap: Duration::from_millis(200),
-            move_wait: Duration::from_secs(15),
-            setup_wait: Duration::from_mins(1),
-        }
-    }
-}
+/// The door of this room.
+pub static MAKE: Make = Make {
+    kind: KIND,
+    title: "Novag Universal Chess Board",
+    example: "ucb",
+    media: &[Medium::Serial],
+    keys: Settings::KEYS,
+    read: make::read::<Settings>,
+    defaults: make::defaults::<Settings>,
+    sister: |_| None,
+};
 
 /// What went out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +87,7 @@ enum Doing {
 /// The driver. See the module's introduction.
 #[derive(Debug)]
 pub struct Ucb {
-    timing: Timing,
-    format: PositionFormat,
+    settings: Settings,
     up: bool,
     /// The board has said something over this link.
     heard: bool,
@@ -103,11 +102,10 @@ pub struct Ucb {
 }
 
 impl Ucb {
-    /// A driver that gives positions in this format.
-    pub fn new(timing: Timing, format: PositionFormat) -> Self {
+    /// A driver so set.
+    pub fn new(settings: Settings) -> Self {
         Self {
-            timing,
-            format,
+            settings,
             up: false,
             heard: false,
             lines: Lines::new(MAX_LINE),
@@ -121,13 +119,13 @@ impl Ucb {
 
     /// Sends a line of our own accord: the board must be quiet for a while before it.
     fn say(&mut self, now: Instant, line: &str, sent: Sent) {
-        let gap = self.timing.line_gap;
+        let gap = self.settings.line_gap;
         self.pacer.push(now, format!("{line}\r\n"), sent, gap, gap);
     }
 
     /// Answers the board: it waits for this.
     fn answer(&mut self, now: Instant, line: &str, sent: Sent) {
-        let gap = self.timing.line_gap;
+        let gap = self.settings.line_gap;
         self.pacer
             .push(now, format!("{line}\r\n"), sent, gap, Duration::ZERO);
     }
@@ -136,7 +134,7 @@ impl Ucb {
         let Some(message) = codec::parse(line) else {
             self.events
                 .push_back(DriverEvent::Unreadable(printable(line, MAX_LINE)));
-            let other = stranger::talks_as(line, BoardKind::NovagUcb);
+            let other = stranger::talks_as(line, KIND);
             if let Some(kind) = other.filter(|_| !self.heard) {
                 self.events.push_back(DriverEvent::Stranger(kind));
             }
@@ -199,7 +197,7 @@ impl Ucb {
     }
 
     fn position_lines(&mut self, now: Instant, position: &Chess, answer: bool) {
-        let lines = codec::position(position, self.format);
+        let lines = codec::position(position, self.settings.position_format);
         let count = lines.len();
         for (index, line) in lines.into_iter().enumerate() {
             let sent = if index + 1 == count {
@@ -310,15 +308,15 @@ impl Driver for Ucb {
         let (wait, set_up) = match step {
             Step::Show(m) => {
                 self.say(now, &codec::show(m), Sent::StepEnd);
-                (self.timing.move_wait, None)
+                (self.settings.move_wait, None)
             }
             Step::NewGame(_) => {
                 self.say(now, "New Game", Sent::StepEnd);
-                (self.timing.setup_wait, Some(Box::default()))
+                (self.settings.setup_wait, Some(Box::default()))
             }
             Step::SetUp(game) => {
                 self.position_lines(now, game.position(), false);
-                (self.timing.setup_wait, Some(game))
+                (self.settings.setup_wait, Some(game))
             }
             // Not among this board's capabilities.
             Step::TakeBack(_) => return,
@@ -333,7 +331,7 @@ impl Driver for Ucb {
     fn confirm(&mut self, now: Instant) {
         if let Some(Doing::Hand { since, until, .. }) = &mut self.doing {
             // The board needs its time for the line, however quick the hand is.
-            *until = (*until).min(*since + self.timing.line_gap);
+            *until = (*until).min(*since + self.settings.line_gap);
             if *until <= now {
                 self.doing = None;
             }
@@ -360,7 +358,7 @@ impl Driver for Ucb {
         self.asked = false;
         // The answer takes the place of whatever was under way: it is where the pieces shall stand.
         let wait = match self.doing {
-            _ if new_to_board => self.timing.setup_wait,
+            _ if new_to_board => self.settings.setup_wait,
             Some(Doing::Hand { until, .. }) => until.saturating_duration_since(now),
             _ => Duration::ZERO,
         };

@@ -23,8 +23,8 @@ struct Picture {
 /// What a board that knows pieces senses, and what follows from it.
 ///
 /// A picture counts once it has stood for the settle time: a hand that carries, slides or takes off pieces makes others
-/// meanwhile. Then the hand has made one move, or two whose position between was shown, or taken back one or two; or pieces stand
-/// wrong.
+/// meanwhile. Then the hand has made one move, or two whose position between was shown, or taken back one or two; or
+/// pieces stand wrong.
 #[derive(Debug)]
 pub struct Pieces {
     settle: Duration,
@@ -109,8 +109,8 @@ impl Pieces {
         self.follower.poll()
     }
 
-    /// The game as the program knows it. If its position is not the one the pieces stand in, the hand is to carry out the
-    /// difference. `may_replace`: the last move may turn out to have been another one.
+    /// The game as the program knows it. If its position is not the one the pieces stand in, the hand is to carry out
+    /// the difference. `may_replace`: the last move may turn out to have been another one.
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
         let follows = !self.follower.has_setup();
         if self.follower.follow(game, may_replace, follows) {

@@ -104,8 +104,8 @@ impl<'a> Way<'a> {
         ways
     }
 
-    /// Whether the pieces were shown after the move that the game already has, or after the own one, which the hand may make
-    /// first where it is not in the other's way.
+    /// Whether the pieces were shown after the move that the game already has, or after the own one, which the hand may
+    /// make first where it is not in the other's way.
     fn has_seen_half(&self, shown: &Board, both: &Board) -> bool {
         let own = differing(shown, both);
         let mut alone = self.standing.clone();

@@ -20,6 +20,17 @@ use crate::{
     vocabulary::Misplaced,
 };
 
+/// Whether the board moves pieces itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It does not.
+    Rests,
+    /// It has begun something and rests in between: the pieces stand neither as before nor as in the game.
+    HalfDone,
+    /// It moves a piece now: what the hand does meanwhile waits.
+    Moves,
+}
+
 /// What a board that knows squares senses, and what follows from it.
 #[derive(Debug)]
 pub struct Squares {
@@ -51,8 +62,8 @@ impl Squares {
         }
     }
 
-    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or once
-    /// is a queen, twice a knight, three times a rook, four times a bishop.
+    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or
+    /// once is a queen, twice a knight, three times a rook, four times a bishop.
     #[must_use]
     pub fn promotes_by_gesture(self, by_gesture: bool) -> Self {
         Self { by_gesture, ..self }
@@ -145,13 +156,13 @@ impl Squares {
         self.gesture.placed(now, square);
     }
 
-    /// Draws the conclusions. `moving`: the board moves pieces itself now, and what the hand does meanwhile waits.
-    pub fn attend(&mut self, now: Instant, moving: bool) {
+    /// Draws the conclusions.
+    pub fn attend(&mut self, now: Instant, work: Work) {
         if self.follower.is_known() {
             self.touched.follow(self.recogniser.standing());
         }
-        self.recognised(now, moving);
-        self.mind_touched(now, moving);
+        self.recognised(now, work);
+        self.mind_touched(now, work);
         self.look_again();
         self.mind_setup(now);
         self.follower.mind_hand(self.recogniser.standing());
@@ -272,7 +283,8 @@ impl Squares {
         self.reading.outdate();
     }
 
-    /// The board has moved pieces itself, and they stand so now. `from` and `to` are the squares of the one piece it carried.
+    /// The board has moved pieces itself, and they stand so now. It carried one from `from` to `to`, where those are
+    /// squares.
     pub fn moved_itself(&mut self, standing: Board, from: Option<Square>, to: Option<Square>) {
         self.stand(standing);
         self.reading.moved(from, to);

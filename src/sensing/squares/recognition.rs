@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Move, Role};
+use shakmaty::{Bitboard, Board, Move, Position, Role};
 
-use super::{Squares, touched::Touched};
+use super::{Squares, Work, touched::Touched};
 use crate::{recognise::Recognised, vocabulary::Misplaced};
 
 /// Pictures that must show the start position before it counts as a new game.
@@ -27,8 +27,8 @@ impl Squares {
     }
 
     /// What the recogniser has to say.
-    pub(super) fn recognised(&mut self, now: Instant, moving: bool) {
-        if moving {
+    pub(super) fn recognised(&mut self, now: Instant, work: Work) {
+        if work == Work::Moves {
             return;
         }
         while let Some(recognised) = self.recogniser.poll() {
@@ -45,7 +45,7 @@ impl Squares {
                 Recognised::TookBack(m) => self.follower.took_back(m),
                 Recognised::Puzzled { lacking, surplus } => {
                     self.follower.correction_mut().puzzle();
-                    self.tell_puzzle(lacking, surplus);
+                    self.tell_puzzle(lacking, surplus, work);
                 }
                 // Its squares are right; whether its pieces are is looked at now.
                 Recognised::Mended if self.follower.correction().is_puzzled() => {}
@@ -56,13 +56,27 @@ impl Squares {
         let correction = self.follower.correction();
         if correction.is_puzzled() && correction.is_told() {
             let (lacking, surplus) = self.recogniser.disturbed();
-            self.tell_puzzle(lacking, surplus);
+            self.tell_puzzle(lacking, surplus, work);
         }
     }
 
-    fn tell_puzzle(&mut self, lacking: Bitboard, surplus: Bitboard) {
-        let misplaced = self.misplaced(lacking, surplus);
+    fn tell_puzzle(&mut self, lacking: Bitboard, surplus: Bitboard, work: Work) {
+        let standing = self.recogniser.standing();
+        let half_done =
+            work != Work::Rests || !self.follower.is_free() || self.gesture.is_awaited();
+        // What only the hand can bring may be there by now, or part of it.
+        let wanted = if half_done || !self.follower.is_up_to_date() {
+            standing.clone()
+        } else {
+            self.game().position().board().clone()
+        };
+        let full = (standing.occupied() & !lacking) | surplus;
+        let (lacking, surplus) = (wanted.occupied() & !full, full & !wanted.occupied());
+        let misplaced = Misplaced::on(&wanted, lacking, surplus, self.touched.known());
         if misplaced.is_right() {
+            if *self.recogniser.standing() != wanted && *self.touched.known() == wanted {
+                self.stand(wanted);
+            }
             self.follower.mended();
         } else {
             self.follower.tell(misplaced);
@@ -77,7 +91,7 @@ impl Squares {
 
     /// Every square may be as it should, and pieces be known to have been exchanged. They are to be put right, and until
     /// then no move is made: the position is another one.
-    pub(super) fn mind_touched(&mut self, now: Instant, moving: bool) {
+    pub(super) fn mind_touched(&mut self, now: Instant, work: Work) {
         let standing = self.recogniser.standing();
         let known = self.follower.is_known();
         let exchanged = known && self.touched.others(standing).any();
@@ -87,9 +101,9 @@ impl Squares {
             // What was lifted and put down was understood.
             self.touched = Touched::pieces(standing.clone());
         }
-        if rests && exchanged && !moving {
+        if rests && exchanged && work != Work::Moves {
             self.follower.correction_mut().puzzle();
-            self.tell_puzzle(Bitboard::EMPTY, Bitboard::EMPTY);
+            self.tell_puzzle(Bitboard::EMPTY, Bitboard::EMPTY, work);
         }
         let puzzled = self.follower.correction().is_puzzled();
         self.recogniser.pause(now, puzzled && exchanged);

@@ -56,10 +56,9 @@ pub struct Cable {
 /// A machine for a Citrine, or for a UCB.
 pub fn novag(is_citrine: bool) -> Machine {
     let driver: Box<dyn Driver> = if is_citrine {
-        Box::new(citrine::Citrine::new(citrine::Timing::default(), None))
+        Box::new(citrine::Citrine::new(citrine::Settings::default()))
     } else {
-        let format = ucb::codec::PositionFormat::V2;
-        Box::new(ucb::Ucb::new(ucb::Timing::default(), format))
+        Box::new(ucb::Ucb::new(ucb::Settings::default()))
     };
     Machine::new(BoardName::default(), driver, CORRECTION_WAIT)
 }

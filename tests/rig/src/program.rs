@@ -11,6 +11,8 @@ use shakmaty::{Move, uci::UciMove};
 pub struct Program {
     /// What the machine knows it by.
     pub client: ClientId,
+    /// What people know it by.
+    pub label: &'static str,
     /// The number of the game it stated last.
     pub number: u64,
 }
@@ -19,6 +21,7 @@ impl Default for Program {
     fn default() -> Self {
         Self {
             client: ClientId(1),
+            label: "the test",
             number: 0,
         }
     }
@@ -35,7 +38,7 @@ impl Program {
         self.number += 1;
         Command::Target {
             client: self.client,
-            label: "the test".into(),
+            label: self.label.into(),
             number: self.number,
             game: Box::new(game.clone()),
             occasion,

@@ -5,6 +5,17 @@
 //! driver keeps track of it: [`Action::apply`] after each path that was finished.
 //!
 //! [`forward`] and [`back`] never fail. What the motor cannot do the player is asked for.
+//!
+//! A move is a few actions: the motor carries a piece, or the player is asked to bring one or to take one off. Before
+//! each path the plan is made again and only its first action is taken. So
+//!
+//! - a move that the hand has already made takes no action, and one it made in part is finished;
+//! - a link that is lost in the middle of a path leaves an *interrupted* path: its late `OK`, or the first picture
+//!   afterwards, tells whether it was carried out. Until then nothing is written, for at most 20 s. It is never sent
+//!   twice on suspicion;
+//! - a step that the program no longer wants is undone in the same way, by what still stands wrong.
+//!
+//! The motor waits while a piece is in the air or out of place; nothing is written while it runs.
 
 pub mod parking;
 pub mod path;

@@ -6,9 +6,9 @@ use tokio::sync::watch;
 
 /// What keeps the app from connecting this way, and what to do. The transport sets it, the front-end shows it.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble(watch::Sender<Option<Arc<str>>>);
+pub struct Availability(watch::Sender<Option<Arc<str>>>);
 
-impl Trouble {
+impl Availability {
     /// This is wrong; returns whether that is a change.
     pub fn is(&self, why: impl Display) -> bool {
         self.becomes(Some(why.to_string().into()))
@@ -39,15 +39,15 @@ mod tests {
 
     #[test]
     fn the_same_trouble_twice_is_told_once_until_it_was_over() {
-        let trouble = Trouble::default();
-        let mut shown = trouble.subscribe();
-        trouble.is_over();
+        let availability = Availability::default();
+        let mut shown = availability.subscribe();
+        availability.is_over();
         assert!(!shown.has_changed().unwrap());
-        assert!(trouble.is("no port"));
-        assert!(!trouble.is("no port"));
+        assert!(availability.is("no port"));
+        assert!(!availability.is("no port"));
         assert_eq!(shown.borrow_and_update().as_deref(), Some("no port"));
-        trouble.is_over();
+        availability.is_over();
         assert_eq!(shown.borrow_and_update().as_deref(), None);
-        assert!(trouble.is("no port"));
+        assert!(availability.is("no port"));
     }
 }

@@ -25,7 +25,7 @@ pub enum Word {
 
 /// What a GUI has been told of its board's advice and guidance.
 #[derive(Debug)]
-pub struct Telling {
+pub struct Throttle {
     task: Advice,
     list: Arc<[Action]>,
     /// When each of the last tasks was told last.
@@ -34,7 +34,7 @@ pub struct Telling {
     due: Option<Instant>,
 }
 
-impl Default for Telling {
+impl Default for Throttle {
     fn default() -> Self {
         Self {
             task: Advice::Nothing,
@@ -45,7 +45,7 @@ impl Default for Telling {
     }
 }
 
-impl Telling {
+impl Throttle {
     /// When to ask again.
     pub fn deadline(&self) -> Option<Instant> {
         self.due

@@ -1,8 +1,8 @@
 //! No move is told without a landing on its square after the last one's.
 
 use boardbridge::{recognise::Recognised, sense::Sensed};
-use rig::noise::gesture;
 use shakmaty::Square;
+use simulators::gesture;
 
 /// When something was put on each square, counted in things sensed; a picture may show it, too.
 #[derive(Debug)]

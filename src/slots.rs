@@ -1,4 +1,4 @@
-//! Places for connections, shared among the addresses they come from: when all are taken, an idle connection of the
+//! Slots for connections, shared among the addresses they come from: when all are taken, an idle connection of the
 //! address with the most of them makes room for a new one.
 
 use std::{
@@ -30,9 +30,9 @@ pub fn origin(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Places for connections.
+/// Slots for connections.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct Slots {
     /// The total.
     all: usize,
     /// The maximum per address.
@@ -57,8 +57,8 @@ struct Seat {
     left: CancellationToken,
 }
 
-impl Places {
-    /// This many places, with this maximum per address.
+impl Slots {
+    /// This many slots, with this maximum per address.
     pub fn new(all: usize, each: usize) -> Self {
         Self {
             all,
@@ -72,18 +72,18 @@ impl Places {
         self.lock().by.len()
     }
 
-    /// A place for a connection from this address, once another one has made room if necessary. `None` if none
+    /// A slot for a connection from this address, once another one has made room if necessary. `None` if none
     /// does.
-    pub async fn take(&self, address: IpAddr) -> Option<Place> {
+    pub async fn take(&self, address: IpAddr) -> Option<Slot> {
         let origin = origin(address);
         let deadline = Instant::now() + LEAVE_WAIT;
         loop {
             let left = match self.lock().room(origin, self.all, self.each) {
                 Room::Free(id, leave) => {
-                    return Some(Place {
+                    return Some(Slot {
                         id,
                         leave,
-                        places: self.clone(),
+                        slots: self.clone(),
                     });
                 }
                 Room::Soon(left) => left,
@@ -101,7 +101,7 @@ impl Places {
 }
 
 enum Room {
-    /// The place, and the token that tells its connection to leave.
+    /// The slot, and the token that tells its connection to leave.
     Free(u64, CancellationToken),
     /// Ready once this has happened.
     Soon(CancellationToken),
@@ -147,15 +147,15 @@ impl Taken {
     }
 }
 
-/// A connection's place, until it is dropped.
+/// A connection's slot, until it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct Slot {
     id: u64,
     leave: CancellationToken,
-    places: Places,
+    slots: Slots,
 }
 
-impl Place {
+impl Slot {
     /// Cancelled when the connection has to make room.
     pub fn leave(&self) -> &CancellationToken {
         &self.leave
@@ -163,22 +163,22 @@ impl Place {
 
     /// The connection was useful now.
     pub fn used(&self) {
-        if let Some(seat) = self.places.lock().by.get_mut(&self.id) {
+        if let Some(seat) = self.slots.lock().by.get_mut(&self.id) {
             seat.used = Some(Instant::now());
         }
     }
 
     /// Whether the connection is exempt from making room.
     pub fn set_busy(&self, busy: bool) {
-        if let Some(seat) = self.places.lock().by.get_mut(&self.id) {
+        if let Some(seat) = self.slots.lock().by.get_mut(&self.id) {
             seat.busy = busy;
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(seat) = self.places.lock().by.remove(&self.id) {
+        if let Some(seat) = self.slots.lock().by.remove(&self.id) {
             seat.left.cancel();
         }
     }
@@ -193,56 +193,56 @@ mod tests {
     }
 
     /// The next one to come, and the connection that makes room for it.
-    async fn comes(places: &Places, from: u8, there: &mut Vec<(u8, Place)>) -> Option<u8> {
-        let taking = places.take(address(from));
+    async fn comes(slots: &Slots, from: u8, there: &mut Vec<(u8, Slot)>) -> Option<u8> {
+        let taking = slots.take(address(from));
         tokio::pin!(taking);
-        if let Some(place) = futures_util::FutureExt::now_or_never(&mut taking) {
-            there.push((from, place?));
+        if let Some(slot) = futures_util::FutureExt::now_or_never(&mut taking) {
+            there.push((from, slot?));
             return Some(from);
         }
-        let leaving = |(_, place): &(u8, Place)| place.leave().is_cancelled();
+        let leaving = |(_, slot): &(u8, Slot)| slot.leave().is_cancelled();
         let at = there.iter().position(leaving)?;
-        let (who, place) = there.remove(at);
-        drop(place);
+        let (who, slot) = there.remove(at);
+        drop(slot);
         there.push((from, taking.await?));
         Some(who)
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_of_the_address_with_most_makes_room() {
-        let places = Places::new(4, 3);
+        let slots = Slots::new(4, 3);
         let mut there = Vec::new();
         for _ in 0..3 {
-            assert_eq!(comes(&places, 1, &mut there).await, Some(1));
+            assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
         }
         // An address with its full share gives up one of its own.
         let oldest = there[0].1.id;
-        assert_eq!(comes(&places, 1, &mut there).await, Some(1));
-        assert!(there.iter().all(|(_, place)| place.id != oldest));
+        assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
+        assert!(there.iter().all(|(_, slot)| slot.id != oldest));
         // Others need not wait for that.
-        assert_eq!(comes(&places, 2, &mut there).await, Some(2));
-        assert_eq!(comes(&places, 3, &mut there).await, Some(1));
-        assert_eq!(places.taken(), 4);
+        assert_eq!(comes(&slots, 2, &mut there).await, Some(2));
+        assert_eq!(comes(&slots, 3, &mut there).await, Some(1));
+        assert_eq!(slots.taken(), 4);
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_plays_makes_no_room_and_whoever_spoke_last_does_so_last() {
-        let places = Places::new(3, 3);
+        let slots = Slots::new(3, 3);
         let mut there = Vec::new();
         for _ in 0..3 {
-            comes(&places, 1, &mut there).await;
+            comes(&slots, 1, &mut there).await;
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         there[0].1.set_busy(true);
         there[1].1.used();
         let (spoke, silent) = (there[1].1.id, there[2].1.id);
-        comes(&places, 2, &mut there).await;
-        assert!(there.iter().all(|(_, place)| place.id != silent));
-        assert!(there.iter().any(|(_, place)| place.id == spoke));
-        for (_, place) in &there {
-            place.set_busy(true);
+        comes(&slots, 2, &mut there).await;
+        assert!(there.iter().all(|(_, slot)| slot.id != silent));
+        assert!(there.iter().any(|(_, slot)| slot.id == spoke));
+        for (_, slot) in &there {
+            slot.set_busy(true);
         }
-        assert!(places.take(address(3)).await.is_none());
+        assert!(slots.take(address(3)).await.is_none());
     }
 
     #[test]

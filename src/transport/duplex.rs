@@ -76,7 +76,7 @@ pub enum Passed {
 }
 
 /// An open line.
-pub struct Line {
+pub struct Duplex {
     reader: ReadHalf<Box<dyn Stream>>,
     writer: WriteHalf<Box<dyn Stream>>,
     buffer: [u8; READ_CHUNK],
@@ -92,7 +92,7 @@ pub struct Line {
     reading: bool,
 }
 
-impl Line {
+impl Duplex {
     /// A line over an open stream; the medium gives its bounds and its messages.
     pub fn new(stream: Box<dyn Stream>, medium: Medium) -> Self {
         let (reader, writer) = tokio::io::split(stream);

@@ -1,0 +1,112 @@
+//! What the rest of the program knows of a make of board: the door of its room.
+
+use std::{fmt, sync::Arc};
+
+use figment::{
+    Error,
+    value::{Dict, Value},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Driver;
+use crate::vocabulary::BoardKind;
+
+/// A make of board. Each room has one, `MAKE`; [`super::registry`] lists them.
+#[derive(Debug)]
+pub struct Make {
+    /// Its name in the configuration.
+    pub kind: BoardKind,
+    /// What it is, for the documentation.
+    pub title: &'static str,
+    /// The name of such a board in examples: `[boards.citrine]`.
+    pub example: &'static str,
+    /// How it can be reached, the usual way first.
+    pub media: &'static [Medium],
+    /// Its keys in the configuration, beside those of every board.
+    pub keys: &'static [Key],
+    /// Reads the values of these keys.
+    pub read: fn(&Value) -> Result<Arc<dyn Settings>, Error>,
+    /// The values of these keys by default.
+    pub defaults: fn() -> Dict,
+    /// The key with which a board of another name is one of this make: `dialect` for a `star-diamond`.
+    pub sister: fn(&str) -> Option<&'static str>,
+}
+
+impl Make {
+    /// Its key at this path.
+    pub fn key(&self, path: &[&str]) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.path == path)
+    }
+}
+
+/// How a board can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// A serial port.
+    Serial,
+    /// Bluetooth LE.
+    Ble,
+    /// TCP.
+    Tcp,
+}
+
+impl Medium {
+    /// Its key in the configuration.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Ble => "ble",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.key())
+    }
+}
+
+/// A key in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its place in `[boards.NAME]`: `["motor"]`, or `["ble", "write"]`.
+    pub path: &'static [&'static str],
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+}
+
+impl Key {
+    /// Its own name, and the table it is in, if that is not the board's.
+    pub fn parts(&self) -> (&'static str, Option<&'static str>) {
+        match *self.path {
+            [table, name] => (name, Some(table)),
+            [name, ..] => (name, None),
+            [] => ("", None),
+        }
+    }
+}
+
+/// What a board of one make can be set to.
+pub trait Settings: fmt::Debug + Send + Sync {
+    /// The driver for a board so set and so reached, if that is known.
+    fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver>;
+
+    /// The usual speed of its serial line, in baud, if it can have one.
+    fn baud(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// For [`Make::read`].
+pub fn read<S: Settings + DeserializeOwned + 'static>(
+    value: &Value,
+) -> Result<Arc<dyn Settings>, Error> {
+    Ok(Arc::new(value.deserialize::<S>()?))
+}
+
+/// For [`Make::defaults`].
+pub fn defaults<S: Serialize + Default>() -> Dict {
+    let value = Value::serialize(S::default()).ok();
+    value.and_then(Value::into_dict).unwrap_or_default()
+}

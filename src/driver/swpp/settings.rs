@@ -1,0 +1,53 @@
+//! What a home-made board can be set to.
+
+use std::time::Duration;
+
+use super::{MOVE_WAIT, Swpp, Way};
+use crate::{
+    driver::{
+        Driver,
+        make::{self, Medium},
+        settings::settings,
+    },
+    swpp::{BAUD, LongUuid, NORDIC_UART},
+    vocabulary::Channel,
+};
+
+settings! {
+    /// What can be set.
+    pub struct Settings {
+        /// The characteristic that is written, a long or short UUID ("ffe1"); without it Nordic UART's.
+        write in ble: Option<LongUuid> = None,
+        /// The characteristic that is subscribed to; without it Nordic UART's.
+        notify in ble: Option<LongUuid> = None,
+        /// For the hand to make one shown move before the next is shown: no board says that the hand has made it.
+        #[serde(with = "crate::driver::settings::span")]
+        move_wait: Duration = MOVE_WAIT,
+        /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps its
+        /// game, and is never told it again. Without it true on a serial line; on others, if it missed our first greeting,
+        /// as it was starting then.
+        forgets: Option<bool> = None,
+    }
+}
+
+impl make::Settings for Settings {
+    fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
+        let [_, write, notify] = NORDIC_UART;
+        let way = match medium {
+            Some(Medium::Ble) => Way::Gatt {
+                write: Channel::Gatt(self.write.map_or(write, |given| given.0)),
+                notify: Channel::Gatt(self.notify.map_or(notify, |given| given.0)),
+            },
+            _ => Way::Stream,
+        };
+        // An Arduino restarts when its port is opened, and its boot loader may be done before our first greeting.
+        let forgets = self
+            .forgets
+            .or((medium == Some(Medium::Serial)).then_some(true));
+        Box::new(Swpp::new(way, self.move_wait).forgetting(forgets))
+    }
+
+    fn baud(&self) -> Option<u32> {
+        Some(BAUD)
+    }
+}
