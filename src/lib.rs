@@ -9,10 +9,11 @@
 //! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`slots`] says who may be.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played, [`sense`] what a board of sensors notices,
-//! [`sensing`] what follows from that, [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
-//! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, `demo` is the
-//! daemon on boards of the crate `simulators`, [`reach`] says why a daemon cannot be reached.
+//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played,
+//! [`sense`] what a board of sensors notices, [`sensing`] what follows from that, [`guidance`] what the hand is to do,
+//! [`config`] the configuration, [`daemon`] puts everything together, [`status`] and [`watch`] are the event stream,
+//! [`transcript`] and [`replay`] record and repeat sessions, `demo` is the daemon on boards of the crate `simulators`,
+//! [`reach`] says why a daemon cannot be reached.
 //!
 //! `docs/architecture.md` tells why it is so.
 

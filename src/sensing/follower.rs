@@ -20,7 +20,7 @@ pub struct Follower {
     game: Game,
     /// The player of the next move, after what was reported.
     turn: Color,
-    /// Nobody has been told the last move yet: it may turn out to have been another one.
+    /// No one has been told the last move yet: it may turn out to have been another one.
     may_replace: bool,
     /// Something was reported, and the game has not followed yet.
     behind: bool,
@@ -117,12 +117,22 @@ impl Follower {
         news
     }
 
+    /// Whether the last move may turn out to have been another one.
+    pub(super) fn may_replace(&self) -> bool {
+        self.may_replace
+    }
+
     /// What was sensed so far may be otherwise in the game.
     pub(super) fn fall_behind(&mut self) {
         self.behind = true;
     }
 
-    /// A position is set up by hand: nobody knows where the pieces stand before it does.
+    /// It is known now which piece stands where.
+    pub(super) fn find(&mut self) {
+        self.known = true;
+    }
+
+    /// A position is set up by hand: until it stands, the pieces are unknown.
     pub(super) fn set_up(&mut self, game: Game) {
         self.known = false;
         self.correction.set_up();
@@ -188,8 +198,8 @@ impl Follower {
             .is_some()
     }
 
-    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if nobody
-    /// knows now where the pieces stand.
+    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
+    /// unknown now where the pieces stand.
     pub(super) fn abandon(&mut self, target: Option<&Game>) -> bool {
         let leads_to = |game: &Game| target.is_some_and(|target| target.continues(game));
         match &mut self.task {

@@ -4,8 +4,8 @@ use shakmaty::{Bitboard, Board, Square};
 
 use crate::guidance::Action;
 
-/// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board, or
-/// all the squares that pieces are to be taken off, or all that lack one.
+/// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board,
+/// or all the squares that pieces are to be taken off, or all that lack one.
 pub(super) fn lit_for(actions: &[Action]) -> Bitboard {
     let Some(first) = actions.first() else {
         return Bitboard::EMPTY;

@@ -62,8 +62,8 @@ impl Squares {
         }
     }
 
-    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or once
-    /// is a queen, twice a knight, three times a rook, four times a bishop.
+    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or
+    /// once is a queen, twice a knight, three times a rook, four times a bishop.
     #[must_use]
     pub fn promotes_by_gesture(self, by_gesture: bool) -> Self {
         Self { by_gesture, ..self }
@@ -116,29 +116,44 @@ impl Squares {
 
     /// One thing was sensed. Call [`Self::attend`] next.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
-        let correction = self.follower.correction();
         match sensed {
-            Sensed::Lifted(square) => {
-                self.reading.lifted(square);
-                match correction.told(|action| action.from == Some(square)) {
-                    Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
-                    told => self.touched.lift(square, told.and_then(|action| action.to)),
+            Sensed::Lifted(square) => self.lifted(now, square),
+            Sensed::Placed(square) => self.placed(now, square),
+            Sensed::Occupied(picture) => {
+                if let Some(full) = self.reading.full().filter(|_| !self.sensing.events) {
+                    for square in full & !picture {
+                        self.lifted(now, square);
+                    }
+                    for square in picture & !full {
+                        self.placed(now, square);
+                    }
                 }
-                self.gesture.lifted(now, square);
+                self.reading.pictured(picture);
             }
-            Sensed::Placed(square) => {
-                self.reading.placed(square);
-                let brought =
-                    |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
-                let told = correction.told(brought).and_then(|action| action.piece);
-                self.touched.put(square, told);
-                self.gesture.placed(now, square);
-            }
-            Sensed::Occupied(picture) => self.reading.pictured(picture),
         }
         if self.follower.is_known() {
             self.recogniser.sense(now, sensed);
         }
+    }
+
+    fn lifted(&mut self, now: Instant, square: Square) {
+        self.reading.lifted(square);
+        let correction = self.follower.correction();
+        match correction.told(|action| action.from == Some(square)) {
+            Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
+            told => self.touched.lift(square, told.and_then(|action| action.to)),
+        }
+        self.gesture.lifted(now, square);
+    }
+
+    fn placed(&mut self, now: Instant, square: Square) {
+        self.reading.placed(square);
+        let brought =
+            |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
+        let told = self.follower.correction().told(brought);
+        self.touched
+            .put(square, told.and_then(|action| action.piece));
+        self.gesture.placed(now, square);
     }
 
     /// Draws the conclusions.
@@ -204,8 +219,8 @@ impl Squares {
         }
     }
 
-    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if nobody
-    /// knows now where the pieces stand.
+    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
+    /// unknown now where the pieces stand.
     pub fn abandon(&mut self, target: Option<&Game>) -> bool {
         self.follower.abandon(target)
     }
@@ -268,7 +283,8 @@ impl Squares {
         self.reading.outdate();
     }
 
-    /// The board has moved pieces itself, and they stand so now. `from` and `to` are the squares of the one piece it carried.
+    /// The board has moved pieces itself, and they stand so now. It carried one from `from` to `to`, where those are
+    /// squares.
     pub fn moved_itself(&mut self, standing: Board, from: Option<Square>, to: Option<Square>) {
         self.stand(standing);
         self.reading.moved(from, to);
