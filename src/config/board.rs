@@ -289,12 +289,12 @@ impl BoardConfig {
     ///
     /// # Errors
     /// The first mistake, with its path within the board.
-    pub(super) fn read(value: &Value) -> Result<Self, Error> {
+    pub(super) fn read(value: &Value) -> Result<Self, Box<Error>> {
         let Value::Dict(_, given) = value else {
             let wanted = "a table [boards.NAME] with a kind and a port".to_owned();
             let error = Error::from(Kind::InvalidType(value.to_actual(), wanted));
             let is_list = matches!(value, Value::Array(..));
-            return Err(error.with_path(if is_list { "0" } else { "" }));
+            return Err(error.with_path(if is_list { "0" } else { "" }).into());
         };
         let kind = given.get("kind").and_then(Value::as_str);
         let make = kind.and_then(registry::make);
@@ -459,33 +459,36 @@ impl<'de> Deserialize<'de> for BoardConfig {
 
 /// The name of the key at this path, if boards of this make have it and it takes this value. Of a board whose make is
 /// unknown, any board's key.
-fn own_key(make: Option<&'static Make>, path: &[&str], value: &Value) -> Result<String, Error> {
-    let (name, tables) = path
-        .split_last()
-        .map_or(("", path), |(name, tables)| (*name, tables));
-    let within = |mut error: Error| {
-        error
-            .path
-            .splice(0..0, tables.iter().map(ToString::to_string));
-        error
+fn own_key(
+    make: Option<&'static Make>,
+    path: &[&str],
+    value: &Value,
+) -> Result<String, Box<Error>> {
+    let Some((name, tables)) = path.split_last() else {
+        return Ok(String::new());
     };
-    let mine = make.filter(|make| make.key(path).is_some());
-    let Some(of) = mine.or_else(|| MAKES.iter().copied().find(|make| make.key(path).is_some()))
-    else {
-        return Err(within(Error::from(Kind::UnknownField(
-            name.to_owned(),
-            &[],
-        ))));
+    let name = (*name).to_owned();
+    let has = |make: &&'static Make| make.key(path).is_some();
+    let mine = make.filter(has);
+    let Some(of) = mine.or_else(|| MAKES.iter().copied().find(has)) else {
+        return Err(within(tables, Kind::UnknownField(name, &[])));
     };
-    let read = (of.read)(&Value::from(Dict::from([(name.to_owned(), value.clone())])));
-    read.map_err(within)?;
+    let alone = Value::from(Dict::from([(name.clone(), value.clone())]));
+    (of.read)(&alone).map_err(|error| within(tables, *error))?;
     match make {
         Some(make) if mine.is_none() => {
-            let error = Error::from(refuses(make.kind, path)).with_path(name);
-            Err(within(error))
+            let error = Error::from(refuses(make.kind, path)).with_path(&name);
+            Err(within(tables, error))
         }
-        _ => Ok(name.to_owned()),
+        _ => Ok(name),
     }
+}
+
+/// A mistake in a table, with the path of the table before its own.
+pub(super) fn within<T: ToString>(tables: &[T], error: impl Into<Error>) -> Box<Error> {
+    let mut error = error.into();
+    error.path.splice(0..0, tables.iter().map(T::to_string));
+    Box::new(error)
 }
 
 fn refuses(kind: BoardKind, path: &[&str]) -> String {

@@ -127,9 +127,9 @@ impl Judge<'_> {
     /// The readable part, after mistakes were reported and removed.
     fn extracted(&mut self, value: &mut Value) -> Option<Config> {
         while self.mistakes.len() <= MAX_MISTAKES {
-            let error = match boards(value).and_then(|()| value.deserialize()) {
+            let error = match boards(value).and_then(|()| Ok(value.deserialize()?)) {
                 Ok(config) => return Some(config),
-                Err(error) => figment::Error::into_iter(error).next()?,
+                Err(error) => figment::Error::into_iter(*error).next()?,
             };
             let mut path = error.path.clone();
             let mut wrong = path.clone();
@@ -254,16 +254,12 @@ fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
 }
 
 /// Reads the boards alone: from within the whole configuration, serde would report a mistake in one without its path.
-fn boards(value: &mut Value) -> Result<(), figment::Error> {
+fn boards(value: &mut Value) -> Result<(), Box<figment::Error>> {
     let Some(Value::Dict(_, boards)) = at(value, &["boards".to_owned()]) else {
         return Ok(());
     };
-    for (name, board) in boards {
-        BoardConfig::read(board).map_err(|mut error| {
-            let start = ["boards".to_owned(), name.clone()];
-            error.path.splice(0..0, start);
-            error
-        })?;
+    for (name, value) in boards {
+        BoardConfig::read(value).map_err(|error| board::within(&["boards", name], *error))?;
     }
     Ok(())
 }

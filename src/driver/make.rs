@@ -34,7 +34,7 @@ pub struct Make {
     /// Its keys in the configuration, beside those of every board.
     pub keys: &'static [Key],
     /// Reads the values of these keys.
-    pub read: fn(&Value) -> Result<Arc<dyn Settings>, Error>,
+    pub read: fn(&Value) -> Read,
     /// The values of these keys by default.
     pub defaults: fn() -> Dict,
     /// The key with which a board of another name is one of this make: `dialect` for a `star-diamond`.
@@ -52,6 +52,9 @@ impl Make {
         (self.read)(&Value::from(Dict::new())).ok()?.baud()
     }
 }
+
+/// Settings, or the first mistake in them, with its path.
+pub type Read = Result<Arc<dyn Settings>, Box<Error>>;
 
 /// How long to wait for a board to be switched off and on.
 pub const SWITCH_WAIT: Duration = Duration::from_secs(15);
@@ -133,9 +136,10 @@ pub trait Settings: fmt::Debug + Send + Sync {
 }
 
 /// For [`Make::read`].
-pub fn read<S: Settings + DeserializeOwned + 'static>(
-    value: &Value,
-) -> Result<Arc<dyn Settings>, Error> {
+///
+/// # Errors
+/// A value that the settings do not take, with its path.
+pub fn read<S: Settings + DeserializeOwned + 'static>(value: &Value) -> Read {
     Ok(Arc::new(value.deserialize::<S>()?))
 }
 

@@ -66,7 +66,6 @@ pub mod span {
 
     /// # Errors
     /// Those of the serializer.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&humantime::format_duration(*span))
     }
