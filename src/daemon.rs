@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, info, warn};
 
 use crate::{
-    board::{actor::Actor, machine::Machine},
+    board::{actor::Actor, core::Core},
     bus::{BoardHandle, Bus, CAPACITY, Publication},
     config::{
         BoardConfig, Config, LinkConfig, Listen, WhitePawnConfig, board::CORRECTION_WAIT,
@@ -144,7 +144,7 @@ impl Daemon {
             let (called, config) = (name.clone(), board.clone());
             let make = move || {
                 let driver = config.driver();
-                Machine::new(called.clone(), driver, config.correction_wait)
+                Core::new(called.clone(), driver, config.correction_wait)
             };
             let (actor, handle) = Actor::new(name.clone(), make, transport, recorder, bus.clone());
             tasks.spawn(actor.run(stop.clone()));
@@ -407,7 +407,7 @@ fn far_board(
     let called = name.clone();
     let make = move || {
         let driver = Box::new(Swpp::toward_boardbridge());
-        Machine::new(called.clone(), driver, CORRECTION_WAIT)
+        Core::new(called.clone(), driver, CORRECTION_WAIT)
     };
     let transport = Transport::Tcp(TcpPeer {
         address: with.0.0.clone(),

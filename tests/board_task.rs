@@ -19,7 +19,7 @@ use std::{
 };
 
 use boardbridge::{
-    board::{actor::Actor, machine::Machine},
+    board::{actor::Actor, core::Core},
     bus::{Bus, CAPACITY},
     config::BoardConfig,
     driver::{Capabilities, Driver, DriverEvent, Step},
@@ -138,7 +138,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
                 driver: config.driver(),
                 faults: faults.clone(),
             });
-            Machine::new(name.clone(), driver, Duration::from_millis(150))
+            Core::new(name.clone(), driver, Duration::from_millis(150))
         }
     };
     let (events, mut told) = broadcast::channel(CAPACITY);

@@ -20,7 +20,7 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     config::BoardConfig,
     game::Game,
     pgn::{
@@ -446,7 +446,7 @@ fn nobodys_word_overrules_a_mate() {
 
 /// A UCB whose hand plays, a program that takes every move, and a archive.
 struct Board {
-    machine: Machine,
+    core: Core,
     now: Instant,
     archive: Archive,
     target: Game,
@@ -459,17 +459,15 @@ impl Clocked for Board {
     }
 
     fn carry(&mut self) {
-        while self.machine.poll_event().is_some() || self.machine.poll_transmit(self.now).is_some()
-        {
-        }
+        while self.core.poll_event().is_some() || self.core.poll_transmit(self.now).is_some() {}
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.machine.deadline()
+        self.core.deadline()
     }
 
     fn timeout(&mut self, now: Instant) {
-        self.machine.timeout(now);
+        self.core.timeout(now);
     }
 }
 
@@ -481,7 +479,7 @@ impl Board {
         let config: BoardConfig = Figment::from(text).extract().unwrap();
         let driver = config.driver();
         let mut board = Self {
-            machine: Machine::new(name.clone(), driver, config.correction_wait),
+            core: Core::new(name.clone(), driver, config.correction_wait),
             now: Instant::now(),
             archive: Archive::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),
@@ -490,7 +488,7 @@ impl Board {
                 ..Program::default()
             },
         };
-        board.machine.link_up(board.now);
+        board.core.link_up(board.now);
         board.hears("N");
         board.states();
         board
@@ -498,13 +496,13 @@ impl Board {
 
     fn hears(&mut self, line: &str) {
         let line = format!("{line}\r\n");
-        self.machine
+        self.core
             .received(self.now, Channel::Serial, line.as_bytes());
         self.pass(Duration::from_secs(5));
     }
 
     fn command(&mut self, command: BoardCommand) {
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.pass(Duration::from_secs(5));
     }
 
@@ -523,8 +521,7 @@ impl Board {
     }
 
     fn looks(&mut self) {
-        self.archive
-            .see(SystemTime::now(), &self.machine.snapshot());
+        self.archive.see(SystemTime::now(), &self.core.snapshot());
     }
 
     fn kept(&mut self) -> Read {
@@ -576,7 +573,7 @@ fn the_hands_moves_are_the_hands_however_late_the_keeper_looks() {
 fn what_was_seen_of_one_game_is_not_told_of_the_next() {
     let mut board = Board::begun();
     board.plays("e2e4");
-    let snapshot = board.machine.snapshot();
+    let snapshot = board.core.snapshot();
     assert_eq!(*snapshot.by, [Some(By::Hand)]);
     assert!(snapshot.took[0].is_some());
     board.command(BoardCommand::NewGame {
@@ -585,7 +582,7 @@ fn what_was_seen_of_one_game_is_not_told_of_the_next() {
     board.target = game(LONG);
     board.states();
     board.pass(Duration::from_secs(200));
-    let snapshot = board.machine.snapshot();
+    let snapshot = board.core.snapshot();
     assert_eq!(*snapshot.game, game(LONG));
     assert_eq!((snapshot.by[0], snapshot.took[0]), (None, None));
 }

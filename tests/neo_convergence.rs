@@ -1,4 +1,4 @@
-//! Whatever happens to a Neo and its game, it ends up in the game the program follows: the machine against a simulated
+//! Whatever happens to a Neo and its game, it ends up in the game the program follows: the core against a simulated
 //! Neo, both without I/O, on one virtual clock.
 
 #![cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     game::{Game, uci},
     guidance::{Action, in_words, name},
@@ -65,7 +65,7 @@ struct OnAir {
 }
 
 struct World {
-    machine: Machine,
+    core: Core,
     neo: Neo,
     began: Instant,
     now: Instant,
@@ -87,7 +87,7 @@ struct World {
     reports: Vec<String>,
     events: Vec<String>,
     faults: Vec<String>,
-    /// Moves the hand was told to make and the machine has not told of.
+    /// Moves the hand was told to make and the core has not told of.
     intended: Vec<UciMove>,
     /// Moves by hand that no hand made.
     invented: Vec<String>,
@@ -102,7 +102,7 @@ impl Clocked for World {
     fn carry(&mut self) {
         loop {
             let mut moved = false;
-            while let Some(outgoing) = self.machine.poll_transmit(self.now) {
+            while let Some(outgoing) = self.core.poll_transmit(self.now) {
                 moved = true;
                 if self.linked {
                     self.air.push_back(OnAir {
@@ -119,7 +119,7 @@ impl Clocked for World {
                 if characteristic == profile::EVENTS && value != b"OK" {
                     self.touched = Some(self.now);
                 }
-                self.machine
+                self.core
                     .received(self.now, Channel::Gatt(characteristic), &value);
             }
             while let Some(report) = self.neo.poll_report() {
@@ -135,10 +135,10 @@ impl Clocked for World {
                 self.log(|| format!("  . {report}"));
                 self.reports.push(report.to_string());
             }
-            while let Some(event) = self.machine.poll_event() {
+            while let Some(event) = self.core.poll_event() {
                 self.happened(&event);
             }
-            if self.machine.poll_hang_up().is_some() && self.linked {
+            if self.core.poll_hang_up().is_some() && self.linked {
                 moved = true;
                 self.unlink();
                 self.reopens = Some(self.now + REOPEN);
@@ -151,7 +151,7 @@ impl Clocked for World {
 
     fn deadline(&self) -> Option<Instant> {
         let next = [
-            self.machine.deadline(),
+            self.core.deadline(),
             self.neo.deadline(),
             self.air.front().map(|first| first.at),
             self.reopens,
@@ -165,7 +165,7 @@ impl Clocked for World {
         }
         self.neo.timeout(now);
         self.carry();
-        self.machine.timeout(now);
+        self.core.timeout(now);
     }
 
     fn story(&self) -> String {
@@ -175,14 +175,14 @@ impl Clocked for World {
 
 impl World {
     fn with(driver: DriverSettings, board: Settings) -> Self {
-        let machine = Machine::new(
+        let core = Core::new(
             BoardName::default(),
             Box::new(Driver::new(driver)),
             Duration::from_secs(3),
         );
         let began = Instant::now();
         Self {
-            machine,
+            core,
             neo: Neo::new(board),
             began,
             now: began,
@@ -231,7 +231,7 @@ impl World {
     }
 
     fn command(&mut self, command: Command) {
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.carry();
     }
 
@@ -257,7 +257,7 @@ impl World {
             self.linked = true;
             self.linked_at = self.now;
             self.neo.connected(self.now);
-            self.machine.link_up(self.now);
+            self.core.link_up(self.now);
             self.carry();
         }
     }
@@ -268,7 +268,7 @@ impl World {
             self.linked = false;
             self.air.clear();
             self.neo.disconnected(self.now);
-            self.machine.link_down(self.now, "out of reach".to_owned());
+            self.core.link_down(self.now, "out of reach".to_owned());
             self.carry();
         }
     }
@@ -312,9 +312,9 @@ impl World {
             let channel = first.outgoing.channel;
             self.air.pop_front();
             if let Some(value) = value {
-                self.machine.received(self.now, channel, &value);
+                self.core.received(self.now, channel, &value);
             }
-            self.machine.answered(self.now, channel, outcome);
+            self.core.answered(self.now, channel, outcome);
             return true;
         }
         first.at = self.now + AIR;
@@ -357,7 +357,7 @@ impl World {
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.core.snapshot()
     }
 
     fn pieces(&self) -> &Board {
@@ -388,7 +388,7 @@ impl World {
         assert!(self.invented.is_empty(), "{}", self.story());
     }
 
-    /// Machine and pieces are at the end of this game, for certain, and nothing went wrong on the way.
+    /// Core and pieces are at the end of this game, for certain, and nothing went wrong on the way.
     fn stands(&self, moves: &str) {
         let game = game(moves);
         let snapshot = self.snapshot();
@@ -421,7 +421,7 @@ impl World {
         self.carry();
     }
 
-    /// The hand plays, and the machine tells of it.
+    /// The hand plays, and the core tells of it.
     fn plays(&mut self, m: &str) {
         let plies = self.snapshot().game.len() + 1;
         self.hand(HandAction::Move(m.parse().unwrap()));
@@ -887,7 +887,7 @@ fn corrupt_notifications_are_ignored() {
         (profile::BATTERY, b"\xff"),
     ] {
         world
-            .machine
+            .core
             .received(world.now, Channel::Gatt(characteristic), value);
         world.pass(Duration::from_secs(3));
     }

@@ -1,14 +1,14 @@
 //! A board: the game it holds, who plays through it, and the steps that lead it to the target.
 //!
-//! [`machine::Machine`] is all of it without I/O; [`actor`] gives the machine a transport and a clock.
+//! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
-//! them, [`held`] finds the legal move it means, [`machine`] finds the client that waits for it, the
+//! them, [`held`] finds the legal move it means, [`core`] finds the client that waits for it, the
 //! [UCI session](crate::uci::session) writes `bestmove`.
 //!
 //! # A board is led toward a target
 //!
 //! A front-end never pushes moves. It states a **target**: a start, the moves played, and whether it awaits the hand.
-//! The machine compares it with the game the board **holds** and takes the cheapest way ([`plan`]):
+//! The core compares it with the game the board **holds** and takes the cheapest way ([`plan`]):
 //!
 //! - show the next move, take the last one back, begin a new game, or set a position up;
 //! - the driver states the cost of each, in units of one shown move;
@@ -41,6 +41,6 @@
 
 pub mod actor;
 pub mod claims;
+pub mod core;
 pub mod held;
-pub mod machine;
 pub mod plan;

@@ -1,7 +1,7 @@
 //! The game between two boards, without I/O: snapshots of both and time go in, commands and words for both come out.
 //!
 //! The game is one, and only one hand is to move. Its move is stated as the target of the other board; what else a board
-//! does (it leaves, comes back, was switched off, stands wrong) its own machine mends toward its target. So nothing
+//! does (it leaves, comes back, was switched off, stands wrong) its own core mends toward its target. So nothing
 //! that happens to one board holds up the other, and boards that went apart are led together by the same rule.
 
 use std::{

@@ -479,7 +479,7 @@ impl Session {
 mod tests {
     use super::*;
     use crate::{
-        board::machine::Machine,
+        board::core::Core,
         driver::ucb,
         swpp::write,
         vocabulary::{BoardName, Channel},
@@ -488,7 +488,7 @@ mod tests {
     /// A conversation with an app in a game on a board without I/O.
     struct Rig {
         session: Session,
-        machine: Machine,
+        core: Core,
         now: Instant,
     }
 
@@ -496,19 +496,15 @@ mod tests {
         fn new() -> Self {
             let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
             let wait = Duration::from_secs(3);
-            let mut machine = Machine::new(BoardName::default(), driver, wait);
+            let mut core = Core::new(BoardName::default(), driver, wait);
             let now = Instant::now();
-            machine.link_up(now);
+            core.link_up(now);
             let identity = Identity {
                 version: "1".to_owned(),
                 serial: String::new(),
             };
             let session = Session::new(ClientId(1), "the app".into(), identity);
-            let mut rig = Self {
-                session,
-                machine,
-                now,
-            };
+            let mut rig = Self { session, core, now };
             rig.says("H0010023");
             assert_eq!(rig.next(), "H101       1\n");
             rig.session.sent(rig.now);
@@ -525,16 +521,16 @@ mod tests {
         fn acts(&mut self) {
             while let Some(action) = self.session.poll_action() {
                 if let Action::Ask(command) = action {
-                    self.machine.command(self.now, command);
+                    self.core.command(self.now, command);
                 }
             }
-            while self.machine.poll_transmit(self.now).is_some() {}
+            while self.core.poll_transmit(self.now).is_some() {}
         }
 
         fn hand(&mut self, line: &str) {
             let channel = Channel::Serial;
-            self.machine.received(self.now, channel, line.as_bytes());
-            self.session.snapshot(&self.machine.snapshot());
+            self.core.received(self.now, channel, line.as_bytes());
+            self.session.snapshot(&self.core.snapshot());
         }
 
         /// The link takes this message.

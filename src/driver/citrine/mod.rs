@@ -402,7 +402,7 @@ impl Citrine {
 
     fn moved(&mut self, now: Instant, reported: Reported) {
         if let Some(Doing::Show { m, accepted, .. }) = &mut self.doing {
-            // The echo of a shown move names the side by the comma as well; the machine knows whose it is.
+            // The echo of a shown move names the side by the comma as well; the core knows whose it is.
             let mover = reported.color.unwrap_or(Color::White);
             if !*accepted && reported.names(*m, mover) {
                 *accepted = true;

@@ -155,7 +155,7 @@ impl Swpp {
     pub fn toward_boardbridge() -> Self {
         Self {
             repeats: true,
-            // There is a machine at the other end, which leads the hand from move to move.
+            // There is a core at the other end, which leads the hand from move to move.
             ..Self::new(Way::Stream, Duration::ZERO)
         }
     }

@@ -1,4 +1,4 @@
-//! What tests, examples, benches and fuzz targets share: a machine and a simulated board on a virtual clock ([`cable`],
+//! What tests, examples, benches and fuzz targets share: a core and a simulated board on a virtual clock ([`cable`],
 //! [`clock`]), a chess program at it ([`program`]), what makes sensors untidy
 //! ([`noise`]), and when a piece has landed ([`landings`]).
 

@@ -1,4 +1,4 @@
-//! A chess program at a machine.
+//! A chess program at a core.
 
 use boardbridge::{
     game::Game,
@@ -6,10 +6,10 @@ use boardbridge::{
 };
 use shakmaty::{Move, uci::UciMove};
 
-/// A chess program: what it tells a machine, and what it hears.
+/// A chess program: what it tells a core, and what it hears.
 #[derive(Debug)]
 pub struct Program {
-    /// What the machine knows it by.
+    /// What the core knows it by.
     pub client: ClientId,
     /// What people know it by.
     pub label: &'static str,

@@ -7,14 +7,14 @@ use std::{
 
 use shakmaty::uci::UciMove;
 
-use super::{Machine, errand::Following};
+use super::{Core, errand::Following};
 use crate::{
     board::held::Certainty,
     game::Game,
     vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };
 
-impl Machine {
+impl Core {
     /// Takes a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
         self.told.changed();

@@ -1,6 +1,6 @@
 //! Which of the things that decide what happens on a board holds.
 
-use super::Machine;
+use super::Core;
 use crate::game::Game;
 
 /// What decides what happens on a board: the first of these that holds.
@@ -20,7 +20,7 @@ pub(super) enum Standing<'a> {
     Led(&'a Game),
 }
 
-impl Machine {
+impl Core {
     /// What decides what happens on the board now.
     pub(super) fn standing(&self) -> Standing<'_> {
         match self.claims.target() {

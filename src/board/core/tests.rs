@@ -1,4 +1,4 @@
-//! The machine with a board on a clock by hand.
+//! The core with a board on a clock by hand.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const CLIENT: ClientId = ClientId(1);
 
 /// A home-made board that has answered, and its client.
 struct Rig {
-    machine: Machine,
+    core: Core,
     now: Instant,
     number: u64,
 }
@@ -44,11 +44,11 @@ impl Rig {
 
     fn with(driver: Box<dyn Driver>) -> Self {
         let wait = Duration::from_secs(3);
-        let mut machine = Machine::new(BoardName::default(), driver, wait);
+        let mut core = Core::new(BoardName::default(), driver, wait);
         let now = Instant::now();
-        machine.link_up(now);
+        core.link_up(now);
         Self {
-            machine,
+            core,
             now,
             number: 0,
         }
@@ -56,16 +56,16 @@ impl Rig {
 
     fn waits(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
-        self.machine.timeout(self.now);
-        while self.machine.poll_transmit(self.now).is_some() {}
-        self.machine.timeout(self.now);
-        while self.machine.poll_transmit(self.now).is_some() {}
+        self.core.timeout(self.now);
+        while self.core.poll_transmit(self.now).is_some() {}
+        self.core.timeout(self.now);
+        while self.core.poll_transmit(self.now).is_some() {}
     }
 
-    /// What the machine sends now.
+    /// What the core sends now.
     fn transmits(&mut self) -> String {
         let mut text = String::new();
-        while let Some(outgoing) = self.machine.poll_transmit(self.now) {
+        while let Some(outgoing) = self.core.poll_transmit(self.now) {
             text += std::str::from_utf8(outgoing.bytes()).unwrap();
         }
         text
@@ -74,12 +74,12 @@ impl Rig {
     /// The characteristic has taken what was written.
     fn done(&mut self) {
         let channel = Channel::Serial;
-        self.machine.answered(self.now, channel, Outcome::Done);
+        self.core.answered(self.now, channel, Outcome::Done);
     }
 
     fn hears(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        self.machine.received(self.now, Channel::Serial, bytes);
+        self.core.received(self.now, Channel::Serial, bytes);
     }
 
     fn states(&mut self, moves: &str) {
@@ -90,7 +90,7 @@ impl Rig {
     fn awaits(&mut self, on: bool) {
         let client = CLIENT;
         let command = Command::Await { client, on };
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
     }
 
     /// The program says the game, and waits for nothing.
@@ -105,11 +105,11 @@ impl Rig {
             game: Box::new(game),
             occasion: Occasion::default(),
         };
-        self.machine.command(self.now, target);
+        self.core.command(self.now, target);
     }
 
     fn answer(&self) -> Option<UciMove> {
-        let snapshot = self.machine.snapshot();
+        let snapshot = self.core.snapshot();
         let place = snapshot.place(CLIENT, self.number).unwrap();
         place.answer.first().copied().map(uci)
     }
@@ -120,7 +120,7 @@ impl Rig {
             number: self.number,
             answer: self.answer().unwrap(),
         };
-        self.machine.command(self.now, answered);
+        self.core.command(self.now, answered);
     }
 }
 
@@ -138,8 +138,7 @@ fn after_a_position_was_set_up_by_hand_the_next_move_is_the_answer() {
         rig.takes_answer();
         rig.states("e2e4 e7e5");
         if says_so {
-            rig.machine
-                .command(rig.now, Command::Ready { client: CLIENT });
+            rig.core.command(rig.now, Command::Ready { client: CLIENT });
         }
         rig.hears("MB f1c4\n");
         assert_eq!(rig.answer().unwrap().to_string(), "f1c4", "{says_so}");
@@ -157,8 +156,7 @@ fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
     rig.waits(10);
     // An analysis for White; the player sets its position up.
     rig.states("e2e4 e7e5");
-    rig.machine
-        .command(rig.now, Command::Ready { client: CLIENT });
+    rig.core.command(rig.now, Command::Ready { client: CLIENT });
     rig.awaits(false);
     rig.states("e2e4 e7e5 f1c4");
     rig.waits(10);
@@ -185,18 +183,18 @@ fn what_a_hand_plays_for_the_program_is_refused_after_another_program_has_come_t
     rig.hears("MB e7e5\n");
     rig.takes_answer();
     let left = Command::Release { client: CLIENT };
-    rig.machine.command(rig.now, left);
+    rig.core.command(rig.now, left);
     rig.states("e2e4 e7e5 g1f3");
     rig.waits(0);
     rig.waits(10);
     rig.hears("MB b8c6\n");
     rig.takes_answer();
     rig.hears("MB f1c4\n");
-    assert_eq!(rig.machine.snapshot().game.len(), 4);
+    assert_eq!(rig.core.snapshot().game.len(), 4);
     rig.states("e2e4 e7e5 g1f3 b8c6 f1b5");
     rig.waits(0);
     rig.waits(10);
-    assert_eq!(rig.machine.snapshot().game.len(), 5);
+    assert_eq!(rig.core.snapshot().game.len(), 5);
 }
 
 #[test]
@@ -227,25 +225,25 @@ fn a_new_game_that_waited_for_the_board_is_begun_there_and_the_one_before_is_end
             on: true,
         },
     ] {
-        rig.machine.command(rig.now, command);
+        rig.core.command(rig.now, command);
     }
     assert_eq!(rig.transmits(), "", "it waits");
     let ended = Command::Ended {
         client: CLIENT,
         end: GameEnd::BlackResigned,
     };
-    rig.machine.command(rig.now, ended);
+    rig.core.command(rig.now, ended);
     // The hand plays White in the game that ends, and Black in the next.
     assert_eq!(rig.transmits(), "GE4\nNG1N\nMA d2d4\n");
-    assert_eq!(*rig.machine.snapshot().game, game);
-    assert_eq!(rig.machine.snapshot().ending, None);
+    assert_eq!(*rig.core.snapshot().game, game);
+    assert_eq!(rig.core.snapshot().ending, None);
 }
 
 /// What another client than the rig's asks of the board.
 fn another(rig: &mut Rig, moves: &str, begins: bool) {
     let client = ClientId(2);
     if begins {
-        rig.machine.command(rig.now, Command::NewGame { client });
+        rig.core.command(rig.now, Command::NewGame { client });
     }
     let mut game = Game::standard();
     game.play_uci(moves.split_whitespace()).unwrap();
@@ -256,13 +254,13 @@ fn another(rig: &mut Rig, moves: &str, begins: bool) {
         game: Box::new(game),
         occasion: Occasion::default(),
     };
-    rig.machine.command(rig.now, target);
+    rig.core.command(rig.now, target);
     let on = true;
-    rig.machine.command(rig.now, Command::Await { client, on });
+    rig.core.command(rig.now, Command::Await { client, on });
 }
 
 fn answer_to_another(rig: &Rig) -> Option<String> {
-    let snapshot = rig.machine.snapshot();
+    let snapshot = rig.core.snapshot();
     let place = snapshot.place(ClientId(2), 1)?;
     place.answer.first().map(|m| uci(*m).to_string())
 }
@@ -278,9 +276,9 @@ fn a_new_game_that_stands_already_when_its_client_gets_the_board_is_answered() {
     // The player puts the pieces back, and that program leaves.
     rig.hears("N\r\n");
     let client = CLIENT;
-    rig.machine.command(rig.now, Command::Release { client });
+    rig.core.command(rig.now, Command::Release { client });
     rig.waits(100);
-    assert_eq!(rig.machine.snapshot().game.len(), 0);
+    assert_eq!(rig.core.snapshot().game.len(), 0);
     rig.hears("Me2e4\r\n");
     assert_eq!(answer_to_another(&rig).as_deref(), Some("e2e4"));
 }
@@ -293,7 +291,7 @@ fn a_new_game_announced_by_one_of_two_who_share_the_board_leaves_the_other_answe
     rig.waits(20);
     another(&mut rig, "", false);
     let client = CLIENT;
-    rig.machine.command(rig.now, Command::NewGame { client });
+    rig.core.command(rig.now, Command::NewGame { client });
     rig.states("");
     rig.waits(100);
     rig.hears("Me2e4\r\n");
@@ -314,12 +312,12 @@ fn who_waits_gets_the_board_though_the_hand_ends_the_game_before_its_last_move_i
     rig.tells("e2e4 e7e5");
     let client = CLIENT;
     let end = GameEnd::BlackResigned;
-    rig.machine.command(rig.now, Command::Ended { client, end });
+    rig.core.command(rig.now, Command::Ended { client, end });
     rig.hears("N\r\n");
     for _ in 0..10 {
         rig.waits(60);
     }
-    assert!(rig.machine.snapshot().place(ClientId(2), 1).unwrap().joined);
+    assert!(rig.core.snapshot().place(ClientId(2), 1).unwrap().joined);
 }
 
 #[test]
@@ -330,18 +328,18 @@ fn who_only_announces_a_new_game_does_not_stop_one_whose_program_is_away() {
     rig.waits(60);
     let client = CLIENT;
     for on in [true, false] {
-        rig.machine.command(rig.now, Command::Away { client, on });
+        rig.core.command(rig.now, Command::Away { client, on });
         if on {
-            rig.machine.link_down(rig.now, "the cable".to_owned());
+            rig.core.link_down(rig.now, "the cable".to_owned());
             let client = ClientId(2);
-            rig.machine.command(rig.now, Command::NewGame { client });
-            rig.machine.link_up(rig.now);
+            rig.core.command(rig.now, Command::NewGame { client });
+            rig.core.link_up(rig.now);
         }
     }
     for _ in 0..10 {
         rig.waits(60);
     }
-    assert!(rig.machine.snapshot().sure, "it was told its game again");
+    assert!(rig.core.snapshot().sure, "it was told its game again");
     rig.hears("Me7e5\r\n");
     assert_eq!(rig.answer().unwrap().to_string(), "e7e5");
 }
@@ -352,7 +350,7 @@ fn a_hand_that_was_quicker_than_the_program_is_answered_though_that_announces_no
     rig.waits(20);
     rig.hears("N\r\n");
     rig.hears("Me2e4\r\n");
-    assert_eq!(rig.machine.snapshot().game.len(), 1);
+    assert_eq!(rig.core.snapshot().game.len(), 1);
     rig.states("");
     assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
 }
@@ -376,7 +374,7 @@ fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
     rig.waits(0);
     rig.states("");
     rig.done();
-    assert_eq!(rig.machine.snapshot().game.len(), 1);
+    assert_eq!(rig.core.snapshot().game.len(), 1);
     assert_eq!(rig.answer(), None);
 }
 
@@ -392,14 +390,14 @@ fn an_end_that_is_told_before_the_last_move_is_shown_stays_the_games_end() {
         client: CLIENT,
         end: GameEnd::WhiteResigned,
     };
-    rig.machine.command(rig.now, ended);
+    rig.core.command(rig.now, ended);
     rig.waits(10);
-    let snapshot = rig.machine.snapshot();
+    let snapshot = rig.core.snapshot();
     assert_eq!(snapshot.game.len(), 2);
     assert_eq!(snapshot.ending, Some(GameEnd::WhiteResigned));
     rig.states("");
     rig.waits(10);
-    assert_eq!(rig.machine.snapshot().ending, None);
+    assert_eq!(rig.core.snapshot().ending, None);
 }
 
 #[test]
@@ -412,5 +410,5 @@ fn a_position_that_is_set_up_for_a_game_the_program_has_left_is_no_answer() {
         rig.waits(1);
         assert_eq!(rig.answer(), None);
     }
-    assert!(rig.machine.snapshot().game.is_empty());
+    assert!(rig.core.snapshot().game.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Machine;
+use super::Core;
 use crate::{
     board::held::List,
     driver::DriverEvent,
@@ -10,7 +10,7 @@ use crate::{
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
 };
 
-impl Machine {
+impl Core {
     /// Takes what the driver has to say.
     pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
         match event {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Color, Piece, Position, Role};
 
-use super::Machine;
+use super::Core;
 use crate::{
     guidance::Picture,
     recognise::CENTRE,
@@ -15,7 +15,7 @@ use crate::{
 /// a mistake.
 const KINGS_WAIT: Duration = Duration::from_secs(10);
 
-impl Machine {
+impl Core {
     /// The game is over. `true` if that is news.
     pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
         let news = self.verdict.over(end, by);

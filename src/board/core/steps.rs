@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Machine, errand::Following};
+use super::{Core, errand::Following};
 use crate::{
     board::held::Certainty,
     driver::{Step, StepFailure},
@@ -12,7 +12,7 @@ use crate::{
     vocabulary::{Advice, Beginning, By, Event},
 };
 
-impl Machine {
+impl Core {
     /// A step toward the target begins.
     pub(super) fn begin(&mut self, now: Instant, step: Step) {
         self.ask_hand(&step);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Color, Position};
 
-use super::Machine;
+use super::Core;
 use crate::{
     board::held::{Held, List, Listed},
     driver::{Step, StepFailure},
@@ -12,7 +12,7 @@ use crate::{
     vocabulary::{By, Event, Reported},
 };
 
-impl Machine {
+impl Core {
     /// The board told its list.
     pub(super) fn listed(&mut self, now: Instant, list: List<'_>) {
         let held = self.held.game().clone();

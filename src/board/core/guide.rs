@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Machine, standing::Standing, told::Scene, wood::Wood};
+use super::{Core, standing::Standing, told::Scene, wood::Wood};
 use crate::{
     board::held::Certainty,
     game::{Game, is_chess960_castling},
@@ -27,7 +27,7 @@ enum Matter<'a> {
     PutBack(Move),
 }
 
-impl Machine {
+impl Core {
     /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
     pub(super) fn king_first(&self) -> bool {
         let asked = self.errand.following().map(|following| &following.advice);

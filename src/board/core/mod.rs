@@ -57,7 +57,7 @@ use crate::{
 };
 
 /// One board, without I/O. See the module's introduction.
-pub struct Machine {
+pub struct Core {
     name: BoardName,
     driver: Box<dyn Driver>,
     contact: Contact,
@@ -75,7 +75,7 @@ pub struct Machine {
     told: Told,
 }
 
-impl Machine {
+impl Core {
     /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led
     /// back.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
@@ -208,7 +208,7 @@ impl Machine {
         }
     }
 
-    /// What each client has told, for a machine that takes this one's place: those who have the board first.
+    /// What each client has told, for a core that takes this one's place: those who have the board first.
     pub fn restated(&self) -> Vec<Vec<Command>> {
         let claims = self.claims.holders().chain(self.claims.waiting());
         claims.map(Claim::restated).collect()

@@ -2,14 +2,14 @@
 
 use shakmaty::Move;
 
-use super::{Machine, standing::Standing};
+use super::{Core, standing::Standing};
 use crate::{
     board::held::Certainty,
     game::Game,
     vocabulary::{Advice, LinkState, Misplaced},
 };
 
-impl Machine {
+impl Core {
     /// What the player is to know or do now.
     pub(super) fn advice(&self) -> Advice {
         let advice = match self.standing() {

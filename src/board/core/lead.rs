@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::Position;
 
-use super::{Machine, standing::Standing};
+use super::{Core, standing::Standing};
 use crate::{
     board::{
         held::Certainty,
@@ -14,7 +14,7 @@ use crate::{
     game::Game,
 };
 
-impl Machine {
+impl Core {
     /// Starts the next step toward the target, if there is one. `true` if something was started.
     pub(super) fn lead(&mut self, now: Instant) -> bool {
         self.mind_list();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Color, Move};
 
-use super::{Machine, deviation::Unplayable};
+use super::{Core, deviation::Unplayable};
 use crate::{
     board::held::{Certainty, Meaning},
     driver::Step,
@@ -26,7 +26,7 @@ enum Take {
     Plays,
 }
 
-impl Machine {
+impl Core {
     /// The board reports a move.
     pub(super) fn moved(&mut self, now: Instant, reported: Reported) {
         let plays_on = self.plays_on(now, reported);
