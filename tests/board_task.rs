@@ -26,7 +26,7 @@ use boardbridge::{
     game::Game,
     transport::{Transport, serial::SerialPort},
     uci::server,
-    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing, Snapshot},
+    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outgoing, Reply, Snapshot},
 };
 use figment::{
     Figment,
@@ -66,7 +66,7 @@ impl Driver for Faulty {
     fn link_down(&mut self) {
         self.driver.link_down();
     }
-    fn answered(&mut self, now: Instant, channel: Channel, outcome: Outcome) {
+    fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
         self.driver.answered(now, channel, outcome);
     }
     fn timeout(&mut self, now: Instant) {

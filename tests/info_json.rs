@@ -30,7 +30,7 @@ use boardbridge::{
         session::{self, Session},
     },
     vocabulary::{
-        Advice, BoardName, ClientId, Command, GameEnd, LinkState, Misplaced, Place, Reported,
+        Advice, BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Misplaced, Reported,
         Snapshot,
     },
 };
@@ -147,8 +147,8 @@ fn name(text: &str) -> BoardName {
     text.parse().unwrap()
 }
 
-fn place(client: ClientId, number: u64, joined: bool) -> Place {
-    Place {
+fn place(client: ClientId, number: u64, joined: bool) -> ClientPlace {
+    ClientPlace {
         client,
         number,
         joined,

@@ -22,7 +22,7 @@ use boardbridge::{
     guidance::{Action, in_words, name},
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Misplaced, Outcome, Outgoing, Request, Snapshot,
+        Misplaced, Outgoing, Reply, Request, Snapshot,
     },
 };
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ struct OnAir {
     outgoing: Outgoing,
     /// When it comes to the board, and what the board says to it, once it has come there.
     at: Instant,
-    answer: Option<(Option<Vec<u8>>, Outcome)>,
+    answer: Option<(Option<Vec<u8>>, Reply)>,
 }
 
 struct World {
@@ -325,14 +325,14 @@ impl World {
         };
         self.asked
             .push(format!("{} {text}", first.outgoing.channel));
-        let refused = Outcome::Refused("the test refuses".to_owned());
+        let refused = Reply::Refused("the test refuses".to_owned());
         first.answer = Some(match &first.outgoing.request {
             Request::Subscribe => {
                 self.neo.subscribed(self.now, characteristic, true);
-                (None, Outcome::Done)
+                (None, Reply::Done)
             }
             Request::Read => match self.neo.read(self.now, characteristic) {
-                Ok(value) => (Some(value), Outcome::Done),
+                Ok(value) => (Some(value), Reply::Done),
                 Err(_) => (None, refused),
             },
             Request::Write(_) if self.refuses > 0 => {
@@ -340,7 +340,7 @@ impl World {
                 (None, refused)
             }
             Request::Write(bytes) => match self.neo.write(self.now, characteristic, bytes) {
-                Ok(()) => (None, Outcome::Done),
+                Ok(()) => (None, Reply::Done),
                 Err(_) => (None, refused),
             },
         });

@@ -56,7 +56,7 @@ fn machine(kind: u8) -> Core {
     let driver: Box<dyn Driver> = match kind % 3 {
         0 => Box::new(citrine::Citrine::new(citrine::Settings::default())),
         1 => Box::new(ucb::Ucb::new(ucb::Settings::default())),
-        _ => Box::new(swpp::Swpp::new(swpp::Way::Stream, swpp::MOVE_WAIT)),
+        _ => Box::new(swpp::Swpp::new(swpp::Framing::Stream, swpp::MOVE_WAIT)),
     };
     Core::new(BoardName::default(), driver, Duration::from_secs(3))
 }

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     game::{Game, MAX_PLIES},
     vocabulary::{
-        Advice, ClientName, Command, GameEnd, LinkState, Occasion, Opponent, Place, Snapshot,
+        Advice, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent, Snapshot,
     },
 };
 
@@ -357,7 +357,7 @@ impl Session {
     }
 
     /// What the hand has played.
-    fn answer(&mut self, now: Instant, side: Side, place: &Place) {
+    fn answer(&mut self, now: Instant, side: Side, place: &ClientPlace) {
         let Some(&m) = place.answer.first() else {
             self.end(side).refused = false;
             return;

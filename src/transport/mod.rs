@@ -29,7 +29,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use self::duplex::{CABLE, Duplex, Medium, NETWORK};
-use crate::vocabulary::{Channel, Outcome, Outgoing};
+use crate::vocabulary::{Channel, Outgoing, Reply};
 
 pub use backoff::Backoff;
 
@@ -167,7 +167,7 @@ pub enum Incoming {
     /// Bytes came from the board.
     Received(Channel, Bytes),
     /// A request was carried out or refused.
-    Answered(Channel, Outcome),
+    Answered(Channel, Reply),
 }
 
 /// An open link.

@@ -17,7 +17,8 @@ use crate::{
     game::{Game, uci},
     guidance::in_short,
     vocabulary::{
-        Advice, BoardName, ClientId, ClientName, Command, LinkState, Occasion, Place, Snapshot,
+        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Occasion,
+        Snapshot,
     },
 };
 
@@ -459,7 +460,7 @@ impl Session {
     }
 
     /// This client's place at the board, where that knows of the game.
-    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Place> {
+    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a ClientPlace> {
         snapshot.place(self.client, self.statement.number())
     }
 

@@ -19,7 +19,7 @@ use crate::{game::Game, guidance::Action};
 
 /// One client's place at the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ClientPlace {
     /// Who.
     pub client: ClientId,
     /// The client's number for its target.
@@ -70,7 +70,7 @@ pub struct Snapshot {
     /// What is left in the board's battery, in percent, if it told.
     pub battery: Option<u8>,
     /// Every client that has the board or waits for it.
-    pub places: Vec<Place>,
+    pub places: Vec<ClientPlace>,
     /// Who has the board, for messages to those who wait.
     pub holders: Vec<ClientName>,
     /// Who waits for it.
@@ -105,7 +105,7 @@ impl Snapshot {
     }
 
     /// A client's place, if the board knows of this target of the client's.
-    pub fn place(&self, client: ClientId, number: u64) -> Option<&Place> {
+    pub fn place(&self, client: ClientId, number: u64) -> Option<&ClientPlace> {
         self.places
             .iter()
             .find(|place| place.client == client && place.number == number)

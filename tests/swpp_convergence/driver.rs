@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
-    driver::swpp::{MOVE_WAIT, Swpp, Way},
+    driver::swpp::{Framing, MOVE_WAIT, Swpp},
     game::{Game, uci},
     lines::LINE_WAIT,
     vocabulary::{
-        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Outcome, Reported,
+        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Reply, Reported,
         Request, Snapshot,
     },
 };
@@ -224,7 +224,7 @@ pub struct World {
     to_board: Pipe<Sent>,
     from_board: Pipe<Said>,
     /// What a characteristic answers.
-    outcomes: Vec<(Instant, Channel, Outcome)>,
+    outcomes: Vec<(Instant, Channel, Reply)>,
     /// The message that arrives is not heard in whole.
     spoiled: bool,
     /// Junk without its end, that what comes next is taken for a part of.
@@ -313,12 +313,12 @@ impl Clocked for World {
 impl World {
     pub fn new(setup: Setup) -> Self {
         let way = if setup.gatt {
-            Way::Gatt {
+            Framing::Gatt {
                 write: WRITE,
                 notify: NOTIFY,
             }
         } else {
-            Way::Stream
+            Framing::Stream
         };
         let now = Instant::now();
         let mut core = Core::new(
@@ -484,7 +484,7 @@ impl World {
                     Request::Write(bytes) => self.written(outgoing.channel, &bytes.clone()),
                     Request::Subscribe => {
                         assert_eq!(outgoing.channel, NOTIFY);
-                        self.outcomes.push((self.now, NOTIFY, Outcome::Done));
+                        self.outcomes.push((self.now, NOTIFY, Reply::Done));
                     }
                     Request::Read => panic!("{outgoing:?}"),
                 }
@@ -559,7 +559,7 @@ impl World {
         let fails = self.setup.gatt && self.plugged && self.random.u8(..8) == 0;
         if fails {
             self.wire.refused = Some(text.clone());
-            let outcome = Outcome::Refused("not now".to_owned());
+            let outcome = Reply::Refused("not now".to_owned());
             self.outcomes.push((self.now, WRITE, outcome));
             if self.random.bool() {
                 return;
@@ -696,7 +696,7 @@ impl World {
             }
             if acknowledged {
                 self.took(&text);
-                self.outcomes.push((self.now, WRITE, Outcome::Done));
+                self.outcomes.push((self.now, WRITE, Reply::Done));
             }
         }
         self.look(spoiled);

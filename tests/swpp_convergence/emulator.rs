@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
-    driver::swpp::{MOVE_WAIT, Swpp, Way},
+    driver::swpp::{Framing, MOVE_WAIT, Swpp},
     game::{Game, uci},
     vocabulary::{Advice, BoardName, Channel},
 };
@@ -262,7 +262,7 @@ impl World {
         let mut core = novag(citrine);
         core.link_up(now);
         let middle = setup.chain.then(|| {
-            let driver = Box::new(Swpp::new(Way::Stream, MOVE_WAIT));
+            let driver = Box::new(Swpp::new(Framing::Stream, MOVE_WAIT));
             let mut core = Core::new(BoardName::default(), driver, CORRECTION_WAIT);
             core.link_up(now);
             Middle {

@@ -52,7 +52,7 @@ use super::{
 use crate::{
     driver::Driver,
     vocabulary::{
-        BoardName, By, Channel, ClientName, Command, Event, Outcome, Outgoing, Place, Snapshot,
+        BoardName, By, Channel, ClientName, ClientPlace, Command, Event, Outgoing, Reply, Snapshot,
     },
 };
 
@@ -128,7 +128,7 @@ impl Core {
     }
 
     /// What [`Self::poll_transmit`] gave on this channel was done, or refused.
-    pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Outcome) {
+    pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
         self.driver.answered(now, channel, outcome);
         self.drive(now);
     }
@@ -196,7 +196,7 @@ impl Core {
             places: self
                 .claims
                 .iter()
-                .map(|claim| Place {
+                .map(|claim| ClientPlace {
                     client: claim.client,
                     number: claim.number,
                     joined: claim.is_joined(),

@@ -9,11 +9,11 @@ use super::*;
 use crate::{
     driver::{
         Driver,
-        swpp::{MOVE_WAIT, Swpp, Way},
+        swpp::{Framing, MOVE_WAIT, Swpp},
         ucb,
     },
     game::{Game, uci},
-    vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Outcome},
+    vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Reply},
 };
 
 const CLIENT: ClientId = ClientId(1);
@@ -27,13 +27,13 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
-        let mut rig = Self::over(Way::Stream);
+        let mut rig = Self::over(Framing::Stream);
         rig.waits(1);
         rig.hears("H101     1.2\n");
         rig
     }
 
-    fn over(way: Way) -> Self {
+    fn over(way: Framing) -> Self {
         Self::with(Box::new(Swpp::new(way, MOVE_WAIT)))
     }
 
@@ -74,7 +74,7 @@ impl Rig {
     /// The characteristic has taken what was written.
     fn done(&mut self) {
         let channel = Channel::Serial;
-        self.core.answered(self.now, channel, Outcome::Done);
+        self.core.answered(self.now, channel, Reply::Done);
     }
 
     fn hears(&mut self, text: &str) {
@@ -358,7 +358,7 @@ fn a_hand_that_was_quicker_than_the_program_is_answered_though_that_announces_no
 #[test]
 fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
     let (write, notify) = (Uuid::from_u128(2), Uuid::from_u128(3));
-    let mut rig = Rig::over(Way::Gatt {
+    let mut rig = Rig::over(Framing::Gatt {
         write: Channel::Gatt(write),
         notify: Channel::Gatt(notify),
     });

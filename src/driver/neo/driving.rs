@@ -6,8 +6,8 @@ use shakmaty::{Bitboard, Position, Square};
 
 use super::{
     LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec,
-    motor::{self, Action, Place},
-    part::Part,
+    motor::{self, Action, Spot},
+    request::Purpose,
     task::{Driving, Interrupted, Motion},
 };
 use crate::{
@@ -54,7 +54,7 @@ impl Neo {
             ..
         }) = &mut self.driving
         {
-            *crossed |= [carry.from, carry.to].contains(&Place::Square(square));
+            *crossed |= [carry.from, carry.to].contains(&Spot::Square(square));
         }
     }
 
@@ -82,8 +82,8 @@ impl Neo {
     /// Whether a picture shows that a path was carried out whose `OK` was not heard, or proves nothing. `None` if both its
     /// ends read empty: the square that its piece was put on may read wrong, or a hand holds the piece.
     pub(super) fn carried_out(&self, path: &Interrupted, picture: Bitboard) -> Option<bool> {
-        let Place::Square(from) = path.carry.from else {
-            let Place::Square(to) = path.carry.to else {
+        let Spot::Square(from) = path.carry.from else {
+            let Spot::Square(to) = path.carry.to else {
                 return Some(true);
             };
             return Some(picture.contains(to));
@@ -92,7 +92,7 @@ impl Neo {
             // No square reads full that is not.
             return Some(false);
         }
-        let Place::Square(to) = path.carry.to else {
+        let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);
         };
         if picture.contains(to) || path.dim {
@@ -146,7 +146,7 @@ impl Neo {
         match &driving.motion {
             Motion::Moving {
                 number, due: None, ..
-            } if self.squares.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
+            } if self.squares.is_disturbed() && self.outbox.retract(Purpose::Path(*number)) => {
                 driving.motion = Motion::Ready;
             }
             Motion::Moving {
@@ -218,10 +218,10 @@ impl Neo {
         self.paths = self.paths.wrapping_add(1);
         let number = self.paths;
         self.outbox
-            .push(codec::path(&carry.path), Part::Path(number));
+            .push(codec::path(&carry.path), Purpose::Path(number));
         let dim = match carry.from {
-            Place::Square(square) => self.squares.reads_empty(square),
-            Place::Slot(_) => false,
+            Spot::Square(square) => self.squares.reads_empty(square),
+            Spot::Slot(_) => false,
         };
         Some(Motion::Moving {
             carry,

@@ -17,8 +17,8 @@ mod driving;
 mod leftover;
 mod make;
 pub mod motor;
-pub mod part;
 mod reports;
+pub mod request;
 mod settings;
 mod signs;
 mod task;
@@ -37,7 +37,7 @@ use self::{
     contact::Contact,
     leftover::Leftover,
     motor::{Action, Parking},
-    part::Part,
+    request::Purpose,
     signs::Signs,
     task::{Driving, Interrupted, Motion},
 };
@@ -51,7 +51,7 @@ use crate::{
     recognise::Sensing,
     sense::Sensed,
     sensing::{Awaited, Squares},
-    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
+    vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -79,7 +79,7 @@ const SHOWN: usize = 80;
 pub struct Neo {
     settings: Settings,
     contact: Contact,
-    outbox: Outbox<Part>,
+    outbox: Outbox<Purpose>,
     squares: Squares,
     parking: Parking,
     driving: Option<Driving>,
@@ -118,23 +118,23 @@ impl Neo {
     }
 
     fn say(&mut self, outgoing: Outgoing) {
-        self.outbox.push(outgoing, Part::Plain);
+        self.outbox.push(outgoing, Purpose::Plain);
     }
 
     /// The start as the maker's app makes it (captured twice).
     fn begin(&mut self) {
         self.outbox
-            .push(codec::subscribe(codec::ANSWERS), Part::Plain);
+            .push(codec::subscribe(codec::ANSWERS), Purpose::Plain);
         self.say(codec::read(codec::BATTERY));
         self.say(codec::subscribe(codec::BATTERY));
         self.say(codec::read(codec::FIRMWARE));
         self.say(codec::subscribe(codec::UNKNOWN));
         self.outbox
-            .push(codec::subscribe(codec::EVENTS), Part::Essential);
+            .push(codec::subscribe(codec::EVENTS), Purpose::Essential);
         self.outbox
-            .push(codec::subscribe(codec::OCCUPANCY), Part::Essential);
+            .push(codec::subscribe(codec::OCCUPANCY), Purpose::Essential);
         self.say(codec::read(codec::SETTINGS));
-        self.outbox.push(codec::hello(), Part::Hello);
+        self.outbox.push(codec::hello(), Purpose::Hello);
     }
 
     /// The board has answered the greeting, or never will.
@@ -267,10 +267,10 @@ impl Neo {
         }
     }
 
-    fn settled(&mut self, now: Instant, settled: Settled<Part>) {
+    fn settled(&mut self, now: Instant, settled: Settled<Purpose>) {
         match settled {
-            Settled::Done(Part::Hello) => self.contact.greeted(now),
-            Settled::Done(Part::Path(path)) => {
+            Settled::Done(Purpose::Hello) => self.contact.greeted(now),
+            Settled::Done(Purpose::Path(path)) => {
                 if let Some(Driving {
                     motion: Motion::Moving { number, due, .. },
                     ..
@@ -280,19 +280,21 @@ impl Neo {
                     *due = Some(now + PATH_WAIT);
                 }
             }
-            Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
+            Settled::Done(Purpose::GameBegun) | Settled::GivenUp(Purpose::GameBegun, _) => {
+                self.begun()
+            }
             Settled::Done(_) => {}
-            Settled::GivenUp(Part::Path(_), _) => {
+            Settled::GivenUp(Purpose::Path(_), _) => {
                 if let Some(driving) = self.driving.take() {
                     self.broke_off(&driving);
                 }
             }
-            Settled::GivenUp(Part::Essential | Part::Hello, why) => {
+            Settled::GivenUp(Purpose::Essential | Purpose::Hello, why) => {
                 self.contact.give_up(format!(
                     "the board refuses to talk ({why}): switch it off and on, and close the maker's app"
                 ));
             }
-            Settled::GivenUp(Part::Plain, _) => {}
+            Settled::GivenUp(Purpose::Plain, _) => {}
         }
     }
 }
@@ -359,7 +361,7 @@ impl Driver for Neo {
         }
     }
 
-    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
         self.contact.heard(now);
         if let Some(settled) = self.outbox.answered(now, outcome) {
             self.settled(now, settled);

@@ -2,7 +2,7 @@
 
 use shakmaty::Move;
 
-use super::{Neo, codec, part::Part};
+use super::{Neo, codec, request::Purpose};
 use crate::{driver::DriverEvent, sensing::Report};
 
 impl Neo {
@@ -45,7 +45,7 @@ impl Neo {
                 Report::SetUp => {
                     self.say(codec::position_set());
                     self.say(codec::in_sync());
-                    self.outbox.push(codec::reset(), Part::GameBegun);
+                    self.outbox.push(codec::reset(), Purpose::GameBegun);
                 }
                 Report::Misplaced(misplaced) => {
                     let more = misplaced.surplus.count() > misplaced.lacking.len();

@@ -33,14 +33,14 @@ pub use self::{
 
 /// Where a piece stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Spot {
     /// On the board.
     Square(Square),
     /// Beside it.
     Slot(Slot),
 }
 
-impl Place {
+impl Spot {
     /// The square, where it is one.
     pub fn square(self) -> Option<Square> {
         match self {
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Square(square) => square.fmt(f),
@@ -81,9 +81,9 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carry {
     /// Where it stands.
-    pub from: Place,
+    pub from: Spot,
     /// Where it shall stand.
-    pub to: Place,
+    pub to: Spot,
     /// The way there.
     pub path: Path,
 }
@@ -113,21 +113,21 @@ impl Action {
         match self {
             Self::Carry(carry) => {
                 let piece = match carry.from {
-                    Place::Square(square) => board.piece_at(square),
-                    Place::Slot(slot) => parking.piece_at(slot),
+                    Spot::Square(square) => board.piece_at(square),
+                    Spot::Slot(slot) => parking.piece_at(slot),
                 };
                 let Some(piece) = piece else { return };
                 match carry.to {
-                    Place::Square(square) => board.set_piece_at(square, piece),
-                    Place::Slot(slot) => {
+                    Spot::Square(square) => board.set_piece_at(square, piece),
+                    Spot::Slot(slot) => {
                         if !parking.put(slot, piece) {
                             return;
                         }
                     }
                 }
                 match carry.from {
-                    Place::Square(square) => board.discard_piece_at(square),
-                    Place::Slot(slot) => drop(parking.take(slot)),
+                    Spot::Square(square) => board.discard_piece_at(square),
+                    Spot::Slot(slot) => drop(parking.take(slot)),
                 }
             }
             Self::Bring { square, piece } => board.set_piece_at(*square, *piece),
@@ -230,7 +230,7 @@ impl Plan {
     }
 
     /// Has the motor carry what stands at `from`, if there is a way.
-    fn carry(&mut self, from: Place, to: Place) -> bool {
+    fn carry(&mut self, from: Spot, to: Spot) -> bool {
         let path = Field::new(&self.board, &self.parking).route(from, to);
         let found = path.is_some();
         if let Some(path) = path {
@@ -245,8 +245,8 @@ impl Plan {
             return;
         }
         let free: Vec<Slot> = self.parking.free().collect();
-        let mut slots = free.into_iter().map(Place::Slot);
-        if !slots.any(|slot| self.carry(Place::Square(square), slot)) {
+        let mut slots = free.into_iter().map(Spot::Slot);
+        if !slots.any(|slot| self.carry(Spot::Square(square), slot)) {
             self.act(Action::Remove { square });
         }
     }
@@ -257,8 +257,8 @@ impl Plan {
             return;
         }
         self.vacate(square);
-        let slot = self.parking.find(piece).map(Place::Slot);
-        if !slot.is_some_and(|slot| self.carry(slot, Place::Square(square))) {
+        let slot = self.parking.find(piece).map(Spot::Slot);
+        if !slot.is_some_and(|slot| self.carry(slot, Spot::Square(square))) {
             self.act(Action::Bring { square, piece });
         }
     }
@@ -274,7 +274,7 @@ impl Plan {
             return;
         }
         self.vacate(to);
-        if !self.carry(Place::Square(from), Place::Square(to)) {
+        if !self.carry(Spot::Square(from), Spot::Square(to)) {
             self.act(Action::Remove { square: from });
             self.act(Action::Bring { square: to, piece });
         }

@@ -2,7 +2,7 @@
 
 /// What a request is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Purpose {
     /// Nothing hangs on it.
     Plain,
     /// The board is of no use without it.
