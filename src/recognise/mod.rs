@@ -292,7 +292,7 @@ impl Recogniser {
         };
         let news = self.evidence.sense(now, sensed);
         for square in news.lifted {
-            self.woods.lift(now, square);
+            self.woods.lift(now, square, touched != Touched::Nothing);
         }
         for square in news.placed {
             let may = May {

@@ -138,12 +138,12 @@ impl Woods {
         self.all.push(wood);
     }
 
-    /// A piece is lifted.
-    pub fn lift(&mut self, now: Instant, square: Square) {
+    /// A piece is lifted, or is gone from a picture: then a stranger is in no hand that is known of.
+    pub fn lift(&mut self, now: Instant, square: Square, seen: bool) {
         for wood in &mut self.all {
             if wood.strangers.contains(square) {
                 wood.strangers.discard(square);
-                wood.unseen = wood.unseen.saturating_add(1);
+                wood.unseen = wood.unseen.saturating_add(u8::from(seen));
             } else if let Some(piece) = wood.pieces.remove_piece_at(square) {
                 wood.lifted = Some(piece);
             }
