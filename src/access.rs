@@ -35,7 +35,7 @@ pub fn barred(port: &str) -> Vec<String> {
     };
     if !there.file_type().is_char_device() {
         return vec![format!(
-            "{port} is no serial port: `boardbridge scan` shows those in reach"
+            "{port} is not a serial port: `boardbridge scan` shows those in reach"
         )];
     }
     let uid = geteuid();
@@ -162,6 +162,6 @@ mod tests {
     fn only_a_device_is_a_port() {
         assert_eq!(barred("/dev/no-such-port"), Vec::<String>::new());
         let told = barred(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-        assert!(told[0].contains("is no serial port"), "{told:?}");
+        assert!(told[0].contains("is not a serial port"), "{told:?}");
     }
 }

@@ -68,7 +68,7 @@ pub enum Command {
         #[arg(long)]
         probe: bool,
     },
-    /// Show what a running daemon's boards and clients do: how things stand, then what happens.
+    /// Show what a running daemon's boards and clients do: the current state, then what happens.
     Watch {
         /// Where the daemon's event stream is.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_STATUS)]

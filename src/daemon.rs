@@ -173,17 +173,17 @@ impl Daemon {
     /// Keeps what is played. A board is played on without that.
     fn keep_games(&self, config: &Config) {
         let Some(path) = config.games.folder() else {
-            info!("no games are kept");
+            info!("games are not saved");
             return;
         };
         let writer = match Writer::start() {
             Ok(writer) => writer,
             Err(error) => {
-                warn!("no games are kept: {error}");
+                warn!("games are not saved: {error}");
                 return;
             }
         };
-        info!("games are kept in {}", path.display());
+        info!("games are saved in {}", path.display());
         for board in self.own(config).boards() {
             let folder = Folder::new(path, board.name.clone());
             let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
@@ -394,7 +394,7 @@ fn by_radio(
     Box::pin(async move {
         let why = "Bluetooth needs Linux and BlueZ here";
         availability.is(why);
-        warn!("the app cannot come: {why}");
+        warn!("the app cannot connect: {why}");
     })
 }
 

@@ -22,7 +22,7 @@ pub enum Line {
 pub struct Lines {
     bound: usize,
     partial: Vec<u8>,
-    /// Bytes dropped of an overlong line whose end has not come yet.
+    /// Bytes dropped of an overlong line whose end has not connected yet.
     dropped: usize,
     input: Vec<u8>,
     at: usize,
@@ -76,12 +76,12 @@ impl Lines {
         }
     }
 
-    /// The bytes of a line whose end has not come yet.
+    /// The bytes of a line whose end has not connected yet.
     pub fn partial(&self) -> &[u8] {
         &self.partial
     }
 
-    /// Whether a line has begun whose end has not come yet.
+    /// Whether a line has begun whose end has not connected yet.
     pub fn is_unfinished(&self) -> bool {
         !self.partial.is_empty() || self.dropped > 0
     }

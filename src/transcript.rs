@@ -159,9 +159,9 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
     };
     let seconds: f64 = time
         .parse()
-        .map_err(|_| format!("`{time}` is no number of seconds"))?;
-    let at = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{time}` is no time a session can have"))?;
+        .map_err(|_| format!("`{time}` is not a number of seconds"))?;
+    let at =
+        Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{time}` is out of range"))?;
     let item = match kind {
         "@" => match rest.split_once(' ').unwrap_or((rest, "")) {
             ("up", _) => Item::LinkUp,
@@ -185,7 +185,7 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
         }
         "*" => Item::Command(parse_command(rest)?),
         "=" => Item::Expected(rest.to_owned()),
-        _ => return Err(format!("`{kind}` is none of @ > < * =")),
+        _ => return Err(format!("`{kind}` is not one of @ > < * =")),
     };
     Ok(Entry { at, item })
 }
@@ -227,7 +227,7 @@ fn payload(text: &str) -> Result<(Channel, Vec<u8>), String> {
         .ok_or("expected a channel and a payload in quotes: serial \"Me2e4\\r\\n\"")?;
     let channel = parse_channel(channel)?;
     let bytes = unescape(quoted);
-    let bytes = bytes.ok_or_else(|| format!("`{quoted}` has an escape that is none"))?;
+    let bytes = bytes.ok_or_else(|| format!("`{quoted}` contains an invalid escape"))?;
     Ok((channel, bytes))
 }
 
@@ -259,14 +259,17 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
 
 fn parse_command(text: &str) -> Result<Command, String> {
     let mut words = text.split_whitespace();
-    let mut word = |what: &str| words.next().ok_or(format!("`{text}` lacks {what}"));
+    let mut word = |what: &str| words.next().ok_or(format!("`{text}`: {what} is missing"));
     let verb = word("a command")?;
     let id = word("a client")?;
     let client = ClientId(
         id.parse()
-            .map_err(|_| format!("`{id}` is no client's number"))?,
+            .map_err(|_| format!("`{id}` is not a client's number"))?,
     );
-    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    let number = |text: &str| {
+        text.parse()
+            .map_err(|_| format!("`{text}` is not a number"))
+    };
     Ok(match verb {
         "target" => {
             let number = number(word("a number")?)?;
@@ -317,7 +320,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
             role: {
                 let text = word("a piece")?;
                 let role = text.chars().next().and_then(Role::from_char);
-                role.ok_or(format!("`{text}` is no piece's letter"))?
+                role.ok_or(format!("`{text}` is not the letter of a piece"))?
             },
         },
         "ended" => Command::Ended {
@@ -325,11 +328,11 @@ fn parse_command(text: &str) -> Result<Command, String> {
             end: {
                 let text = word("how")?;
                 let end = text.parse::<GameEnd>();
-                end.map_err(|()| format!("`{text}` is no end of a game"))?
+                end.map_err(|()| format!("`{text}` is not the end of a game"))?
             },
         },
         "release" => Command::Release { client },
-        _ => return Err(format!("`{verb}` is no command of a front-end")),
+        _ => return Err(format!("`{verb}` is not a front-end's command")),
     })
 }
 

@@ -615,7 +615,7 @@ fn check_says_who_may_not_open_a_port() {
     assert!(said.contains(&note), "{said}");
     let text = CITRINE.replace("/dev/ttyUSB0", "/etc/passwd");
     let said = String::from_utf8(check_with(&text, &[]).stdout).unwrap();
-    assert!(said.contains("/etc/passwd is no serial port"), "{said}");
+    assert!(said.contains("/etc/passwd is not a serial port"), "{said}");
 }
 
 /// A pseudo-terminal: what holds it open, and the name of the computer's end.

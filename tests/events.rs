@@ -396,12 +396,12 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
 
 /// The examples of the document as a person sees them.
 const AS_TEXT: &str = "\
-BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC, as are all times here: 2 boards, 3 clients
+BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC (all times here are UTC): 2 boards, 3 clients
 
 citrine  up (UCBII V1.09), /dev/ttyUSB0 at 57600 baud
   game       last move 1... Nf6 (g8f6), by hand, 12 s; White to move
   led to     startpos moves e2e4 g8f6 g1f3
-  with       127.0.0.1:50112, a move is awaited; waiting: the WhitePawn app (tcp 127.0.0.1:9690)
+  with       127.0.0.1:50112, waiting for a move; waiting: the WhitePawn app (tcp 127.0.0.1:9690)
   do         make the move g1f3 on the board
   put right  1. move the white knight from g3 to f3
 
@@ -409,18 +409,18 @@ ucb  no link, /dev/ttyUSB1 at 9600 baud: there is no /dev/ttyUSB1: is the cable 
   game       not known yet
   with       nobody
 
-127.0.0.1:50112 (a GUI): here since 08:40:01; has citrine, awaits a move
+127.0.0.1:50112 (a GUI): connected since 08:40:01; has citrine, awaits a move
 the WhitePawn app (tcp 127.0.0.1:9690): away since 08:51:30; waits for citrine, on Lichess, awaits a move
-the WhitePawn app (serial /dev/ttyGS0): cannot come: there is no /dev/ttyGS0: boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not; turned to ucb
+the WhitePawn app (serial /dev/ttyGS0): cannot connect: there is no /dev/ttyGS0: boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not; using ucb
 
-12 events missed; how things stand now:
-08:53:00  -        this stream is closed, for others watch now: at most 32 do at once
+12 events missed; the current state:
+08:53:00  -        this stream is closed to admit another watcher: at most 32 do at once
 08:53:00  citrine  the port is open
 08:53:00  ucb      no link: there is no /dev/ttyUSB1: is the cable plugged in?
 08:53:00  citrine  the board answers: UCBII V1.09
 08:53:00  ucb      nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable have 6 wires, and is `kind` right?
 08:53:00  citrine  the board does not answer: is it switched on?
-08:53:00  ucb      what is connected talks as a novag-citrine does: set kind = \"novag-citrine\" for this board
+08:53:00  ucb      the connected board talks like a novag-citrine: set kind = \"novag-citrine\" for this board
 08:53:00  citrine  the board was switched on
 08:53:00  neo      battery: 73 %
 08:53:00  citrine  unreadable: M   1   e9-e4
@@ -436,9 +436,9 @@ the WhitePawn app (serial /dev/ttyGS0): cannot come: there is no /dev/ttyGS0: bo
 08:53:17  citrine  Black to move on the board
 08:53:18  neo      put right: put the white queen on d1, then take the piece off e5
 08:53:19  citrine  e7e4 cannot be played here: please put it back
-08:53:20  citrine  the pieces stand right again
+08:53:20  citrine  the pieces are in place again
 08:53:21  -        127.0.0.1:50114: connected
-08:53:22  ucb      127.0.0.1:50114: turned to this board
+08:53:22  ucb      127.0.0.1:50114: chose this board
 08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)";
 
 #[test]
@@ -499,14 +499,14 @@ fn a_client_that_has_never_come_is_not_away() {
         app(at(), "no port".into()),
     ];
     let wanted = [
-        "has not come yet",
+        "has not connected yet",
         "away since 08:51:30",
         "cannot come: no port",
         "away since 08:51:30, cannot come: no port",
     ];
     assert_eq!(
         seen,
-        wanted.map(|words| format!("the app: {words}; turned to ucb"))
+        wanted.map(|words| format!("the app: {words}; using ucb"))
     );
 }
 

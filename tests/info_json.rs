@@ -326,8 +326,8 @@ fn the_board_table_has_the_link_the_battery_the_firmware_and_what_is_to_be_done(
         ["Link", "down: there is no /dev/ttyUSB0: is the cable in?"],
         ["Played by", "this program and 127.0.0.1:9"],
         ["To move", "White"],
-        ["To do", "bring the link back"],
-        ["Pieces off their squares", "not known"],
+        ["To do", "restore the link"],
+        ["Misplaced pieces", "not known"],
         ["Firmware", "Neo 3.0.7"],
         ["Battery", "73 %"],
         ["The game is over", "Black resigned"],
@@ -340,7 +340,7 @@ fn the_board_table_has_the_link_the_battery_the_firmware_and_what_is_to_be_done(
     });
     desk.sees(&snapshot);
     assert_eq!(
-        desk.gui.state("Pieces off their squares").unwrap(),
+        desk.gui.state("Misplaced pieces").unwrap(),
         "3: g3, e5, 1 beside the board"
     );
     assert_eq!(
@@ -358,14 +358,14 @@ fn of_many_pieces_off_their_squares_eight_are_named() {
     let snapshot = desk.own(|s| s.guidance = set_up(&Board::default(), &kings).into());
     desk.sees(&snapshot);
     assert_eq!(
-        desk.gui.state("Pieces off their squares").unwrap(),
+        desk.gui.state("Misplaced pieces").unwrap(),
         "30: a1, b1, c1, d1, f1, g1, h1, a2 and 22 more"
     );
     desk.rests();
     let snapshot = desk.own(|s| s.guidance = set_up(&kings, &Board::default()).into());
     desk.sees(&snapshot);
     assert_eq!(
-        desk.gui.state("Pieces off their squares").unwrap(),
+        desk.gui.state("Misplaced pieces").unwrap(),
         "30: 30 beside the board"
     );
 }
@@ -381,10 +381,7 @@ fn a_piece_that_is_parked_on_its_way_counts_once() {
         ]);
     });
     desk.sees(&snapshot);
-    assert_eq!(
-        desk.gui.state("Pieces off their squares").unwrap(),
-        "2: b1, c1"
-    );
+    assert_eq!(desk.gui.state("Misplaced pieces").unwrap(), "2: b1, c1");
 }
 
 #[test]

@@ -117,7 +117,7 @@ async fn a_port_that_cannot_be_asked_is_listed_with_the_reason() {
     fs::write(dev.path().join("ttyUSB0"), "").unwrap();
     let said = scanned(dev.path(), true).await;
     assert!(said.contains("was not asked: "), "{said}");
-    assert!(said.contains("is no serial port"), "{said}");
+    assert!(said.contains("is not a serial port"), "{said}");
     // A running daemon's.
     let citrine = Hand::new(Kind::NovagCitrine, dev.path().join("ttyUSB1"), true);
     let daemons = boardbridge::transport::serial::SerialPort::new(

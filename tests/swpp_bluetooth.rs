@@ -152,7 +152,7 @@ fn a_board_with_other_characteristics_says_which_it_has() {
             .env(BUS, bus_address(&socket)),
         true,
     );
-    let said = daemon.prints("the board refuses to talk");
+    let said = daemon.prints("the board rejects the connection");
     for words in [
         "board{name=diy}",
         "no characteristic ffe1; it has",

@@ -244,7 +244,7 @@ fn a_place_that_is_not_to_be_had_is_told_without_the_systems_words() {
         (
             "whitepawn-app --port /dev/null".to_owned(),
             1,
-            "/dev/null is no serial port",
+            "/dev/null is not a serial port",
         ),
         (
             "whitepawn-app --game-type lichess".to_owned(),

@@ -199,7 +199,7 @@ async fn a_wrong_execution_is_pointed_out_and_is_not_the_players_move() {
     gui.asks("e2e4").await;
     hand.sees("shown e2e4").await;
     hand.does("wrong d2d4").await;
-    gui.hears_of("d2d4 was made, but e2e4 is to be made").await;
+    gui.hears_of("d2d4 was made instead of e2e4").await;
     hand.does("wrong d4d2").await;
     hand.does("execute").await;
     hand.sees("executed e2e4").await;

@@ -124,7 +124,7 @@ fn a_person_sees_boards_and_clients_and_then_what_happens() {
     watch.prints("  game       last move 1... d5 (d7d5); White to move");
     let with = watch.prints("  with       127.0.0.1:");
     assert!(
-        with.contains(", a move is awaited; waiting: the WhitePawn app (tcp "),
+        with.contains(", waiting for a move; waiting: the WhitePawn app (tcp "),
         "{with}"
     );
     watch.prints("  do         ");
@@ -368,7 +368,7 @@ fn a_way_of_the_app_that_is_shut_is_named_with_its_board_its_cause_and_the_remed
         Program::start(&mut command, false)
     };
     let mut person = watch(&[]);
-    let missing = person.prints("): cannot come: there is no ");
+    let missing = person.prints("): cannot connect: there is no ");
     assert!(
         missing.contains("`sudo systemctl status boardbridge-gadget` says why")
             && missing.ends_with("; turned to spare"),

@@ -247,7 +247,7 @@ async fn an_illegal_move_of_the_app_is_refused_in_words_and_breaks_nothing() {
     let mut app = app(&house).await;
     let mut watcher = watcher(&house).await;
     app.says("MA e2e4").await;
-    watcher.hears_of("no game is on").await;
+    watcher.hears_of("no game is in progress").await;
     app.says("NG3Y").await;
     house.asks_for_a_move("citrine").await;
     hand.does("e2e4").await;
@@ -523,7 +523,7 @@ async fn an_app_that_does_not_know_of_a_restart_is_heard_on_its_line() {
     let mut watcher = watcher(&house).await;
     // Its handshake was with the daemon before.
     phone.write(b"MA e7e5\n").unwrap();
-    watcher.hears_of("no game is on").await;
+    watcher.hears_of("no game is in progress").await;
     phone.write(b"GE0\nNG3Y\n").unwrap();
     house.asks_for_a_move("citrine").await;
     hand.does("e2e4").await;

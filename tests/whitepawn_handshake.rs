@@ -142,7 +142,7 @@ async fn the_app_is_answered_at_once_while_the_board_takes_no_bytes() {
     // Until the link is given up, and a little longer: it is closed then.
     let ended = Cell::new(None);
     is_answered_at_once(&house, |snapshot| {
-        if matches!(&snapshot.link, LinkState::Down(why) if why.contains("takes no more bytes")) {
+        if matches!(&snapshot.link, LinkState::Down(why) if why.contains("accepts no more data")) {
             ended.set(ended.get().or(Some(Instant::now())));
         }
         ended.get().is_some_and(|at| at.elapsed() > EVER / 4)

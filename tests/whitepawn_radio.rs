@@ -548,7 +548,7 @@ mod promised {
         // So quickly that nothing was ever missing.
         control.run(false);
         control.run(true);
-        house.log.says("Bluetooth was started anew").await;
+        house.log.says("Bluetooth was restarted").await;
         open(&phone).await;
         writes(&phone, "and again\n").await;
         hears(&phone, "and again\n").await;

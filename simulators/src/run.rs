@@ -227,7 +227,7 @@ fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
                 "{place} is in use: end the other program there, or take another port; port 0 is any free one"
             ),
             ErrorKind::AddrNotAvailable if at_address => {
-                format!("{place} is no address of this machine: 0.0.0.0 is all it has")
+                format!("{place} is not an address of this machine: 0.0.0.0 means all of them")
             }
             ErrorKind::AddrInUse | ErrorKind::AlreadyExists => format!(
                 "{place} is there already: remove it, if no other simulator is running there, or give --link another name"
@@ -236,7 +236,7 @@ fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
                 format!("{place} cannot be made: the folder is not there")
             }
             ErrorKind::PermissionDenied => format!("{place}: this user may not do that there"),
-            _ => format!("{place} is not to be had: {error}"),
+            _ => format!("{place} cannot be used: {error}"),
         };
         io::Error::new(error.kind(), words)
     }

@@ -51,11 +51,11 @@ impl SerialPort {
                 "there is no {port}: is the cable plugged in, and does `boardbridge scan` show another name?"
             ),
             io::ErrorKind::PermissionDenied => format!(
-                "{port} may not be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
+                "{port} cannot be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
                  USER`) and log in again"
             ),
             _ if no_tty => {
-                format!("{port} is no serial port: `boardbridge scan` shows those in reach")
+                format!("{port} is not a serial port: `boardbridge scan` shows those in reach")
             }
             io::ErrorKind::ResourceBusy => busy(port),
             _ if locked => busy(port),

@@ -140,7 +140,7 @@ impl Actor {
         // Behind those it had not been told of yet: the last of these may be what it failed on.
         self.restated.extend(known);
         let why = format!(
-            "BoardBridge itself failed on this board (for the {failed}. time since it was started), and begins anew with it. \
+            "BoardBridge itself failed on this board (for the {failed}. time since the start), and restarts it. \
              Please report it, with what the log says"
         );
         self.record(Item::LinkDown(why.clone()));

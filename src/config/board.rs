@@ -122,7 +122,7 @@ impl SerialConfig {
         if self.port.is_empty() {
             problems.push((port, "is empty: for instance \"/dev/ttyUSB0\"".to_owned()));
         } else if cfg!(unix) && !self.port.starts_with('/') {
-            let problem = format!("`{0}` is no path: write \"/dev/{0}\"", self.port);
+            let problem = format!("`{0}` is not a path: write \"/dev/{0}\"", self.port);
             problems.push((port, problem));
         }
         if self.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {
@@ -178,8 +178,9 @@ impl BleConfig {
             let parts: Vec<&str> = address.split(':').collect();
             let byte = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
             if parts.len() != 6 || !parts.iter().all(byte) {
-                let problem =
-                    format!("`{address}` is no address: for instance \"AA:BB:CC:DD:EE:FF\"");
+                let problem = format!(
+                    "`{address}` is not a valid address: for instance \"AA:BB:CC:DD:EE:FF\""
+                );
                 problems.push((vec!["ble", "address"], problem));
             }
         }
@@ -195,7 +196,7 @@ pub(super) fn check_name(name: Option<&str>, longest: usize) -> Result<(), Strin
     }
     if name.contains(char::is_control) {
         return Err(format!(
-            "{name:?} is no name: write it on one line, in plain text"
+            "{name:?} is not a valid name: use one line of plain text"
         ));
     }
     Ok(())
@@ -208,7 +209,7 @@ pub(super) fn check_adapter(adapter: Option<&str>) -> Result<(), String> {
             if adapter.is_empty() || !adapter.bytes().all(|b| b.is_ascii_alphanumeric()) =>
         {
             Err(format!(
-                "{adapter:?} is no adapter: for instance \"hci1\"; `bluetoothctl list` shows them"
+                "{adapter:?} is not the name of an adapter: write for instance \"hci1\"; `bluetoothctl list` shows them"
             ))
         }
         _ => Ok(()),
@@ -276,7 +277,7 @@ fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Mak
 
 /// A board has no usable transport; [`Config::from_text`](super::Config::from_text) rules this out.
 #[derive(Debug, Error)]
-#[error("a {kind} cannot be reached so: `boardbridge check` says what is wrong")]
+#[error("a {kind} does not support this connection: `boardbridge check` says what is wrong")]
 pub struct NoWay {
     /// The kind.
     pub kind: BoardKind,
@@ -495,7 +496,7 @@ fn refuses(kind: BoardKind, path: &[&str]) -> String {
     let kinds = MAKES.iter().filter(|make| make.key(path).is_some());
     let kinds: Vec<BoardKind> = kinds.map(|make| make.kind).collect();
     format!(
-        "is a key of {} only: take it out of this {kind}",
+        "is a key of {} only: remove it from this {kind}",
         joined(&kinds, " and ")
     )
 }

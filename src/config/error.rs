@@ -33,7 +33,7 @@ impl ConfigError {
         let shown = mistakes.into_iter().take(MAX_MISTAKES);
         let mut lines: Vec<String> = shown.map(|mistake| mistake.text).collect();
         if more || lines.is_empty() {
-            lines.push("there are more mistakes: mend these first".to_owned());
+            lines.push("there are more mistakes: fix these first".to_owned());
         }
         Self::Wrong(lines)
     }

@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for With {
             .filter(|a| super::value::is_address(a));
         address.map(|a| Self(Address(a.to_owned()))).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{text}` is no way to another BoardBridge: write tcp:HOST:PORT, the address of its [[whitepawn]], for \
+                "`{text}` is not a valid address of another BoardBridge: write tcp:HOST:PORT, the address of its [[whitepawn]], for \
                  instance \"tcp:192.168.1.20:9690\""
             ))
         })
@@ -73,7 +73,7 @@ impl LinkConfig {
             let mut names: Vec<&str> = self.boards.iter().map(BoardName::as_str).collect();
             names.extend(self.with.is_some().then_some(FAR));
             if !names.contains(&white.as_str()) {
-                let problem = format!("`{white}` is none of: {}", names.join(", "));
+                let problem = format!("`{white}` is not one of: {}", names.join(", "));
                 problems.push(("white", problem));
             }
         }

@@ -45,7 +45,7 @@ pub(super) fn mend(text: &str) -> Mended {
                 }
             }
             Some(line) if let Some(quoted) = quoted_value(line) => {
-                let problem = format!("this is not TOML: a text stands in quotes, {quoted}");
+                let problem = format!("this is not TOML: text needs quotes, {quoted}");
                 mended.mistakes.push((index + 1, problem));
                 *line = quoted;
             }

@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Listen {
             return Ok(Self::At(text));
         }
         Err(de::Error::custom(format!(
-            "`{text}` is no address: write HOST:PORT, for instance \"127.0.0.1:9670\", or \"off\""
+            "`{text}` is not a valid address: write HOST:PORT, for instance \"127.0.0.1:9670\", or \"off\""
         )))
     }
 }
@@ -64,14 +64,14 @@ impl<'de> Deserialize<'de> for Address {
         let text = String::deserialize(deserializer)?;
         if text.ends_with(":0") {
             return Err(de::Error::custom(format!(
-                "`{text}` has port 0, at which nobody is: write HOST:PORT, for instance \"127.0.0.1:9700\""
+                "`{text}` has port 0, which cannot be connected to: write HOST:PORT, for instance \"127.0.0.1:9700\""
             )));
         }
         if is_address(&text) {
             return Ok(Self(text));
         }
         Err(de::Error::custom(format!(
-            "`{text}` is no address: write HOST:PORT, for instance \"127.0.0.1:9700\""
+            "`{text}` is not a valid address: write HOST:PORT, for instance \"127.0.0.1:9700\""
         )))
     }
 }

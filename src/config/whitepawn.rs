@@ -63,9 +63,9 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Erro
         return Ok(Listen::At(text));
     }
     let problem = if text == "off" {
-        "cannot be off: take the [[whitepawn]] out instead".to_owned()
+        "cannot be off: remove the [[whitepawn]] instead".to_owned()
     } else {
-        format!("`{text}` is no address: write HOST:PORT, for instance \"{DEFAULT_TCP}\"")
+        format!("`{text}` is not a valid address: write HOST:PORT, for instance \"{DEFAULT_TCP}\"")
     };
     Err(de::Error::custom(problem))
 }

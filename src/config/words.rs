@@ -89,10 +89,10 @@ pub(super) fn no_such_key(
         _ => ("", String::new()),
     };
     if known.contains(&way) {
-        return format!("stands in braces: {way} = {{ {inside} }}");
+        return format!("needs braces: {way} = {{ {inside} }}");
     }
     format!(
-        "there is no such key; {} may stand: {}",
+        "there is no such key; {} may have: {}",
         meant(name, known).map_or("here".to_owned(), |meant| format!("{meant} Here")),
         known.join(", ")
     )

@@ -100,12 +100,12 @@ impl Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Away(other) => write!(f, "{other} is away: the game goes on when it is back"),
+            Self::Away(other) => write!(f, "{other} is away: the game continues when it is back"),
             Self::MoveWaits(other) => write!(f, "{other} is away: your move waits for it"),
             Self::Back(other) => write!(f, "{other} is back"),
             Self::Occupied { board, holders } => write!(
                 f,
-                "{board} is in another game, with {holders}: this one goes on when it is free"
+                "{board} is in another game, with {holders}: this one continues when it is free"
             ),
             Self::OutOfTurn { made, other } => write!(
                 f,
@@ -133,7 +133,7 @@ impl fmt::Display for Notice {
                 f,
                 "the game is not over, and {other} cannot tell that it wants a new one: play it to its end, or resign"
             ),
-            Self::GoesOn => f.write_str("the game goes on"),
+            Self::GoesOn => f.write_str("the game continues"),
             Self::NewGame { color, other } => write!(
                 f,
                 "new game with {other}: {} is played here",
@@ -145,11 +145,14 @@ impl fmt::Display for Notice {
             ),
             Self::Illegal { made, other } => write!(
                 f,
-                "{} was made on {other}, and cannot be played here: the boards do not hold the same game, or it was a \
+                "{} was made on {other}, and cannot be played here: the boards hold different games, or it was a \
                  mistake",
                 Words(*made)
             ),
-            Self::TooLong => write!(f, "refused a move after {MAX_PLIES} plies: that is no game"),
+            Self::TooLong => write!(
+                f,
+                "refused a move after {MAX_PLIES} plies: the game is too long"
+            ),
         }
     }
 }

@@ -321,6 +321,6 @@ pub fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "a file has that name: name another folder by `directory` in [games]"
         }
-        _ => "look after the disk, or name another folder by `directory` in [games]",
+        _ => "check the disk, or name another folder by `directory` in [games]",
     }
 }

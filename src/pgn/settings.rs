@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for Directory {
             return Ok(Self::At(path));
         }
         Err(de::Error::custom(format!(
-            "`{text}` is no whole path: write it from the root, for instance \"/var/lib/boardbridge/games\", or \"off\""
+            "`{text}` is not an absolute path: write it from the root, for instance \"/var/lib/boardbridge/games\", or \"off\""
         )))
     }
 }
@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for TagText {
             return Ok(Self(text));
         }
         Err(de::Error::custom(format!(
-            "`{}` cannot stand in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces, without accents, \
+            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces, without accents, \
              for instance \"Juergen Mueller\"",
             text.escape_default()
         )))

@@ -130,7 +130,7 @@ fn written_so(
         (Notice::Trouble, Err(error)) => tell_trouble(board, folder, &error),
         (Notice::Mended, Ok(file)) => info!(
             board = %board.name,
-            "the game is kept again: {}",
+            "the game is saved again: {}",
             folder.path().join(file).display()
         ),
         _ => {}
@@ -140,7 +140,7 @@ fn written_so(
 fn tell_trouble(board: &BoardHandle, folder: &Folder, error: &io::Error) {
     warn!(
         board = %board.name,
-        "the game cannot be kept in {}: {error}; {}. It is tried again",
+        "the game cannot be saved in {}: {error}; {}. BoardBridge keeps trying",
         folder.path().display(),
         remedy(error)
     );

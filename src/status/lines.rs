@@ -67,7 +67,7 @@ pub fn closed_line() -> Value {
     json!({
         "event": "closed",
         "at": timestamp(SystemTime::now()),
-        "text": format!("this stream is closed, for others watch now: at most {MAX_WATCHERS} do at once"),
+        "text": format!("this stream is closed to admit another watcher: at most {MAX_WATCHERS} do at once"),
     })
 }
 

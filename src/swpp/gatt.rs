@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for LongUuid {
         let text = String::deserialize(deserializer)?;
         read_uuid(&text).map(Self).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\", or a short one, \"ffe1\""
+                "`{text}` is not a valid UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\", or a short one, \"ffe1\""
             ))
         })
     }

@@ -13,7 +13,7 @@ const QUOTED: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
     /// Not one of the six types: ignored, as later versions may have more.
-    #[error("`{0}` is no type of message known here")]
+    #[error("`{0}` is an unknown type of message")]
     UnknownType(String),
     /// One or no character: the app's own parser jams on that.
     #[error("a line of less than two characters")]
@@ -33,10 +33,10 @@ pub enum LineError {
     #[error("GE has an ending, 0 to 4: `{0}` has not")]
     NoEnding(String),
     /// MA without a move.
-    #[error("`MA{0}` is no move: for instance e2e4, e7e8q, 0-0 or 0-0-0")]
+    #[error("`MA{0}` is not a valid move: write for instance e2e4, e7e8q, 0-0 or 0-0-0")]
     NoAppMove(String),
     /// MB without a move.
-    #[error("`MB{0}` is no move: for instance e2e4, e7e8q, 0-0 or 0-0-0")]
+    #[error("`MB{0}` is not a valid move: write for instance e2e4, e7e8q, 0-0 or 0-0-0")]
     NoBoardMove(String),
 }
 

@@ -171,7 +171,7 @@ impl Duplex {
                     }
                 },
                 () = sleep_until_some(self.write_deadline) => {
-                    return Err("the link takes no more bytes".to_owned());
+                    return Err("the link accepts no more data".to_owned());
                 },
             }
         }

@@ -52,7 +52,7 @@ pub enum OpenError {
     },
     /// This user may not open the port.
     #[error(
-        "{port} may not be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
+        "{port} cannot be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
          USER`) and log in again"
     )]
     Denied {
@@ -75,7 +75,7 @@ pub enum OpenError {
         port: String,
     },
     /// It exists, but is not a serial port.
-    #[error("{port} is no serial port: `boardbridge scan` shows those in reach")]
+    #[error("{port} is not a serial port: `boardbridge scan` shows those in reach")]
     NoPort {
         /// What was named.
         port: String,

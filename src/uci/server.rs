@@ -243,7 +243,7 @@ impl Connection {
                     return self.finish("BoardBridge stops").await;
                 }
                 written = writer.write(&self.output), if !self.output.is_empty() => match written {
-                    Ok(0) => return "it takes no more bytes".to_owned(),
+                    Ok(0) => return "it accepts no more data".to_owned(),
                     Ok(count) => {
                         self.output.drain(..count);
                         if self.output.is_empty() {
@@ -320,13 +320,13 @@ impl Connection {
                     }
                 }
                 Action::Choose(name) => {
-                    info!(board = %name, "the GUI turned to a board");
+                    info!(board = %name, "the GUI chose a board");
                     self.board = self.bus.board(name.as_str()).cloned();
                     self.feed = self.board.as_ref().map(BoardHandle::feed);
                     self.chosen = true;
                     if self.turns < MAX_TURNS {
                         self.turns += 1;
-                        self.tell("turned to this board");
+                        self.tell("chose this board");
                     }
                 }
                 Action::Close => self.closing = true,

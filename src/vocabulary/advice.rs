@@ -112,7 +112,7 @@ impl Advice {
                 made,
                 expected: Some(expected),
             } => format!(
-                "{} was made, but {} is to be made: {list}",
+                "{} was made instead of {}: {list}",
                 Words(*made),
                 uci(*expected)
             ),
@@ -167,7 +167,7 @@ impl fmt::Display for Advice {
                 expected: Some(expected),
             } => write!(
                 f,
-                "{} was made, but {} is to be made: please correct it",
+                "{} was made instead of {}: please correct it",
                 Words(*made),
                 uci(*expected)
             ),
@@ -179,7 +179,7 @@ impl fmt::Display for Advice {
                 "{} cannot be played here: please put it back",
                 Words(*made)
             ),
-            Self::Misplaced(_) => f.write_str("the pieces do not stand right"),
+            Self::Misplaced(_) => f.write_str("pieces are misplaced"),
             Self::NewGame => write!(
                 f,
                 "{NEW_GAME}: put the pieces on their starting squares, then press 'Board ready' or just move"

@@ -17,7 +17,7 @@ pub struct BoardName(Arc<str>);
 
 /// The text is no name for a board.
 #[derive(Debug, Error)]
-#[error("`{0}` is no name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`")]
+#[error("`{0}` is not a valid name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`")]
 pub struct BoardNameError(String);
 
 impl BoardName {

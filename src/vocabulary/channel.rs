@@ -96,7 +96,7 @@ impl fmt::Display for Channel {
 /// A word names no channel.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` is no channel: write serial, or a characteristic such as 6e400002 or its whole UUID"
+    "`{0}` is not a channel: write serial, or a characteristic such as 6e400002 or its whole UUID"
 )]
 pub struct NoChannel(String);
 

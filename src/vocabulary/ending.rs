@@ -127,7 +127,7 @@ impl fmt::Display for GameEnd {
             Self::Checkmate => "checkmate",
             Self::Draw => "a draw",
             Self::Stalemate => "a draw by stalemate",
-            Self::InsufficientMaterial => "a draw, for neither side can win",
+            Self::InsufficientMaterial => "a draw: neither side can win",
             Self::Repetition => "a draw by repetition",
             Self::FiftyMoves => "a draw by the move rule",
             Self::WhiteResigned => "White resigned",

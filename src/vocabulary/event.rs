@@ -251,7 +251,7 @@ impl fmt::Display for Event {
             Self::SetUp { fen } => write!(f, "position given to the board: {fen}"),
             Self::Executed { uci } => write!(f, "{uci} executed"),
             Self::Mistake { text } => f.write_str(text),
-            Self::Mended => f.write_str("the pieces stand right again"),
+            Self::Mended => f.write_str("the pieces are in place again"),
             Self::Result { result } => write!(f, "the board says: {result}"),
             Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
             Self::Players { have, wait } => players(f, have, wait),

@@ -29,7 +29,8 @@ pub enum LinkState {
 pub const UNHEARD: &str = "nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable \
      have 6 wires, and is `kind` right?";
 /// What is said of a line that carries nothing readable.
-pub const GARBLED: &str = "what comes cannot be read: check `kind`, `baud` (a UCB has 9600, a Citrine 57600) and the cable";
+pub const GARBLED: &str =
+    "the data cannot be read: check `kind`, `baud` (a UCB has 9600, a Citrine 57600) and the cable";
 
 impl LinkState {
     /// Whether the board may be shown moves: one that cannot be asked before it has spoken, too.
@@ -53,5 +54,5 @@ impl LinkState {
 
 /// What is said of a board of another kind than the configured one.
 pub fn stranger(kind: BoardKind) -> String {
-    format!("what is connected talks as a {kind} does: set kind = \"{kind}\" for this board")
+    format!("the connected board talks like a {kind}: set kind = \"{kind}\" for this board")
 }

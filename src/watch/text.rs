@@ -78,7 +78,7 @@ impl Text {
         let at = word(line, "at");
         let (day, time) = (at.get(..10).unwrap_or_default(), time(at));
         let mut text = format!(
-            "BoardBridge {}, {day} {time} UTC, as are all times here: ",
+            "BoardBridge {}, {day} {time} UTC (all times here are UTC): ",
             word(line, "version")
         );
         let _ = write!(
@@ -172,7 +172,7 @@ fn link(line: &Value) -> String {
         "asking" => "asked, no answer yet",
         "unheard" => "the port is open",
         "silent" => "silent: is it switched on?",
-        "stranger" => "of another kind",
+        "stranger" => "of the wrong kind",
         link => link,
     }
     .to_owned();
@@ -233,7 +233,7 @@ fn players(line: &Value) -> String {
         holders.join(" and ")
     };
     if line["awaiting"] == true {
-        text.push_str(", a move is awaited");
+        text.push_str(", waiting for a move");
     }
     if !waiting.is_empty() {
         let _ = write!(text, "; waiting: {}", waiting.join(", "));
@@ -251,16 +251,16 @@ fn client(line: &Value) -> String {
     };
     let mut text = format!("{name}{kind}: ");
     let _ = match line["peer"].as_str() {
-        Some(peer) if peer != name => write!(text, "here since {since}, from {peer}"),
-        Some(_) => write!(text, "here since {since}"),
+        Some(peer) if peer != name => write!(text, "connected since {since}, from {peer}"),
+        Some(_) => write!(text, "connected since {since}"),
         None => {
             let why = line["why"]
                 .as_str()
-                .map(|why| format!("cannot come: {why}"));
+                .map(|why| format!("cannot connect: {why}"));
             let away = (!since.is_empty()).then(|| format!("away since {since}"));
             let said: Vec<String> = away.into_iter().chain(why).collect();
             if said.is_empty() {
-                write!(text, "has not come yet")
+                write!(text, "has not connected yet")
             } else {
                 write!(text, "{}", said.join(", "))
             }
@@ -270,7 +270,7 @@ fn client(line: &Value) -> String {
     let _ = match (word(line, "state"), board) {
         ("has", Some(board)) => write!(text, "; has {board}"),
         ("waits", Some(board)) => write!(text, "; waits for {board}"),
-        (_, Some(board)) => write!(text, "; turned to {board}"),
+        (_, Some(board)) => write!(text, "; using {board}"),
         (_, None) => match line["default_board"].as_str() {
             Some(board) => write!(text, "; on {board}, unless it chooses another board"),
             None => write!(text, "; no board chosen"),
@@ -292,7 +292,7 @@ fn client(line: &Value) -> String {
 
 fn lagged(line: &Value) -> String {
     let missed = line["missed"].as_u64().unwrap_or(0);
-    format!("{} missed; how things stand now:", counted(missed, "event"))
+    format!("{} missed; the current state:", counted(missed, "event"))
 }
 
 /// A move in SAN and as on the wire: `14... Nf6 (g8f6)`.

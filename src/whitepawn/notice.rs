@@ -129,15 +129,18 @@ impl fmt::Display for Notice {
                 if *plies == 1 { "ply" } else { "plies" },
                 turn.fold_wb("White", "Black")
             ),
-            Self::TooLong => write!(f, "refused a move after {MAX_PLIES} plies: that is no game"),
+            Self::TooLong => write!(
+                f,
+                "refused a move after {MAX_PLIES} plies: the game is too long"
+            ),
             Self::NoGame(made) => write!(
                 f,
-                "refused {}: no game is on. Begin one in the app",
+                "refused {}: no game is in progress. Begin one in the app",
                 Words(*made)
             ),
             Self::NoMove(text) => write!(
                 f,
-                "dropped a move that cannot be read: {text}. If the app has another game than the board now, begin a new \
+                "dropped a move that cannot be read: {text}. If the app and the board have different games now, begin a new \
                  one in the app"
             ),
             Self::Unreadable(text) => write!(f, "unreadable: {text}"),

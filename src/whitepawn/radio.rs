@@ -52,7 +52,7 @@ pub enum RadioError {
     )]
     Taken,
     /// `BlueZ` has lost our registration.
-    #[error("Bluetooth was started anew")]
+    #[error("Bluetooth was restarted")]
     Restarted,
 }
 

@@ -54,7 +54,7 @@ pub async fn serve(
             }
             Err(error) => {
                 if availability.is(&error) {
-                    warn!("the app cannot come: {error}");
+                    warn!("the app cannot connect: {error}");
                 }
             }
         }

@@ -254,7 +254,7 @@ impl Server {
         let link = &mut self.links[index];
         if guest && link.received > MAX_GUEST_BYTES {
             let peer = &link.peer;
-            info!(%peer, "closed: it does not shake hands, and is no WhitePawn app");
+            info!(%peer, "closed: no handshake: it is not a WhitePawn app");
             self.close(index, "");
             return;
         }
@@ -270,7 +270,7 @@ impl Server {
             let peer = self.links[index].peer.clone();
             // The link before may be dead without having been detected.
             self.links.remove(before);
-            let why = format!("{peer} has taken its place");
+            let why = format!("{peer} has replaced it");
             self.session.taken_over(now(), &why, self.unread);
             self.forget_answer();
             place -= usize::from(before < index);
@@ -372,8 +372,8 @@ impl Server {
     fn troubled(&mut self) {
         let why = self.app.availability.borrow_and_update().clone();
         self.tell(match &why {
-            Some(why) => format!("cannot come: {why}"),
-            None => "can come now".to_owned(),
+            Some(why) => format!("cannot connect: {why}"),
+            None => "can connect now".to_owned(),
         });
         self.presence.change(|client| client.why = why);
     }

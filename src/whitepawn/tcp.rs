@@ -85,7 +85,7 @@ fn is_unread(local: SocketAddr, peer: SocketAddr) -> Option<bool> {
     let table = if local.is_ipv4() { "tcp" } else { "tcp6" };
     let table = format!("/proc/self/net/{table}");
     let connections = File::open(&table)
-        .inspect_err(|error| debug!(%error, table, "nobody knows what was acknowledged"))
+        .inspect_err(|error| debug!(%error, table, "what was acknowledged is unknown"))
         .ok()?;
     let (local, peer) = (in_hex(local), in_hex(peer));
     let ours = |line: &String| {

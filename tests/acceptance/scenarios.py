@@ -211,8 +211,8 @@ def wrong_then_corrected(match: Match) -> None:
     match.simulator.order(f"wrong {other.uci()}", f"wrong {back.uci()}")
     if not match.is_citrine:  # that one beeps by itself
         shown = match.move(match.ply)
-        match.told(f"{other.uci()} was made, but {shown} is to be made: please correct it", since)
-        match.told("the pieces stand right again", since)
+        match.told(f"{other.uci()} was made instead of {shown}: please correct it", since)
+        match.told("the pieces are in place again", since)
 
 
 def wrong_and_led_back(match: Match) -> None:

@@ -642,7 +642,7 @@ impl World {
             "GE" => {
                 assert!(
                     std::mem::take(&mut wire.running),
-                    "{text}, and no game is on"
+                    "{text}, and no game is in progress"
                 );
                 let code = text.chars().nth(2).unwrap();
                 let known = self.ends.contains(&code);

@@ -1,4 +1,4 @@
-# The guest's part: a board with a USB port of its own hangs, and takes no more bytes. The kernel gives it 30 s for its last
+# The guest's part: a board with a USB port of its own hangs, and accepts no more data. The kernel gives it 30 s for its last
 # ones when its port is closed. That holds up neither another board's app nor the end of the daemon, and the port is
 # opened again once it is free.
 set -u
@@ -59,7 +59,7 @@ for _ in $(seq 150); do
   grep -q 'still being closed' /var/log/daemon && break
   usleep 50000
 done
-said 'the link takes no more bytes' 1 || wrong 'the link did not end'
+said 'the link accepts no more data' 1 || wrong 'the link did not end'
 said 'still being closed' 1 || wrong 'the port was not being closed'
 grep -q 'another program' /var/log/daemon && wrong 'our own port is said to be in use by another program'
 echo "asked $asked times; the slowest answer took $worst hundredths of a second"

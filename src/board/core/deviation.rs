@@ -33,7 +33,7 @@ pub(super) struct Deviation {
 /// What a move that cannot be played, on a board that tells of moves only, turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unplayable {
-    /// With it the pieces stand right again.
+    /// With it the pieces are in place again.
     Mends,
     /// It takes one such move back, and others are left.
     Undoes,

@@ -107,7 +107,7 @@ fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
     let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ';
     if level.is_empty() || level.len() > MAX_LEVEL || !level.chars().all(plain) {
         return Err(D::Error::custom(format!(
-            "{level:?} is no level: for instance \"TR8\" or \"AT1\""
+            "{level:?} is not a valid level: write for instance \"TR8\" or \"AT1\""
         )));
     }
     Ok(Some(level))

@@ -291,7 +291,7 @@ impl Neo {
             }
             Settled::GivenUp(Purpose::Essential | Purpose::Hello, why) => {
                 self.contact.give_up(format!(
-                    "the board refuses to talk ({why}): switch it off and on, and close the maker's app"
+                    "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
                 ));
             }
             Settled::GivenUp(Purpose::Plain, _) => {}

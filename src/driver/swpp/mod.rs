@@ -288,7 +288,7 @@ impl Swpp {
             }
             Settled::GivenUp(Part::Subscription | Part::Handshake, why) => {
                 self.hang_up = Some(format!(
-                    "the board refuses to talk: {why}; write and notify in its ble = {{ … }} name the ones to use"
+                    "the board rejects the connection: {why}; write and notify in its ble = {{ … }} name the ones to use"
                 ));
             }
             Settled::Done(Part::Repeat | Part::Again) => {

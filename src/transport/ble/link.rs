@@ -202,7 +202,7 @@ async fn carry_out(
 ) -> (Channel, Result<Option<Vec<u8>>, String>) {
     let channel = outgoing.channel;
     let Channel::Gatt(uuid) = channel else {
-        return (channel, Err("this is no serial line".to_owned()));
+        return (channel, Err("this is not a serial line".to_owned()));
     };
     let found: Option<Characteristic> = peripheral
         .characteristics()

@@ -105,7 +105,7 @@ fn board_rows(snapshot: &Snapshot, client: &ClientName, own: bool) -> Vec<Row> {
         let turn = snapshot.game.turn();
         row("To move", turn.fold_wb("White", "Black").to_owned());
         row("To do", to_do(snapshot));
-        row("Pieces off their squares", misplaced(snapshot));
+        row("Misplaced pieces", misplaced(snapshot));
     } else {
         row("To do", "wait until the board is free".to_owned());
     }
@@ -140,7 +140,7 @@ fn to_do(snapshot: &Snapshot) -> String {
     match &snapshot.advice {
         Advice::Nothing => "nothing".to_owned(),
         // The row of the link says the rest.
-        Advice::NoLink(_) => "bring the link back".to_owned(),
+        Advice::NoLink(_) => "restore the link".to_owned(),
         advice @ Advice::Misplaced(_) if !snapshot.guidance.is_empty() => {
             format!("{advice}: see Set-up")
         }

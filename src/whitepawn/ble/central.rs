@@ -105,9 +105,9 @@ impl Central {
     async fn end(&self, address: Address, end: End) -> bool {
         match end {
             End::Left => debug!(%address, "the app has disconnected"),
-            End::Unsubscribed => debug!(%address, "the app wants to hear no more"),
+            End::Unsubscribed => debug!(%address, "the app has unsubscribed"),
             End::Closed => debug!(%address, "the front-end has closed the connection"),
-            End::Leaving => debug!(%address, "the board leaves the air"),
+            End::Leaving => debug!(%address, "the board stops advertising"),
             End::Overrun => {
                 warn!(%address, "an app writes more than the board can take: it is disconnected");
             }

@@ -73,7 +73,7 @@ pub async fn serve(
         let ended = match opened {
             Ok(air) => {
                 attempts.succeeded(&format!(
-                    "\"{}\" is on the air by {}",
+                    "\"{}\" is advertised by {}",
                     config.name(),
                     air.adapter.name()
                 ));
