@@ -11,7 +11,7 @@
 use std::{hint::black_box, time::Instant};
 
 use boardbridge::{
-    board::{held::Held, machine::Machine},
+    board::{core::Core, held::Held},
     driver::{
         Driver, citrine,
         ucb::{self, codec::PositionFormat},
@@ -76,15 +76,15 @@ fn games(c: &mut Criterion) {
         b.iter_batched(
             || {
                 let driver: Box<dyn Driver> = Box::new(ucb::Ucb::new(ucb::Settings::default()));
-                let mut machine =
-                    Machine::new("bench".parse().unwrap(), driver, std::time::Duration::ZERO);
-                machine.link_up(begin);
-                machine.received(begin, Channel::Serial, b"N\r\n");
-                machine
+                let mut core =
+                    Core::new("bench".parse().unwrap(), driver, std::time::Duration::ZERO);
+                core.link_up(begin);
+                core.received(begin, Channel::Serial, b"N\r\n");
+                core
             },
-            |mut machine| {
-                machine.received(begin, Channel::Serial, black_box(b"Me2e4\r\n"));
-                machine.poll_snapshot()
+            |mut core| {
+                core.received(begin, Channel::Serial, black_box(b"Me2e4\r\n"));
+                core.poll_snapshot()
             },
             criterion::BatchSize::SmallInput,
         );

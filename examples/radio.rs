@@ -44,8 +44,11 @@ mod radio {
         rfcomm::{Security, SecurityLevel, Socket, SocketAddr},
     };
     use boardbridge::{
-        config::whitepawn::{BleServed, DEFAULT_NAME, NORDIC_UART, RfcommServed},
-        whitepawn::{Connection, Trouble, ble, rfcomm},
+        swpp::NORDIC_UART,
+        whitepawn::{
+            Availability, Connection, ble, rfcomm,
+            settings::{BleServed, DEFAULT_NAME, RfcommServed},
+        },
     };
     use futures_util::StreamExt;
     use simulators::phone_radio::PhoneRadio;
@@ -88,13 +91,13 @@ mod radio {
         let mut ble = tokio::spawn(ble::serve(
             over_the_air,
             connections.clone(),
-            Trouble::default(),
+            Availability::default(),
             stop.clone(),
         ));
         let serial = rfcomm::serve(
             RfcommServed::default(),
             connections,
-            Trouble::default(),
+            Availability::default(),
             stop.clone(),
         );
         let serial = tokio::spawn(serial);

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::vocabulary::{BoardName, ClientId, Opponent};
+use crate::vocabulary::{BoardName, ClientId, ClientName, Opponent};
 
 /// Clients listed at once: all admitted GUIs, and more configured front-ends than anyone has. Those beyond are
 /// served, but not listed.
@@ -32,7 +32,7 @@ pub struct Client {
     /// Its number.
     pub id: ClientId,
     /// Its name in messages.
-    pub label: Arc<str>,
+    pub label: ClientName,
     /// Its kind.
     pub kind: ClientKind,
     /// Its remote address; `None` while it is disconnected and may come back.
@@ -53,7 +53,7 @@ pub struct Client {
 
 impl Client {
     /// A client that has just connected, or for which a place is reserved.
-    pub fn new(id: ClientId, label: Arc<str>, kind: ClientKind) -> Self {
+    pub fn new(id: ClientId, label: ClientName, kind: ClientKind) -> Self {
         Self {
             id,
             label,

@@ -1,6 +1,6 @@
 //! The daemon: one task per board, the bus, the ports.
 
-use std::io;
+use std::{fmt, io, net::SocketAddr};
 
 use futures_util::future::BoxFuture;
 use thiserror::Error;
@@ -12,14 +12,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, info, warn};
 
 use crate::{
-    board::{actor::Actor, machine::Machine},
+    board::{actor::Actor, core::Core},
     bus::{BoardHandle, Bus, CAPACITY, Publication},
     config::{
         BoardConfig, Config, LinkConfig, Listen, WhitePawnConfig, board::CORRECTION_WAIT,
         link::With,
     },
     driver::swpp::Swpp,
-    link::{self, Player, server::Link},
+    link::{self, Player, server::Pair},
     pgn::{
         self,
         folder::{Folder, Writer},
@@ -33,14 +33,33 @@ use crate::{
         tcp::{TcpPeer, bound_buffers},
     },
     uci::server,
-    vocabulary::BoardName,
-    whitepawn::{self, Connection, Trouble, connection::MAX_WAITING, server::App},
+    vocabulary::{BoardName, ClientName},
+    whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
 };
 
-/// What the port for GUIs is called.
-const UCI: &str = "uci";
-/// What the port of the event stream is called.
-const STATUS: &str = "status";
+/// What is served at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// GUIs, for every board.
+    Uci,
+    /// GUIs, for one board.
+    UciFor(BoardName),
+    /// The `WhitePawn` app, for one board.
+    WhitePawn(BoardName),
+    /// The event stream.
+    Status,
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uci => f.write_str("uci"),
+            Self::UciFor(board) => write!(f, "uci for {board}"),
+            Self::WhitePawn(board) => write!(f, "whitepawn for {board}"),
+            Self::Status => f.write_str("status"),
+        }
+    }
+}
 
 /// Why the daemon cannot start.
 #[derive(Debug, Error)]
@@ -49,7 +68,7 @@ pub enum StartError {
     #[error("{what} cannot listen at {address}: {}", listen_hint(.what, .source))]
     Listen {
         /// Which port.
-        what: String,
+        what: Service,
         /// Where.
         address: String,
         /// What the system says.
@@ -57,15 +76,15 @@ pub enum StartError {
     },
 }
 
-fn listen_hint(what: &str, source: &io::Error) -> String {
+fn listen_hint(what: &Service, source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::AddrInUse => {
             let another = match what {
-                UCI => {
+                Service::Uci => {
                     ", for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:9671, and start the engine as `boardbridge uci \
                      --connect 127.0.0.1:9671`"
                 }
-                STATUS => {
+                Service::Status => {
                     ", for instance BOARDBRIDGE_STATUS__LISTEN=127.0.0.1:9681, and watch with `boardbridge watch \
                      --connect 127.0.0.1:9681`"
                 }
@@ -87,7 +106,7 @@ pub struct Daemon {
     tasks: TaskTracker,
     radio: Radio,
     stop: CancellationToken,
-    ports: Vec<(String, std::net::SocketAddr)>,
+    ports: Vec<(Service, SocketAddr)>,
 }
 
 impl Daemon {
@@ -125,7 +144,7 @@ impl Daemon {
             let (called, config) = (name.clone(), board.clone());
             let make = move || {
                 let driver = config.driver();
-                Machine::new(called.clone(), driver, config.correction_wait)
+                Core::new(called.clone(), driver, config.correction_wait)
             };
             let (actor, handle) = Actor::new(name.clone(), make, transport, recorder, bus.clone());
             tasks.spawn(actor.run(stop.clone()));
@@ -176,7 +195,7 @@ impl Daemon {
     async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
         let shared = server::Shared::default();
         let (bus, stop) = (self.own(config), self.stop.clone());
-        if let Some(listener) = self.bind(UCI, &config.uci.listen).await? {
+        if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
         }
@@ -188,7 +207,7 @@ impl Daemon {
             else {
                 continue;
             };
-            if let Some(listener) = self.bind(&format!("uci for {name}"), listen).await? {
+            if let Some(listener) = self.bind(Service::UciFor(name.clone()), listen).await? {
                 let serving = server::serve(listener, bus.only(name), shared.clone(), stop.clone());
                 self.tasks.spawn(serving);
             }
@@ -199,7 +218,7 @@ impl Daemon {
         for entry in &config.link {
             self.link(config, entry, &shared);
         }
-        if let Some(listener) = self.bind(STATUS, &config.status.listen).await? {
+        if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
             self.tasks
                 .spawn(status::serve(listener, self.bus.clone(), stop));
         }
@@ -228,7 +247,7 @@ impl Daemon {
             let board = name(index).and_then(|name| config.boards.get(&name));
             Player {
                 client: shared.client(),
-                label: format!("the link with {}", called(1 - index)).into(),
+                label: ClientName::Link(called(1 - index).into()),
                 name: called(index).into(),
                 tells_all: board
                     .is_some_and(|board| !board.driver().capabilities().tells_moves_only),
@@ -244,14 +263,14 @@ impl Daemon {
             );
             return;
         };
-        let link = Link {
+        let pair = Pair {
             boards: [first, second],
             players: [player(0), player(1)],
             white: entry.white(),
             bus: self.bus.clone(),
         };
         self.tasks
-            .spawn(link::server::serve(link, self.stop.clone()));
+            .spawn(link::server::serve(pair, self.stop.clone()));
     }
 
     /// Plays a board for the `WhitePawn` app.
@@ -264,12 +283,12 @@ impl Daemon {
             return Ok(());
         };
         let (connections, waiting) = mpsc::channel(MAX_WAITING);
-        let (trouble, stop) = (Trouble::default(), self.stop.clone());
-        let shown = trouble.subscribe();
+        let (availability, stop) = (Availability::default(), self.stop.clone());
+        let shown = availability.subscribe();
         let mut way = entry.way();
         let coming: BoxFuture<'static, ()> = if let Some(tcp) = &entry.tcp {
-            let what = format!("whitepawn for {}", entry.board);
-            let Some(listener) = self.bind(&what, &tcp.listen).await? else {
+            let what = Service::WhitePawn(entry.board.clone());
+            let Some(listener) = self.bind(what, &tcp.listen).await? else {
                 return Ok(());
             };
             if let Ok(taken) = listener.local_addr() {
@@ -278,9 +297,14 @@ impl Daemon {
             Box::pin(whitepawn::tcp::serve(listener, connections, stop))
         } else if let Some(serial) = &entry.serial {
             let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(swpp::BAUD));
-            Box::pin(whitepawn::serial::serve(port, connections, trouble, stop))
+            Box::pin(whitepawn::serial::serve(
+                port,
+                connections,
+                availability,
+                stop,
+            ))
         } else {
-            by_radio(entry, connections, trouble, stop)
+            by_radio(entry, connections, availability, stop)
         };
         let span = whitepawn::server::span(&board.name, &way);
         self.tasks.spawn(coming.instrument(span));
@@ -290,7 +314,7 @@ impl Daemon {
             board,
             names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
-            trouble: shown,
+            availability: shown,
         };
         self.tasks
             .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
@@ -299,14 +323,14 @@ impl Daemon {
 
     async fn bind(
         &mut self,
-        what: &str,
+        what: Service,
         listen: &Listen,
     ) -> Result<Option<TcpListener>, StartError> {
         let Listen::At(address) = listen else {
             return Ok(None);
         };
         let error = |source| StartError::Listen {
-            what: what.to_owned(),
+            what: what.clone(),
             address: address.clone(),
             source,
         };
@@ -316,12 +340,12 @@ impl Daemon {
         }
         let taken = listener.local_addr().map_err(error)?;
         info!("{what} listens at {taken}");
-        self.ports.push((what.to_owned(), taken));
+        self.ports.push((what, taken));
         Ok(Some(listener))
     }
 
-    /// Every port taken, with what it is for: `uci`, `uci for NAME`, `whitepawn for NAME`, `status`.
-    pub fn ports(&self) -> &[(String, std::net::SocketAddr)] {
+    /// Every port taken, and what it is for.
+    pub fn ports(&self) -> &[(Service, SocketAddr)] {
         &self.ports
     }
 
@@ -344,14 +368,19 @@ impl Daemon {
 fn by_radio(
     entry: &WhitePawnConfig,
     connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     stop: CancellationToken,
 ) -> BoxFuture<'static, ()> {
     if let Some(ble) = entry.ble.clone() {
-        Box::pin(whitepawn::ble::serve(ble, connections, trouble, stop))
+        Box::pin(whitepawn::ble::serve(ble, connections, availability, stop))
     } else {
         let rfcomm = entry.rfcomm.clone().unwrap_or_default();
-        Box::pin(whitepawn::rfcomm::serve(rfcomm, connections, trouble, stop))
+        Box::pin(whitepawn::rfcomm::serve(
+            rfcomm,
+            connections,
+            availability,
+            stop,
+        ))
     }
 }
 
@@ -359,12 +388,12 @@ fn by_radio(
 fn by_radio(
     _entry: &WhitePawnConfig,
     _connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     _stop: CancellationToken,
 ) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         let why = "Bluetooth needs Linux and BlueZ here";
-        trouble.is(why);
+        availability.is(why);
         warn!("the app cannot come: {why}");
     })
 }
@@ -378,7 +407,7 @@ fn far_board(
     let called = name.clone();
     let make = move || {
         let driver = Box::new(Swpp::toward_boardbridge());
-        Machine::new(called.clone(), driver, CORRECTION_WAIT)
+        Core::new(called.clone(), driver, CORRECTION_WAIT)
     };
     let transport = Transport::Tcp(TcpPeer {
         address: with.0.0.clone(),

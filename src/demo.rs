@@ -26,7 +26,7 @@ use tracing::{debug, warn};
 use crate::{
     bus::Feed,
     config::{Config, ConfigError},
-    daemon::{Daemon, StartError, stop_signal},
+    daemon::{Daemon, Service, StartError, stop_signal},
     vocabulary::Advice,
 };
 
@@ -200,13 +200,13 @@ async fn person_at_the_neo(mut feed: Feed, neo: bluez::hosted::Hosted<Neo>) {
 }
 
 fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
-    let port = |what: &str| {
-        let found = daemon.ports().iter().find(|(name, _)| name == what);
+    let port = |is_it: fn(&Service) -> bool| {
+        let found = daemon.ports().iter().find(|(service, _)| is_it(service));
         found.map_or("(off)".to_owned(), |(_, address)| address.to_string())
     };
-    let uci = port("uci");
-    let status = port("status");
-    let app = port("whitepawn for citrine");
+    let uci = port(|service| matches!(service, Service::Uci));
+    let status = port(|service| matches!(service, Service::Status));
+    let app = port(|service| matches!(service, Service::WhitePawn(_)));
     let program =
         std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
     let boards = match no_neo {

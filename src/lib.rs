@@ -6,13 +6,14 @@
 //! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
 //! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
 //!    a transport and a clock.
-//! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`places`] says who may be.
+//! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`slots`] says who may be.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played, [`sense`] what a board of sensors notices,
-//! [`guidance`] what the hand is to do, [`config`] the configuration, [`daemon`] puts everything together, [`status`]
-//! and [`watch`] are the event stream, [`transcript`] and [`replay`] record and repeat sessions, `demo` is the
-//! daemon on boards of the crate `simulators`, [`reach`] says why a daemon cannot be reached.
+//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played,
+//! [`sense`] what a board of sensors notices, [`sensing`] what follows from that, [`guidance`] what the hand is to do,
+//! [`config`] the configuration, [`daemon`] puts everything together, [`status`] and [`watch`] are the event stream,
+//! [`transcript`] and [`replay`] record and repeat sessions, `demo` is the daemon on boards of the crate `simulators`,
+//! [`reach`] says why a daemon cannot be reached.
 //!
 //! `docs/architecture.md` tells why it is so.
 
@@ -38,12 +39,13 @@ pub mod lines;
 pub mod link;
 pub mod log;
 pub mod pgn;
-pub mod places;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
 pub mod scan;
 pub mod sense;
+pub mod sensing;
+pub mod slots;
 mod spelling;
 pub mod status;
 pub mod swpp;

@@ -9,7 +9,7 @@ use figment::{
 use thiserror::Error;
 
 use crate::{
-    board::machine::Machine,
+    board::core::Core,
     config::BoardConfig,
     transcript::{Entry, Item, Transcript},
     vocabulary::BoardName,
@@ -37,7 +37,7 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
     let driver = board.driver();
     let now = Instant::now();
     let mut run = Run {
-        machine: Machine::new(BoardName::default(), driver, board.correction_wait),
+        core: Core::new(BoardName::default(), driver, board.correction_wait),
         begin: now,
         now,
         entries: Vec::new(),
@@ -49,23 +49,23 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
         match &entry.item {
             Item::LinkUp => {
                 echo(&mut run);
-                run.machine.link_up(at);
+                run.core.link_up(at);
             }
             Item::LinkDown(why) => {
                 echo(&mut run);
-                run.machine.link_down(at, why.clone());
+                run.core.link_down(at, why.clone());
             }
             Item::Received(channel, bytes) => {
                 echo(&mut run);
-                run.machine.received(at, *channel, bytes);
+                run.core.received(at, *channel, bytes);
             }
             Item::Answered(channel, outcome) => {
                 echo(&mut run);
-                run.machine.answered(at, *channel, outcome.clone());
+                run.core.answered(at, *channel, outcome.clone());
             }
             Item::Command(command) => {
                 echo(&mut run);
-                run.machine.command(at, command.clone());
+                run.core.command(at, command.clone());
             }
             Item::End => echo(&mut run),
             // Output is made anew.
@@ -80,7 +80,7 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
 }
 
 struct Run {
-    machine: Machine,
+    core: Core,
     begin: Instant,
     now: Instant,
     entries: Vec<Entry>,
@@ -90,12 +90,12 @@ impl Run {
     /// Serves the deadlines before `until`.
     fn advance(&mut self, until: Instant) {
         for _ in 0..MAX_DEADLINES {
-            let Some(deadline) = self.machine.deadline().filter(|at| *at <= until) else {
+            let Some(deadline) = self.core.deadline().filter(|at| *at <= until) else {
                 break;
             };
             // What is due since before the last input comes after it.
             self.now = deadline.max(self.now);
-            self.machine.timeout(self.now);
+            self.core.timeout(self.now);
             self.collect(self.now);
         }
         self.now = until;
@@ -107,13 +107,13 @@ impl Run {
         let at = Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
         loop {
             let mut entries = Vec::new();
-            while let Some(event) = self.machine.poll_event() {
+            while let Some(event) = self.core.poll_event() {
                 entries.push(Entry {
                     at,
                     item: Item::Event(event),
                 });
             }
-            if let Some(outgoing) = self.machine.poll_transmit(now) {
+            if let Some(outgoing) = self.core.poll_transmit(now) {
                 entries.push(Entry {
                     at,
                     item: Item::Sent(outgoing),

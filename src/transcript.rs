@@ -40,8 +40,8 @@ use tracing::warn;
 use crate::{
     game::Game,
     vocabulary::{
-        BoardName, Channel, ClientId, Command, Event, GameEnd, NoChannel, Outcome, Outgoing,
-        Request,
+        BoardName, Channel, ClientId, ClientName, Command, Event, GameEnd, NoChannel, Outgoing,
+        Reply, Request,
     },
 };
 
@@ -68,7 +68,7 @@ pub enum Item {
     /// Something was asked of the board.
     Sent(Outgoing),
     /// What was asked on a channel was done, or refused.
-    Answered(Channel, Outcome),
+    Answered(Channel, Reply),
     /// A front-end asked something.
     Command(Command),
     /// Something happened.
@@ -167,10 +167,10 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
             ("up", _) => Item::LinkUp,
             ("down", why) => Item::LinkDown(why.to_owned()),
             ("end", _) => Item::End,
-            ("done", channel) => Item::Answered(parse_channel(channel)?, Outcome::Done),
+            ("done", channel) => Item::Answered(parse_channel(channel)?, Reply::Done),
             ("refused", rest) => {
                 let (channel, why) = rest.split_once(' ').unwrap_or((rest, ""));
-                Item::Answered(parse_channel(channel)?, Outcome::Refused(why.to_owned()))
+                Item::Answered(parse_channel(channel)?, Reply::Refused(why.to_owned()))
             }
             _ => {
                 return Err(format!(
@@ -279,7 +279,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
             let game = Game::from_words(&rest).map_err(|error| error.to_string())?;
             Command::Target {
                 client,
-                label: format!("client {client}").into(),
+                label: ClientName::Other(format!("client {client}").into()),
                 number,
                 game: Box::new(game),
                 occasion: given.unwrap_or_default(),
@@ -348,8 +348,8 @@ impl fmt::Display for Entry {
                 Request::Read => write!(f, "> {channel} read"),
                 Request::Subscribe => write!(f, "> {channel} subscribe"),
             },
-            Item::Answered(channel, Outcome::Done) => write!(f, "@ done {channel}"),
-            Item::Answered(channel, Outcome::Refused(why)) => {
+            Item::Answered(channel, Reply::Done) => write!(f, "@ done {channel}"),
+            Item::Answered(channel, Reply::Refused(why)) => {
                 write!(f, "@ refused {channel} {}", why.replace(['\r', '\n'], " "))
             }
             Item::Command(command) => write!(f, "* {command}"),

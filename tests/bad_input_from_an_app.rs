@@ -15,8 +15,8 @@ mod support;
 use std::time::Duration;
 
 use boardbridge::{
-    config::whitepawn::NORDIC_UART,
-    transport::{Stream, line::RADIO},
+    swpp::NORDIC_UART,
+    transport::{Stream, duplex::RADIO},
     whitepawn::rfcomm::SERIAL_PORT,
 };
 use simulators::{

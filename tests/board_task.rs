@@ -19,14 +19,14 @@ use std::{
 };
 
 use boardbridge::{
-    board::{actor::Actor, machine::Machine},
+    board::{actor::Actor, core::Core},
     bus::{Bus, CAPACITY},
     config::BoardConfig,
     driver::{Capabilities, Driver, DriverEvent, Step},
     game::Game,
     transport::{Transport, serial::SerialPort},
     uci::server,
-    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outcome, Outgoing, Snapshot},
+    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outgoing, Reply, Snapshot},
 };
 use figment::{
     Figment,
@@ -66,7 +66,7 @@ impl Driver for Faulty {
     fn link_down(&mut self) {
         self.driver.link_down();
     }
-    fn answered(&mut self, now: Instant, channel: Channel, outcome: Outcome) {
+    fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
         self.driver.answered(now, channel, outcome);
     }
     fn timeout(&mut self, now: Instant) {
@@ -138,7 +138,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
                 driver: config.driver(),
                 faults: faults.clone(),
             });
-            Machine::new(name.clone(), driver, Duration::from_millis(150))
+            Core::new(name.clone(), driver, Duration::from_millis(150))
         }
     };
     let (events, mut told) = broadcast::channel(CAPACITY);

@@ -1,4 +1,4 @@
-//! A Citrine's lamps and settings: the machine against the simulated board, both without I/O, on one virtual clock. The
+//! A Citrine's lamps and settings: the core against the simulated board, both without I/O, on one virtual clock. The
 //! hand knows nothing but the lamps.
 
 #![allow(
@@ -113,8 +113,8 @@ impl Table {
 
     /// The program was killed, and another one has come in its place.
     fn starts_anew(&mut self) {
-        self.cable.machine = novag(true);
-        self.cable.machine.link_up(self.now);
+        self.cable.core = novag(true);
+        self.cable.core.link_up(self.now);
     }
 
     fn states(&mut self, game: &Game) {
@@ -169,7 +169,7 @@ fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
         // The words `mO-O` may be the hand's own castling: then the player is told in words.
         let means_other = moves.contains("g8f6") && moves.ends_with("e1g1");
         if means_other && table.cable.board.shown().is_some() {
-            let advice = table.cable.machine.snapshot().advice;
+            let advice = table.cable.core.snapshot().advice;
             assert_eq!(advice, Advice::Make(last), "{what}");
             table.hand(HandAction::Execute);
         }
@@ -221,13 +221,13 @@ fn a_move_is_lit_where_the_cable_is_pulled_between_its_two_sends() {
         table.pass(ms(400));
         table
             .cable
-            .machine
+            .core
             .link_down(table.now, "the cable".to_owned());
         table.cable.plugged = false;
         table.pass(TALK);
         assert!(table.cable.board.shown().is_some(), "{moves}");
         table.cable.plugged = true;
-        table.cable.machine.link_up(table.now);
+        table.cable.core.link_up(table.now);
         table.pass(TALK);
         assert_eq!(table.cable.board.shown(), None, "{moves}");
     }
@@ -299,7 +299,7 @@ fn a_board_that_is_off_while_the_hand_is_to_move_is_told_and_found_again() {
         table.pass(TALK);
         table.hand(HandAction::Off);
         table.pass(wait + TALK);
-        let link = table.cable.machine.snapshot().link;
+        let link = table.cable.core.snapshot().link;
         assert_eq!(link, LinkState::Silent { garbled: false }, "{moves}");
         // Its settings are gone with the power.
         table.hand(HandAction::On { forgetful: false });
@@ -307,11 +307,7 @@ fn a_board_that_is_off_while_the_hand_is_to_move_is_told_and_found_again() {
         table.pass(ms(3000));
         table.moves(reply);
         table.pass(TALK);
-        assert_eq!(
-            table.cable.machine.snapshot().link,
-            LinkState::Up,
-            "{moves}"
-        );
+        assert_eq!(table.cable.core.snapshot().link, LinkState::Up, "{moves}");
         assert_eq!(table.answer().as_deref(), Some(reply), "{moves}");
     }
 }

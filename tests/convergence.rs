@@ -1,4 +1,4 @@
-//! Whatever happens to a board and its game, it ends up in the game the program follows: the machine against a
+//! Whatever happens to a board and its game, it ends up in the game the program follows: the core against a
 //! simulated board, both without I/O, on one virtual clock.
 
 #![cfg(target_os = "linux")]
@@ -233,7 +233,7 @@ impl World {
         let plugged = self.cable.plugged;
         self.cable.unplug(self.now, "the daemon ends");
         self.pass(RESTART);
-        self.cable.machine = novag(self.is_citrine);
+        self.cable.core = novag(self.is_citrine);
         self.stated = None;
         self.told = None;
         // Who made what stands on the board then, nobody can tell.
@@ -379,7 +379,7 @@ impl World {
             }
             Act::GuiNewGame => {
                 self.cable
-                    .machine
+                    .core
                     .command(self.now, Command::NewGame { client: CLIENT });
                 self.states_game(Game::standard());
             }
@@ -428,16 +428,14 @@ impl World {
             Act::Ready if self.is_mistaken() => {}
             Act::Ready => self
                 .cable
-                .machine
+                .core
                 .command(self.now, Command::Ready { client: CLIENT }),
             Act::Garbage(length) => {
                 // The end of a line, so that it does not swallow the next one.
                 self.hand(HandAction::Garbage(length));
                 self.carry();
                 if self.cable.plugged {
-                    self.cable
-                        .machine
-                        .received(self.now, Channel::Serial, b"\r\n");
+                    self.cable.core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
@@ -726,7 +724,7 @@ fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
             let client = CLIENT;
             world
                 .cable
-                .machine
+                .core
                 .command(world.now, Command::NewGame { client });
             world.states_game(Game::standard());
             world.awaits(true);

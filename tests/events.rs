@@ -28,8 +28,8 @@ use boardbridge::{
         lines::{Present, closed_line, event_line, lagged_line},
     },
     vocabulary::{
-        Advice, BoardName, BoardResult, By, ClientId, Event, GameEnd, Judge, LinkState, Opponent,
-        Place, Snapshot,
+        Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
+        LinkState, Opponent, Snapshot,
     },
     watch::text::Text,
 };
@@ -98,7 +98,7 @@ fn busy() -> Snapshot {
         judge: Some(Judge::Board),
         result: Some(BoardResult::FiftyMoves),
         battery: Some(73),
-        places: vec![Place {
+        places: vec![ClientPlace {
             client: ClientId(1),
             number: 1,
             joined: true,
@@ -153,7 +153,7 @@ fn every_event() -> Vec<Event> {
             by: By::HandUnseen,
         },
         Event::NewGame { by },
-        Event::SetUp { fen: text() },
+        Event::SetUp { fen: game().fen() },
         Event::Executed { uci },
         Event::Mistake { text: text() },
         Event::Mended,

@@ -20,7 +20,7 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     config::BoardConfig,
     game::Game,
     pgn::{
@@ -28,10 +28,7 @@ use boardbridge::{
         folder::{Folder, Found, remedy},
         settings::{GamesConfig, TagText},
     },
-    vocabulary::{
-        BoardName, By, Channel, ClientId, Command as BoardCommand, GameEnd, Judge, Occasion,
-        Snapshot,
-    },
+    vocabulary::{BoardName, By, Channel, Command as BoardCommand, GameEnd, Judge, Snapshot},
 };
 use figment::{
     Figment,
@@ -39,6 +36,7 @@ use figment::{
 };
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
+use rig::{clock::Clocked, program::Program};
 use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
 use simulators::run::Kind;
 use support::{
@@ -448,14 +446,30 @@ fn nobodys_word_overrules_a_mate() {
 
 /// A UCB whose hand plays, a program that takes every move, and a archive.
 struct Board {
-    machine: Machine,
+    core: Core,
     now: Instant,
     archive: Archive,
     target: Game,
-    number: u64,
+    program: Program,
 }
 
-const PROGRAM: ClientId = ClientId(1);
+impl Clocked for Board {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        while self.core.poll_event().is_some() || self.core.poll_transmit(self.now).is_some() {}
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.core.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.core.timeout(now);
+    }
+}
 
 impl Board {
     /// At the start of a game, the program waiting for the hand.
@@ -465,77 +479,49 @@ impl Board {
         let config: BoardConfig = Figment::from(text).extract().unwrap();
         let driver = config.driver();
         let mut board = Self {
-            machine: Machine::new(name.clone(), driver, config.correction_wait),
+            core: Core::new(name.clone(), driver, config.correction_wait),
             now: Instant::now(),
             archive: Archive::new(name, &GamesConfig::default(), zone(), None),
             target: Game::standard(),
-            number: 0,
+            program: Program {
+                label: "127.0.0.1:4711",
+                ..Program::default()
+            },
         };
-        board.machine.link_up(board.now);
+        board.core.link_up(board.now);
         board.hears("N");
         board.states();
         board
     }
 
-    fn pass(&mut self, time: Duration) {
-        let end = self.now + time;
-        loop {
-            while self.machine.poll_event().is_some()
-                || self.machine.poll_transmit(self.now).is_some()
-            {}
-            match self.machine.deadline().filter(|at| *at <= end) {
-                Some(at) => {
-                    self.now = at.max(self.now);
-                    self.machine.timeout(self.now);
-                }
-                None => break,
-            }
-        }
-        self.now = end;
-    }
-
     fn hears(&mut self, line: &str) {
         let line = format!("{line}\r\n");
-        self.machine
+        self.core
             .received(self.now, Channel::Serial, line.as_bytes());
         self.pass(Duration::from_secs(5));
     }
 
     fn command(&mut self, command: BoardCommand) {
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.pass(Duration::from_secs(5));
     }
 
     /// The program states its game, and waits for the hand.
     fn states(&mut self) {
-        self.number += 1;
-        self.command(BoardCommand::Target {
-            client: PROGRAM,
-            label: "127.0.0.1:4711".into(),
-            number: self.number,
-            game: Box::new(self.target.clone()),
-            occasion: Occasion::default(),
-        });
-        self.command(BoardCommand::Await {
-            client: PROGRAM,
-            on: true,
-        });
+        let command = self.program.states(&self.target);
+        self.command(command);
+        self.command(self.program.awaits(true));
     }
 
     /// The hand moves, and the program takes the move over.
     fn plays(&mut self, m: &str) {
         self.hears(&format!("M{m}"));
         self.target.play_uci([m]).unwrap();
-        self.command(BoardCommand::Answered {
-            client: PROGRAM,
-            number: self.number,
-            answer: m.parse().unwrap(),
-        });
+        self.command(self.program.answered(m.parse().unwrap()));
     }
 
     fn looks(&mut self) {
-        self.archive
-            .see(SystemTime::now(), &self.machine.snapshot());
+        self.archive.see(SystemTime::now(), &self.core.snapshot());
     }
 
     fn kept(&mut self) -> Read {
@@ -587,14 +573,16 @@ fn the_hands_moves_are_the_hands_however_late_the_keeper_looks() {
 fn what_was_seen_of_one_game_is_not_told_of_the_next() {
     let mut board = Board::begun();
     board.plays("e2e4");
-    let snapshot = board.machine.snapshot();
+    let snapshot = board.core.snapshot();
     assert_eq!(*snapshot.by, [Some(By::Hand)]);
     assert!(snapshot.took[0].is_some());
-    board.command(BoardCommand::NewGame { client: PROGRAM });
+    board.command(BoardCommand::NewGame {
+        client: board.program.client,
+    });
     board.target = game(LONG);
     board.states();
     board.pass(Duration::from_secs(200));
-    let snapshot = board.machine.snapshot();
+    let snapshot = board.core.snapshot();
     assert_eq!(*snapshot.game, game(LONG));
     assert_eq!((snapshot.by[0], snapshot.took[0]), (None, None));
 }

@@ -30,7 +30,7 @@ use boardbridge::{
         session::{self, Session},
     },
     vocabulary::{
-        Advice, BoardName, ClientId, Command, GameEnd, LinkState, Misplaced, Place, Reported,
+        Advice, BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Misplaced, Reported,
         Snapshot,
     },
 };
@@ -147,8 +147,8 @@ fn name(text: &str) -> BoardName {
     text.parse().unwrap()
 }
 
-fn place(client: ClientId, number: u64, joined: bool) -> Place {
-    Place {
+fn place(client: ClientId, number: u64, joined: bool) -> ClientPlace {
+    ClientPlace {
         client,
         number,
         joined,
@@ -221,14 +221,14 @@ fn turned_on_in_mid_game_it_tells_how_things_stand_and_turned_off_it_is_silent_a
     });
     desk.sees(&snapshot);
     assert_eq!(desk.says("setoption name UCI_InfoJSON value true").len(), 5);
-    desk.shows(&Picture::of(&snapshot, LABEL));
+    desk.shows(&Picture::of(&snapshot, &LABEL.into()));
     let changed = desk.own(|s| s.battery = Some(3));
     assert!(desk.sees(&changed).is_empty(), "too soon");
     desk.says("setoption name uci_infojson value FALSE");
     assert!(desk.rests().is_empty());
     desk.says("setoption name UCI_InfoJSON value true");
     // Also what holds no longer is replaced.
-    desk.shows(&Picture::of(&changed, LABEL));
+    desk.shows(&Picture::of(&changed, &LABEL.into()));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn every_go_brings_everything_anew_and_between_them_only_changes_come() {
         let snapshot = desk.own(|s| s.game = game("e2e4"));
         let mut heard = desk.sees(&snapshot);
         heard.extend(desk.rests());
-        desk.shows(&Picture::of(&snapshot, LABEL));
+        desk.shows(&Picture::of(&snapshot, &LABEL.into()));
         goes.push(heard);
         assert!(desk.sees(&snapshot).is_empty(), "nothing has changed");
         let row = desk.own(|s| {
@@ -274,12 +274,12 @@ fn what_was_from_before_go_is_not_shown_as_long_as_the_board_is_about_to_tell() 
     );
     let second = desk.own(|s| s.game = game("e2e4 e7e5"));
     assert!(!desk.sees(&second).is_empty());
-    desk.shows(&Picture::of(&second, LABEL));
+    desk.shows(&Picture::of(&second, &LABEL.into()));
     // A board that is held up is not waited for.
     desk.rests();
     desk.says("go");
     assert!(!desk.rests().is_empty());
-    desk.shows(&Picture::of(&second, LABEL));
+    desk.shows(&Picture::of(&second, &LABEL.into()));
 }
 
 #[test]
@@ -453,7 +453,7 @@ fn the_moves_table_grows_by_rows_and_is_replaced_after_a_take_back() {
     for moves in ["e2e4 e7e5", "d2d4", ""] {
         let snapshot = moved(&desk, moves, &[]);
         desk.sees(&snapshot);
-        desk.shows(&Picture::of(&snapshot, LABEL));
+        desk.shows(&Picture::of(&snapshot, &LABEL.into()));
         desk.rests();
     }
     assert!(desk.gui.rows("Moves").is_empty());
@@ -466,7 +466,7 @@ fn a_game_longer_than_a_line_comes_whole() {
     let snapshot = desk.own(|s| s.game = game(&shuffle));
     desk.sees(&snapshot);
     assert_eq!(desk.gui.rows("Moves").len(), 240);
-    desk.shows(&Picture::of(&snapshot, LABEL));
+    desk.shows(&Picture::of(&snapshot, &LABEL.into()));
 }
 
 #[test]
@@ -538,7 +538,7 @@ fn one_who_waits_sees_who_has_the_board_and_nothing_of_the_others_game() {
     desk.rests();
     let own = desk.own(|s| s.guidance = three_wrong());
     desk.sees(&own);
-    desk.shows(&Picture::of(&own, LABEL));
+    desk.shows(&Picture::of(&own, &LABEL.into()));
 }
 
 #[test]
@@ -552,7 +552,7 @@ fn another_boards_snapshots_are_not_shown_and_the_board_left_is_cleared() {
     let citrine = Arc::new(up("citrine"));
     desk.sees(&citrine);
     desk.rests();
-    desk.shows(&Picture::of(&citrine, LABEL));
+    desk.shows(&Picture::of(&citrine, &LABEL.into()));
     desk.says("setoption name Board value none");
     desk.rests();
     desk.shows(&Picture::default());
@@ -869,9 +869,9 @@ proptest! {
                 Act::Snapshot(any) => {
                     let snapshot = Arc::new(any.snapshot(board, desk.number));
                     expected = if any.is_own() {
-                        Picture::of(&snapshot, LABEL)
+                        Picture::of(&snapshot, &LABEL.into())
                     } else {
-                        Picture::from_afar(&snapshot, LABEL)
+                        Picture::from_afar(&snapshot, &LABEL.into())
                     };
                     desk.sees(&snapshot)
                 }

@@ -14,12 +14,12 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     driver::swpp::Swpp,
     game::{Game, uci},
     link::{Player, Side, notice::Notice, session::Session},
     swpp::write,
-    vocabulary::{BoardName, Channel, ClientId, Command, GameEnd, Occasion, Snapshot},
+    vocabulary::{BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
@@ -109,9 +109,9 @@ fn at(side: Side) -> usize {
     usize::from(side == Side::Second)
 }
 
-/// What lies between the link and the board of another `BoardBridge`: the machine here, and the conversation there.
+/// What lies between the link and the board of another `BoardBridge`: the core here, and the conversation there.
 struct Far {
-    machine: Machine,
+    core: Core,
     emulator: Emulator,
     connected: bool,
     /// What is sent is lost.
@@ -121,14 +121,14 @@ struct Far {
 impl Far {
     fn new(now: Instant) -> Self {
         let driver = Box::new(Swpp::toward_boardbridge());
-        let mut machine = Machine::new(BoardName::default().far(), driver, CORRECTION_WAIT);
-        machine.link_up(now);
+        let mut core = Core::new(BoardName::default().far(), driver, CORRECTION_WAIT);
+        core.link_up(now);
         let identity = Identity {
             version: "1".to_owned(),
             serial: String::new(),
         };
         Self {
-            machine,
+            core,
             emulator: Emulator::new(ClientId(1), "the app".into(), identity),
             connected: true,
             loses: false,
@@ -136,9 +136,9 @@ impl Far {
     }
 
     /// Carries messages both ways, and what they lead to on the board there.
-    fn carry(&mut self, now: Instant, there: &mut Machine) -> bool {
+    fn carry(&mut self, now: Instant, there: &mut Core) -> bool {
         let mut moved = false;
-        while let Some(bytes) = self.machine.poll_transmit(now) {
+        while let Some(bytes) = self.core.poll_transmit(now) {
             moved = true;
             if self.connected && !self.loses {
                 self.emulator.line("here", bytes.bytes().trim_ascii_end());
@@ -152,7 +152,7 @@ impl Far {
             if !self.loses {
                 let channel = Channel::Serial;
                 let text = write(&message);
-                self.machine.received(now, channel, text.as_bytes());
+                self.core.received(now, channel, text.as_bytes());
             }
         }
         while let Some(action) = self.emulator.poll_action() {
@@ -165,13 +165,13 @@ impl Far {
             moved = true;
             self.emulator.snapshot(&snapshot);
         }
-        while self.machine.poll_event().is_some() {}
+        while self.core.poll_event().is_some() {}
         moved
     }
 
     fn cut(&mut self, now: Instant) {
         if std::mem::take(&mut self.connected) {
-            self.machine.link_down(now, "cut".to_owned());
+            self.core.link_down(now, "cut".to_owned());
             // Nobody knows what arrived.
             self.emulator.disconnected(now, "cut", Duration::MAX);
         }
@@ -180,7 +180,7 @@ impl Far {
     fn connect(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.connected, true) {
             self.loses = false;
-            self.machine.link_up(now);
+            self.core.link_up(now);
         }
     }
 }
@@ -217,21 +217,21 @@ impl Clocked for World {
                 moved |= cable.carry(now, |_, passed| {
                     log(since, || format!("{plugged} {passed}"))
                 });
-                let machine = match &mut self.far {
+                let core = match &mut self.far {
                     Some(far) if side == Side::Second => {
-                        moved |= far.carry(now, &mut cable.machine);
-                        &mut far.machine
+                        moved |= far.carry(now, &mut cable.core);
+                        &mut far.core
                     }
-                    _ => &mut cable.machine,
+                    _ => &mut cable.core,
                 };
-                if let Some(snapshot) = machine.poll_snapshot() {
+                if let Some(snapshot) = core.poll_snapshot() {
                     moved = true;
                     self.session.snapshot(now, side, &snapshot);
                 }
                 while let Some(command) = self.session.poll_command(side) {
                     moved = true;
                     log(since, || format!("{side:?} * {command}"));
-                    machine.command(now, command);
+                    core.command(now, command);
                 }
             }
             while let Some(notice) = self.session.poll_notice() {
@@ -245,7 +245,7 @@ impl Clocked for World {
 
     fn deadline(&self) -> Option<Instant> {
         let cables = self.cables.iter().map(Cable::deadline);
-        let far = self.far.as_ref().and_then(|far| far.machine.deadline());
+        let far = self.far.as_ref().and_then(|far| far.core.deadline());
         let next = cables.chain([self.session.deadline(), far]);
         next.flatten().min()
     }
@@ -255,7 +255,7 @@ impl Clocked for World {
             cable.timeout(now);
         }
         if let Some(far) = &mut self.far {
-            far.machine.timeout(now);
+            far.core.timeout(now);
         }
         self.session.timeout(now);
     }
@@ -270,7 +270,7 @@ impl World {
         let now = Instant::now();
         let player = |number: u64, name: &str, tells_all: bool| Player {
             client: ClientId(number),
-            label: format!("the link with the other than {name}").into(),
+            label: ClientName::Link(format!("the other than {name}").into()),
             name: name.into(),
             tells_all,
             correction_wait: Duration::from_secs(3),
@@ -294,7 +294,7 @@ impl World {
     }
 
     fn snapshot(&self, side: Side) -> Snapshot {
-        self.cables[at(side)].machine.snapshot()
+        self.cables[at(side)].core.snapshot()
     }
 
     fn board(&self, side: Side) -> &dyn SimulatedBoard {
@@ -341,8 +341,8 @@ impl World {
                 self.hand(side, HandAction::Garbage(length));
                 // The end of a line, so that it does not swallow the next one.
                 if self.cables[at(side)].plugged {
-                    let machine = &mut self.cables[at(side)].machine;
-                    machine.received(self.now, Channel::Serial, b"\r\n");
+                    let core = &mut self.cables[at(side)].core;
+                    core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
             Act::Cut => self.cut(),
@@ -801,7 +801,7 @@ mod told {
         };
         let ask = |world: &mut World, command: Command| {
             let now = world.now;
-            world.cables[1].machine.command(now, command);
+            world.cables[1].core.command(now, command);
             world.carry();
         };
         ask(&mut world, target("d2d4"));
@@ -817,7 +817,7 @@ mod told {
         );
         world.does(Side::First, &Act::Unplug);
         world.pass(Duration::from_secs(120));
-        assert_eq!(world.snapshot(Side::Second).holders.join(""), "a program");
+        assert_eq!(world.snapshot(Side::Second).holders, ["a program".into()]);
         assert!(world.heard(Side::Second, |n| matches!(n, Notice::Occupied { .. })));
         world.does(Side::First, &Act::Plug);
         world.pass(Duration::from_secs(60));

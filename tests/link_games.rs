@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 
 use boardbridge::{
     game::{Game, uci},
-    vocabulary::Snapshot,
+    vocabulary::{ClientName, Snapshot},
 };
 use shakmaty::Position;
 use simulators::run::Kind;
@@ -382,7 +382,7 @@ async fn the_boards_of_a_link_are_seen_as_its_own_and_that_of_another_is_no_engi
         .holders
         .clone();
     assert_eq!(
-        holders.join(" "),
+        ClientName::join(&holders, " "),
         format!("the link with tcp:{}", cable.address)
     );
     let mut gui = near.gui().await;

@@ -19,7 +19,7 @@ use boardbridge::{
         Player, Side,
         session::{NEXT_WAIT, Session},
     },
-    vocabulary::{BoardName, ClientId, Command, GameEnd, LinkState, Place, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
 
 struct Rig {
@@ -68,7 +68,7 @@ impl Rig {
         snapshot.link = LinkState::Up;
         snapshot.sure = true;
         snapshot.ending = ending;
-        snapshot.places.push(Place {
+        snapshot.places.push(ClientPlace {
             client: ClientId(side.index() as u64 + 1),
             number: self.numbers[side.index()],
             joined: true,

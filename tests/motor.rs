@@ -14,7 +14,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    driver::neo::motor::{Action, Carry, Parking, Place, Point, back, forward, path::OVERSHOOT},
+    driver::neo::motor::{Action, Carry, Parking, Point, Spot, back, forward, path::OVERSHOOT},
     game::Game,
 };
 use shakmaty::{Board, Chess, Color, Move, Piece, Position};
@@ -46,18 +46,18 @@ impl Pieces {
         }
     }
 
-    fn at(&self, place: Place) -> Option<Piece> {
+    fn at(&self, place: Spot) -> Option<Piece> {
         match place {
-            Place::Square(square) => self.board.piece_at(square),
-            Place::Slot(slot) => self.parking.piece_at(slot),
+            Spot::Square(square) => self.board.piece_at(square),
+            Spot::Slot(slot) => self.parking.piece_at(slot),
         }
     }
 
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<Spot> {
         let slots = self.parking.standing().iter();
-        let squares = self.board.occupied().into_iter().map(Place::Square);
+        let squares = self.board.occupied().into_iter().map(Spot::Square);
         squares
-            .chain(slots.map(|(slot, _)| Place::Slot(*slot)))
+            .chain(slots.map(|(slot, _)| Spot::Slot(*slot)))
             .collect()
     }
 
@@ -276,14 +276,14 @@ fn a_whole_game_taken_back_stands_as_it_began() {
 }
 
 /// The length of the shortest way on the lattice of half squares, by relaxing every edge until nothing changes.
-fn shortest(pieces: &Pieces, from: Place, to: Place) -> f64 {
+fn shortest(pieces: &Pieces, from: Spot, to: Spot) -> f64 {
     let (left, right) = pieces.parking.reach();
     let columns: Vec<i16> = (2 * i16::from(left)..=2 * i16::from(right)).collect();
     let others: Vec<Point> = pieces
         .places()
         .into_iter()
         .filter(|place| *place != from)
-        .map(Place::centre)
+        .map(Spot::centre)
         .collect();
     let points: Vec<Point> = columns
         .iter()
@@ -313,7 +313,7 @@ fn shortest(pieces: &Pieces, from: Place, to: Place) -> f64 {
             }
         }
     }
-    let index = |place: Place| {
+    let index = |place: Spot| {
         points
             .iter()
             .position(|p| *p == place.centre())
@@ -347,7 +347,7 @@ fn a_victim_is_carried_the_shortest_way_that_touches_nothing() {
             game.play_uci([uci]).expect("a game");
             for action in pieces.forward(game.last().expect("a move"), mover) {
                 if let Action::Carry(carry) = &action
-                    && let Place::Slot(_) = carry.to
+                    && let Spot::Slot(_) = carry.to
                 {
                     let mut points = carry.path.waypoints().to_vec();
                     points.pop();

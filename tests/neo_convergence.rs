@@ -1,4 +1,4 @@
-//! Whatever happens to a Neo and its game, it ends up in the game the program follows: the machine against a simulated
+//! Whatever happens to a Neo and its game, it ends up in the game the program follows: the core against a simulated
 //! Neo, both without I/O, on one virtual clock.
 
 #![cfg(target_os = "linux")]
@@ -16,13 +16,13 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     game::{Game, uci},
     guidance::{Action, in_words, name},
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Misplaced, Outcome, Outgoing, Request, Snapshot,
+        Misplaced, Outgoing, Reply, Request, Snapshot,
     },
 };
 use proptest::prelude::*;
@@ -51,6 +51,8 @@ const CROSSING: Duration = Duration::from_secs(2);
 const REPEATED: Duration = Duration::from_secs(3);
 /// Longer than any wait of the board and its driver.
 const LONG: Duration = Duration::from_secs(60);
+/// After this long on a link the pictures have told everything.
+const SEEN: Duration = Duration::from_secs(8);
 /// Longer than one path of the motor.
 const PATH: Duration = Duration::from_secs(8);
 
@@ -59,15 +61,19 @@ struct OnAir {
     outgoing: Outgoing,
     /// When it comes to the board, and what the board says to it, once it has come there.
     at: Instant,
-    answer: Option<(Option<Vec<u8>>, Outcome)>,
+    answer: Option<(Option<Vec<u8>>, Reply)>,
 }
 
 struct World {
-    machine: Machine,
+    core: Core,
     neo: Neo,
     began: Instant,
     now: Instant,
     linked: bool,
+    /// Since when.
+    linked_at: Instant,
+    /// What the hand was told to do since the program last saw everything: whether it takes a capture back.
+    unseen: Vec<bool>,
     reopens: Option<Instant>,
     air: VecDeque<OnAir>,
     /// So many writes are refused next.
@@ -81,7 +87,7 @@ struct World {
     reports: Vec<String>,
     events: Vec<String>,
     faults: Vec<String>,
-    /// Moves the hand was told to make and the machine has not told of.
+    /// Moves the hand was told to make and the core has not told of.
     intended: Vec<UciMove>,
     /// Moves by hand that no hand made.
     invented: Vec<String>,
@@ -96,7 +102,7 @@ impl Clocked for World {
     fn carry(&mut self) {
         loop {
             let mut moved = false;
-            while let Some(outgoing) = self.machine.poll_transmit(self.now) {
+            while let Some(outgoing) = self.core.poll_transmit(self.now) {
                 moved = true;
                 if self.linked {
                     self.air.push_back(OnAir {
@@ -113,7 +119,7 @@ impl Clocked for World {
                 if characteristic == profile::EVENTS && value != b"OK" {
                     self.touched = Some(self.now);
                 }
-                self.machine
+                self.core
                     .received(self.now, Channel::Gatt(characteristic), &value);
             }
             while let Some(report) = self.neo.poll_report() {
@@ -129,10 +135,10 @@ impl Clocked for World {
                 self.log(|| format!("  . {report}"));
                 self.reports.push(report.to_string());
             }
-            while let Some(event) = self.machine.poll_event() {
+            while let Some(event) = self.core.poll_event() {
                 self.happened(&event);
             }
-            if self.machine.poll_hang_up().is_some() && self.linked {
+            if self.core.poll_hang_up().is_some() && self.linked {
                 moved = true;
                 self.unlink();
                 self.reopens = Some(self.now + REOPEN);
@@ -145,7 +151,7 @@ impl Clocked for World {
 
     fn deadline(&self) -> Option<Instant> {
         let next = [
-            self.machine.deadline(),
+            self.core.deadline(),
             self.neo.deadline(),
             self.air.front().map(|first| first.at),
             self.reopens,
@@ -159,7 +165,7 @@ impl Clocked for World {
         }
         self.neo.timeout(now);
         self.carry();
-        self.machine.timeout(now);
+        self.core.timeout(now);
     }
 
     fn story(&self) -> String {
@@ -169,18 +175,20 @@ impl Clocked for World {
 
 impl World {
     fn with(driver: DriverSettings, board: Settings) -> Self {
-        let machine = Machine::new(
+        let core = Core::new(
             BoardName::default(),
             Box::new(Driver::new(driver)),
             Duration::from_secs(3),
         );
         let began = Instant::now();
         Self {
-            machine,
+            core,
             neo: Neo::new(board),
             began,
             now: began,
             linked: false,
+            linked_at: began,
+            unseen: Vec::new(),
             reopens: None,
             air: VecDeque::new(),
             refuses: 0,
@@ -223,7 +231,7 @@ impl World {
     }
 
     fn command(&mut self, command: Command) {
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.carry();
     }
 
@@ -247,8 +255,9 @@ impl World {
         self.reopens = None;
         if !self.linked {
             self.linked = true;
+            self.linked_at = self.now;
             self.neo.connected(self.now);
-            self.machine.link_up(self.now);
+            self.core.link_up(self.now);
             self.carry();
         }
     }
@@ -259,7 +268,7 @@ impl World {
             self.linked = false;
             self.air.clear();
             self.neo.disconnected(self.now);
-            self.machine.link_down(self.now, "out of reach".to_owned());
+            self.core.link_down(self.now, "out of reach".to_owned());
             self.carry();
         }
     }
@@ -270,11 +279,22 @@ impl World {
         {
             match self.intended.iter().position(|m| m == uci) {
                 Some(at) => drop(self.intended.remove(at)),
+                // Two steps of one piece, made unseen, read as one.
+                None if self.unseen_steps(*uci) => {}
                 None => self.invented.push(event.to_string()),
             }
         }
         self.log(|| format!("  = {event}"));
         self.events.push(event.to_string());
+    }
+
+    fn unseen_steps(&self, made: UciMove) -> bool {
+        let ends = |m: &UciMove| Some((m.from()?, m.to()?));
+        let Some((from, to)) = ends(&made) else {
+            return false;
+        };
+        let all = || self.intended.iter().filter_map(ends);
+        all().any(|(first, by)| first == from && all().any(|last| last == (by, to)))
     }
 
     /// Takes the request on the air further.
@@ -292,9 +312,9 @@ impl World {
             let channel = first.outgoing.channel;
             self.air.pop_front();
             if let Some(value) = value {
-                self.machine.received(self.now, channel, &value);
+                self.core.received(self.now, channel, &value);
             }
-            self.machine.answered(self.now, channel, outcome);
+            self.core.answered(self.now, channel, outcome);
             return true;
         }
         first.at = self.now + AIR;
@@ -305,14 +325,14 @@ impl World {
         };
         self.asked
             .push(format!("{} {text}", first.outgoing.channel));
-        let refused = Outcome::Refused("the test refuses".to_owned());
+        let refused = Reply::Refused("the test refuses".to_owned());
         first.answer = Some(match &first.outgoing.request {
             Request::Subscribe => {
                 self.neo.subscribed(self.now, characteristic, true);
-                (None, Outcome::Done)
+                (None, Reply::Done)
             }
             Request::Read => match self.neo.read(self.now, characteristic) {
-                Ok(value) => (Some(value), Outcome::Done),
+                Ok(value) => (Some(value), Reply::Done),
                 Err(_) => (None, refused),
             },
             Request::Write(_) if self.refuses > 0 => {
@@ -320,7 +340,7 @@ impl World {
                 (None, refused)
             }
             Request::Write(bytes) => match self.neo.write(self.now, characteristic, bytes) {
-                Ok(()) => (None, Outcome::Done),
+                Ok(()) => (None, Reply::Done),
                 Err(_) => (None, refused),
             },
         });
@@ -337,7 +357,7 @@ impl World {
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.core.snapshot()
     }
 
     fn pieces(&self) -> &Board {
@@ -368,7 +388,7 @@ impl World {
         assert!(self.invented.is_empty(), "{}", self.story());
     }
 
-    /// Machine and pieces are at the end of this game, for certain, and nothing went wrong on the way.
+    /// Core and pieces are at the end of this game, for certain, and nothing went wrong on the way.
     fn stands(&self, moves: &str) {
         let game = game(moves);
         let snapshot = self.snapshot();
@@ -401,7 +421,7 @@ impl World {
         self.carry();
     }
 
-    /// The hand plays, and the machine tells of it.
+    /// The hand plays, and the core tells of it.
     fn plays(&mut self, m: &str) {
         let plies = self.snapshot().game.len() + 1;
         self.hand(HandAction::Move(m.parse().unwrap()));
@@ -428,7 +448,12 @@ impl World {
         // The person knows that a position is being set up, and puts right also what the board cannot see.
         let setting_up = last(" 14#1*") > last(" R:ISG") && snapshot.link == LinkState::Up;
         match &snapshot.advice {
-            Advice::Misplaced(misplaced) if setting_up => {
+            Advice::Misplaced(misplaced)
+                if !setting_up && (snapshot.sure || misplaced.lacking.len() <= 4) =>
+            {
+                self.mend(misplaced);
+            }
+            Advice::Misplaced(misplaced) => {
                 let meant = self.meant(misplaced);
                 self.hand(Hand::Touches(gesture::restored(
                     self.pieces(),
@@ -436,12 +461,12 @@ impl World {
                     &mut fastrand::Rng::with_seed(1),
                 )));
             }
-            Advice::Misplaced(misplaced) if snapshot.sure || misplaced.lacking.len() <= 4 => {
-                self.mend(misplaced);
-            }
             Advice::NewGame => self.hand(Hand::SetUp(Box::new(simulators::game::Game::standard()))),
-            Advice::SetUp(_) | Advice::SetUpByHand(_) | Advice::Misplaced(_) => {
-                let game = simulated(&self.target);
+            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => {
+                // What is asked for, and not what the program has come to since.
+                let games = (0..=self.target.len()).map(|plies| self.target.truncated(plies));
+                let asked = games.into_iter().find(|game| game.fen() == *fen);
+                let game = simulated(&asked.unwrap_or_else(|| self.target.clone()));
                 self.hand(Hand::SetUp(Box::new(game)));
             }
             Advice::PutBack { made, .. } => {
@@ -478,6 +503,7 @@ impl World {
     fn mend(&mut self, misplaced: &Misplaced) {
         let game = self.meant(misplaced);
         let mut there = self.pieces().clone();
+        let mut held = Vec::new();
         let mut orders = Vec::new();
         for square in misplaced.surplus {
             if let Some(piece) = there.remove_piece_at(square) {
@@ -487,30 +513,39 @@ impl World {
                     .into_iter()
                     .find(|s| game.piece_at(*s) == Some(piece) && there.piece_at(*s).is_none());
                 let asked = |s: Square| misplaced.lacking.iter().any(|(other, _)| *other == s);
-                if let Some(home) = home.filter(|s| !asked(*s)) {
+                let of_a_kind = |other: &&Piece| **other == piece;
+                let lacking = misplaced.lacking.iter().map(|(_, other)| other);
+                let wanted =
+                    lacking.filter(of_a_kind).count() > held.iter().filter(of_a_kind).count();
+                if let Some(home) = home.filter(|s| !asked(*s) && !wanted) {
                     there.set_piece_at(home, piece);
                     orders.push(Hand::Put(home, piece));
+                } else {
+                    held.push(piece);
                 }
             }
         }
-        for &(square, piece) in &misplaced.lacking {
+        let mut lacking = VecDeque::from(misplaced.lacking.clone());
+        while let Some((square, piece)) = lacking.pop_front() {
             if there.piece_at(square).is_some() {
                 orders.push(Hand::Adjust(square));
                 continue;
             }
-            let stray = Square::ALL
+            // Nobody has a second king: a piece that stands wrong is taken, and what belongs there is put there.
+            if let Some(at) = held.iter().position(|other| *other == piece) {
+                held.remove(at);
+            } else if let Some(stray) = Square::ALL
                 .into_iter()
-                .find(|s| there.piece_at(*s) == Some(piece) && game.piece_at(*s) != Some(piece));
-            if let Some(stray) = stray {
+                .find(|s| there.piece_at(*s) == Some(piece) && game.piece_at(*s) != Some(piece))
+            {
                 there.discard_piece_at(stray);
                 orders.push(Hand::Lift(stray));
+                if let Some(gone) = game.piece_at(stray) {
+                    lacking.push_front((stray, gone));
+                }
             }
             there.set_piece_at(square, piece);
             orders.push(Hand::Put(square, piece));
-            if let Some((stray, gone)) = stray.and_then(|s| Some((s, game.piece_at(s)?))) {
-                there.set_piece_at(stray, gone);
-                orders.push(Hand::Put(stray, gone));
-            }
         }
         for order in orders {
             self.hand(order);
@@ -852,7 +887,7 @@ fn corrupt_notifications_are_ignored() {
         (profile::BATTERY, b"\xff"),
     ] {
         world
-            .machine
+            .core
             .received(world.now, Channel::Gatt(characteristic), value);
         world.pass(Duration::from_secs(3));
     }
@@ -1103,6 +1138,26 @@ impl World {
         }
     }
 
+    fn is_seen(&self) -> bool {
+        self.linked && self.linked_at + SEEN <= self.now
+    }
+
+    /// A capture taken back unseen, together with something else: the piece that took is back where it stood, and its
+    /// square holds a piece as before. So reads a piece put there from beside the board.
+    fn mind_unseen(&mut self, takes_capture_back: bool) {
+        if self.is_seen() && !self.neo.is_at_work() {
+            self.unseen.clear();
+        }
+        let first = self.unseen.is_empty();
+        let either = self.unseen.contains(&true) || (takes_capture_back && !first);
+        if either && !self.is_seen() {
+            self.link();
+            self.pass(SEEN);
+            self.unseen.clear();
+        }
+        self.unseen.push(takes_capture_back);
+    }
+
     fn does(&mut self, act: &Act) {
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
@@ -1155,11 +1210,13 @@ impl World {
                 // No square tells what a pawn became: the program's choice counts, and that is a queen.
                 let queen = |m: &Move| m.promotion().is_none_or(|role| role == Role::Queen);
                 if let Some(m) = legal(&ours(self.neo.game()), n).filter(queen) {
+                    self.mind_unseen(false);
                     self.hand(Hand::Move(uci(m), style(number)));
                 }
             }
             Act::HandTakesBack(number) => {
                 self.knows();
+                self.mind_unseen(self.neo.game().last().is_some_and(|m| m.is_capture()));
                 // While a take-back of the program is interrupted, this may look like a move back.
                 if let Some(UciMove::Normal { from, to, .. }) = self.neo.game().last().map(uci) {
                     self.intended.push(UciMove::Normal {
@@ -1171,14 +1228,19 @@ impl World {
                 self.hand(Hand::TakeBack(style(number)));
             }
             Act::Obeys => self.obey(),
-            Act::Unlink => self.unlink(),
+            Act::Unlink => {
+                if !self.neo.is_at_work() {
+                    self.unseen.clear();
+                }
+                self.unlink();
+            }
             Act::Link => self.link(),
             Act::Refuse(count) => self.refuses = count,
             Act::Stick(square) => {
                 let square = Square::new(square);
                 // A square that goes stuck unseen cannot be told from a capture made unseen.
-                self.pass(Duration::from_secs(8));
-                if self.pieces().piece_at(square).is_some() && self.linked {
+                self.pass(SEEN);
+                if self.pieces().piece_at(square).is_some() && self.is_seen() {
                     self.neo.stick(square);
                     self.pass(Duration::from_secs(8));
                 }
@@ -1237,11 +1299,7 @@ proptest! {
 
     #[test]
     fn a_neo_ends_up_in_the_programs_game(acts in proptest::collection::vec(act(), 1..30)) {
-        let mut world = World::begun();
-        for act in &acts {
-            world.does(act);
-        }
-        world.settles(&acts);
+        ends_up(&acts);
     }
 }
 
@@ -1974,4 +2032,274 @@ fn a_set_up_is_not_done_because_a_square_goes_dark() {
     world.obey();
     world.pass(LONG);
     world.stands("");
+}
+
+/// Absences: the link is lost, and the hand goes on.
+impl World {
+    fn away(&mut self, moves: &[&str]) {
+        self.unlink();
+        for m in moves {
+            self.hand(HandAction::Move(m.parse().unwrap()));
+        }
+        self.pass(Duration::from_secs(5));
+        self.link();
+    }
+}
+
+#[test]
+fn what_was_not_understood_is_forgotten_once_all_pieces_stand() {
+    let mut world = World::begun();
+    world.away(&["a2a3"]);
+    world.pass(Duration::from_secs(1));
+    for (from, to) in [(Square::A7, Square::A6), (Square::A6, Square::A7)] {
+        world.hand(Hand::Lift(from));
+        world.pass(Duration::from_secs(1));
+        world.hand(Hand::Put(to, Color::Black.pawn()));
+        world.pass(Duration::from_secs(1));
+    }
+    world.comes(|w| !w.told().is_empty(), "the list");
+    world.carries(Square::A3, Square::A2);
+    world.pass(LONG);
+    world.stands("");
+    world.plays("a2a3");
+}
+
+/// Histories that went wrong once.
+fn ends_up(acts: &[Act]) {
+    let mut world = World::begun();
+    for act in acts {
+        world.does(act);
+    }
+    world.settles(acts);
+}
+
+#[test]
+fn pieces_that_were_confused_are_known_again_once_all_stand() {
+    // The first picture comes while the knight is in the hand: the pawn on a3 is taken for it.
+    ends_up(&[
+        Act::Wait(5323),
+        Act::Stick(16),
+        Act::Unlink,
+        Act::HandMoves(0, 5688010639153968209),
+        Act::GuiTakesBack(1),
+        Act::HandMoves(7440527010470774743, 0),
+        Act::HandMoves(0, 1166583313133446),
+        Act::Link,
+        Act::HandMoves(12204971159977989674, 0),
+        Act::HandTakesBack(0),
+    ]);
+}
+
+#[test]
+fn a_piece_of_a_capture_half_taken_back_is_not_looked_for_beside_the_board() {
+    // The hand takes back two moves of the program at once, the later one a capture.
+    ends_up(&[
+        Act::GuiMoves(17332188162280151086),
+        Act::GuiMoves(5043228508439256390),
+        Act::HandMoves(5149608103485545876, 0),
+        Act::GuiMoves(8379663946568801223),
+        Act::GuiMoves(6517840766764516208),
+        Act::HandTakesBack(0),
+        Act::GuiMoves(8216131034895336599),
+        Act::HandMoves(8072076095003006839, 0),
+        Act::GuiMoves(10889761195405705070),
+        Act::HandTakesBack(0),
+        Act::HandTakesBack(0),
+        Act::GuiTakesBack(1),
+    ]);
+}
+
+#[test]
+fn a_capture_whose_take_back_is_seen_in_part_is_taken_back() {
+    // The lift is not heard; both landings are, after a picture that lacks nothing new.
+    ends_up(&[
+        Act::GuiMoves(3781256128939891735),
+        Act::HandMoves(15621318300333339208, 0),
+        Act::GuiMoves(11719093734971319258),
+        Act::GuiMoves(2457160780298556464),
+        Act::Wait(17842),
+        Act::Unlink,
+        Act::HandTakesBack(0),
+    ]);
+}
+
+#[test]
+fn a_stray_piece_that_is_lifted_again_still_lacks_its_square() {
+    ends_up(&[
+        Act::GuiMoves(5960467549571778000),
+        Act::GuiMoves(15522124001589933267),
+        Act::GuiMoves(12012987557310841968),
+        Act::HandTakesBack(0),
+        Act::GuiMoves(10376304706033939147),
+        Act::HandMoves(4216605890342327394, 0),
+        Act::Unlink,
+        Act::HandMoves(123109760518677346, 0),
+        Act::HandMoves(7043279473986347250, 1760014887588370970),
+    ]);
+}
+
+#[test]
+fn pieces_that_were_all_brought_stand_whatever_the_hand_did_besides() {
+    // The motor meets a hand that takes back the same move, and carries the wrong piece.
+    ends_up(&[
+        Act::HandMoves(5467928688884554050, 0),
+        Act::GuiMoves(11016964616588869735),
+        Act::HandMoves(5146760619145767449, 0),
+        Act::HandMoves(18393868817133795796, 0),
+        Act::HandMoves(10681041134816988017, 0),
+        Act::HandMoves(159892204176556381, 0),
+        Act::Refuse(1),
+        Act::GuiMoves(98764740267073924),
+        Act::HandTakesBack(5446615163350156721),
+    ]);
+}
+
+#[test]
+fn a_piece_missed_when_the_link_came_back_is_missed_when_it_is_lost_again() {
+    ends_up(&[
+        Act::GuiMoves(4520560021949785519),
+        Act::GuiMoves(629573065409239932),
+        Act::HandMoves(0, 0),
+        Act::GuiTakesBack(1),
+        Act::HandMoves(13574463326491922838, 0),
+        Act::GuiMoves(2900953198222509133),
+        Act::Wait(30),
+        Act::Unlink,
+        Act::HandMoves(5771154104794913797, 0),
+        Act::HandMoves(1614810796576121520, 0),
+        Act::Link,
+        Act::Stick(0),
+        Act::Unlink,
+    ]);
+}
+
+#[test]
+fn a_capture_taken_back_while_the_link_was_down_is_seen() {
+    for dark in [None, Some(Square::A1)] {
+        let before = "h2h4 e7e5 g2g4";
+        let mut world = World::at(&format!("{before} d8h4"));
+        if let Some(square) = dark {
+            world.neo.stick(square);
+            world.pass(SEEN);
+        }
+        world.unlink();
+        world.hand(HandAction::TakeBack);
+        world.pass(Duration::from_secs(5));
+        world.link();
+        world.comes(|w| w.snapshot().game.len() == 3, "the take-back");
+        world.stands(before);
+    }
+}
+
+#[test]
+fn a_square_that_was_dark_before_the_link_was_lost_tells_of_no_capture() {
+    let before = "e2e3 b7b5";
+    let mut world = World::at(before);
+    world.neo.stick(Square::F1);
+    world.pass(SEEN);
+    world.away(&[]);
+    for _ in 0..2 {
+        world.pass(LONG);
+        world.obey();
+    }
+    world.stands(before);
+}
+
+#[test]
+fn a_piece_that_moved_on_before_any_picture_is_asked_for_until_it_stands() {
+    let mut world = World::begun();
+    world.hand(HandAction::Move("g1f3".parse().unwrap()));
+    world.comes(|w| w.snapshot().game.len() == 1, "the move");
+    world.away(&["a7a6", "f3g5"]);
+    world.comes(|w| !w.told().is_empty(), "the list");
+    world.lifts(Square::A6);
+    world.lifts(Square::G5);
+    world.puts(Square::A7, Color::Black.pawn());
+    assert_eq!(world.told_words(), "put the white knight on f3");
+    world.puts(Square::F3, Color::White.knight());
+    world.pass(LONG);
+    world.stands("g1f3");
+}
+
+#[test]
+fn a_piece_that_took_another_before_any_picture_is_asked_for() {
+    let mut world = World::at("c2c4 c7c6 g1h3");
+    world.hand(HandAction::Move("d8a5".parse().unwrap()));
+    world.comes(|w| w.snapshot().game.len() == 4, "the move");
+    world.away(&["b2b3", "a5a2"]);
+    world.comes(|w| !w.told().is_empty(), "the list");
+    let words = world.told_words();
+    assert!(words.contains("a5"), "{words}");
+}
+
+#[test]
+fn the_motor_does_not_look_for_a_piece_that_the_hand_took_from_beside_the_board() {
+    let before = "e2e4 d7d5 a2a3";
+    let mut world = World::at(before);
+    world.follows("e2e4 d7d5 a2a3 d5e4");
+    world.pass(LONG);
+    world.hand(HandAction::TakeBack);
+    world.comes(|w| w.snapshot().game.len() == 3, "the take-back");
+    world.follows(before);
+    world.pass(LONG);
+    world.plays("d5e4");
+    world.take_answer();
+    world.follows(before);
+    world.pass(LONG);
+    world.obey();
+    world.pass(LONG);
+    world.stands(before);
+}
+
+/// The program takes back the hand's capture, and the captured pawn is asked for.
+fn asked_for_a_pawn() -> World {
+    let mut world = World::at("e2e4 d7d5");
+    world.plays("e4d5");
+    world.take_answer();
+    world.follows("e2e4 d7d5");
+    let asked = |w: &World| w.told_words() == "put the black pawn on d5";
+    world.comes(asked, "the question");
+    world
+}
+
+#[test]
+fn a_piece_that_was_brought_as_the_link_was_lost_is_not_asked_for() {
+    let mut world = asked_for_a_pawn();
+    world.puts(Square::D5, Color::Black.pawn());
+    world.away(&[]);
+    world.pass(LONG);
+    world.stands("e2e4 d7d5");
+}
+
+#[test]
+fn a_piece_that_was_brought_unasked_is_not_asked_for() {
+    let before = "e2e4 d7d5";
+    let mut world = World::at(before);
+    world.plays("e4d5");
+    world.take_answer();
+    world.follows(before);
+    world.comes(|w| w.pieces().piece_at(Square::D5).is_none(), "the path");
+    world.pass(Duration::from_millis(300));
+    world.puts(Square::D5, Color::Black.pawn());
+    world.pass(LONG);
+    world.stands(before);
+    assert!(
+        !world.events.iter().any(|told| told.contains("on d5")),
+        "{}",
+        world.story()
+    );
+}
+
+#[test]
+fn what_was_asked_for_is_not_to_be_taken_off_again() {
+    let mut world = asked_for_a_pawn();
+    world.puts(Square::D5, Color::Black.pawn());
+    world.carries(Square::A2, Square::A4);
+    world.carries(Square::G7, Square::G5);
+    world.comes(|w| w.told().len() == 2, "the list");
+    for (from, to) in [(Square::A4, Square::A2), (Square::G5, Square::G7)] {
+        world.carries(from, to);
+    }
+    world.pass(LONG);
+    world.stands("e2e4 d7d5");
 }

@@ -1,5 +1,5 @@
 //! What the player of a board that does not see its squares is told while positions are set up, games end and programs come
-//! and go: a machine, the words of a board, and a clock by hand.
+//! and go: a core, the words of a board, and a clock by hand.
 
 #![allow(
     missing_docs,
@@ -12,7 +12,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     config::BoardConfig,
     driver::{citrine, ucb},
     game::Game,
@@ -35,7 +35,7 @@ const ENDGAME: &str = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
 const FOOLS_MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
 
 struct Rig {
-    machine: Machine,
+    core: Core,
     now: Instant,
     program: Program,
     events: Vec<Event>,
@@ -59,11 +59,11 @@ impl Clocked for Rig {
     fn carry(&mut self) {
         loop {
             let mut moved = false;
-            while let Some(event) = self.machine.poll_event() {
+            while let Some(event) = self.core.poll_event() {
                 self.events.push(event);
                 moved = true;
             }
-            while self.machine.poll_transmit(self.now).is_some() {
+            while self.core.poll_transmit(self.now).is_some() {
                 moved = true;
             }
             if !moved {
@@ -73,11 +73,11 @@ impl Clocked for Rig {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.machine.deadline()
+        self.core.deadline()
     }
 
     fn timeout(&mut self, now: Instant) {
-        self.machine.timeout(now);
+        self.core.timeout(now);
     }
 }
 
@@ -87,12 +87,12 @@ impl Rig {
         let board: BoardConfig = Figment::from(keys).extract().unwrap();
         let wait = board.correction_wait;
         let mut rig = Self {
-            machine: Machine::new(BoardName::default(), board.driver(), wait),
+            core: Core::new(BoardName::default(), board.driver(), wait),
             now: Instant::now(),
             program: Program::default(),
             events: Vec::new(),
         };
-        rig.machine.link_up(rig.now);
+        rig.core.link_up(rig.now);
         rig.carry();
         rig
     }
@@ -129,18 +129,18 @@ impl Rig {
 
     fn waits(&mut self, seconds: u64) {
         self.pass(Duration::from_secs(seconds));
-        self.machine.timeout(self.now);
+        self.core.timeout(self.now);
         self.carry();
     }
 
     fn hears(&mut self, text: &str) {
-        self.machine
+        self.core
             .received(self.now, Channel::Serial, text.as_bytes());
         self.carry();
     }
 
     fn says(&mut self, command: Command) {
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.carry();
     }
 
@@ -166,7 +166,7 @@ impl Rig {
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.core.snapshot()
     }
 
     fn to_do(&self) -> String {
@@ -326,13 +326,13 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
     rig.waits(1);
     rig.hears("Me2e4\r\n");
     rig.takes("e2e4");
-    rig.machine.link_down(rig.now, "gone".to_owned());
+    rig.core.link_down(rig.now, "gone".to_owned());
     rig.follows(game("e2e4 e7e5"));
     rig.says(Command::Ended {
         client: CLIENT,
         end: GameEnd::WhiteResigned,
     });
-    rig.machine.link_up(rig.now);
+    rig.core.link_up(rig.now);
     rig.waits(200);
     assert_eq!(rig.snapshot().game.len(), 2);
     assert_eq!(rig.snapshot().ending, Some(GameEnd::WhiteResigned));
@@ -394,9 +394,9 @@ fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
         rig.hears(&format!("MB {m}\n"));
     }
     assert_eq!(rig.snapshot().ending, Some(GameEnd::Draw));
-    rig.machine.link_down(rig.now, "gone".to_owned());
+    rig.core.link_down(rig.now, "gone".to_owned());
     rig.waits(3);
-    rig.machine.link_up(rig.now);
+    rig.core.link_up(rig.now);
     rig.waits(1);
     rig.hears("H101     1.2\n");
     rig.waits(5);
@@ -521,8 +521,8 @@ fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
     rig.hears("Me7e5\r\n");
     assert_eq!(rig.snapshot().link, LinkState::Up);
     // What it said on another link says nothing of this one.
-    rig.machine.link_down(rig.now, "the cable".to_owned());
-    rig.machine.link_up(rig.now);
+    rig.core.link_down(rig.now, "the cable".to_owned());
+    rig.core.link_up(rig.now);
     rig.carry();
     assert_ne!(rig.snapshot().link, LinkState::Up);
 }

@@ -11,8 +11,6 @@
 
 #[path = "support/hand.rs"]
 mod hand;
-#[path = "support/landings.rs"]
-mod landings;
 #[allow(dead_code, reason = "the harness uses more of it")]
 #[path = "../examples/recognise/plug.rs"]
 mod plug;
@@ -31,10 +29,10 @@ use boardbridge::{
     sense::Sensed,
 };
 use proptest::prelude::*;
-use rig::noise::Model;
+use rig::{landings::Landings, noise::Model};
 use shakmaty::{Bitboard, Position, Square};
 
-use crate::{hand::Hand, landings::Landings, tally::Tally, world::World};
+use crate::{hand::Hand, tally::Tally, world::World};
 
 fn games() -> Vec<Game> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/games/lichess.uci");

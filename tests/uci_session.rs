@@ -18,11 +18,11 @@ use boardbridge::{
     guidance::{Action, Picture, guide},
     uci::{
         session::{self, Session},
-        telling::PROGRESS,
+        throttle::PROGRESS,
     },
     vocabulary::{
-        Advice, BoardName, BoardResult, ClientId, Command, GameEnd, Judge, LinkState, Misplaced,
-        Place, Reported, Snapshot,
+        Advice, BoardName, BoardResult, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState,
+        Misplaced, Reported, Snapshot,
     },
 };
 use shakmaty::{Board, Color, Square};
@@ -94,7 +94,7 @@ impl Desk {
             sure: true,
             awaiting: true,
             holders: vec![if joined { LABEL } else { "the app" }.into()],
-            places: vec![Place {
+            places: vec![ClientPlace {
                 client: CLIENT,
                 number: self.number,
                 joined,

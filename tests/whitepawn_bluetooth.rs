@@ -19,8 +19,8 @@ use std::{
 };
 
 use boardbridge::{
-    config::whitepawn::NORDIC_UART,
     game::{Game, uci},
+    swpp::NORDIC_UART,
 };
 use shakmaty::{Color, Position, uci::UciMove};
 use simulators::{

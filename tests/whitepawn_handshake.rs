@@ -22,7 +22,7 @@ use std::{
 };
 
 use boardbridge::{
-    transport::line::CABLE,
+    transport::duplex::CABLE,
     vocabulary::{LinkState, Snapshot},
 };
 use simulators::pty::Pty;

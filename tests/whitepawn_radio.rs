@@ -24,8 +24,11 @@ use std::{
 };
 
 use boardbridge::{
-    config::whitepawn::{BleServed, NORDIC_UART, RfcommServed},
-    whitepawn::{Connection, Trouble, ble, rfcomm},
+    swpp::NORDIC_UART,
+    whitepawn::{
+        Availability, Connection, ble, rfcomm,
+        settings::{BleServed, RfcommServed},
+    },
 };
 use simulators::bluez::{
     ADAPTER, Bluez, address::Address, bus_address, control::Control, phone::Phone,
@@ -113,7 +116,7 @@ impl House {
         let serving = ble::serve(
             config,
             self.connections.clone(),
-            Trouble::default(),
+            Availability::default(),
             self.stop.clone(),
         );
         tokio::spawn(serving)
@@ -123,7 +126,7 @@ impl House {
         let serving = rfcomm::serve(
             config,
             self.connections.clone(),
-            Trouble::default(),
+            Availability::default(),
             self.stop.clone(),
         );
         tokio::spawn(serving)
@@ -602,12 +605,12 @@ mod promised {
         let phone = house.phone(PHONE, USUAL_MTU);
         for (fault, words) in faults {
             fault(&control, true);
-            let (stop, trouble) = (CancellationToken::new(), Trouble::default());
-            let mut shown = trouble.subscribe();
+            let (stop, availability) = (CancellationToken::new(), Availability::default());
+            let mut shown = availability.subscribe();
             let serving = ble::serve(
                 BleServed::default(),
                 house.connections.clone(),
-                trouble.clone(),
+                availability.clone(),
                 stop.clone(),
             );
             let serving = tokio::spawn(serving);

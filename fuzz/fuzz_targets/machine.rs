@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
-use boardbridge::{board::machine::Machine, driver::{Driver, citrine, swpp, ucb}, game::{Game, uci}, vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion}};
+use boardbridge::{board::core::Core, driver::{Driver, citrine, swpp, ucb}, game::{Game, uci}, vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion}};
 use shakmaty::Position;
 
 /// One thing that happens.
@@ -52,13 +52,13 @@ const LINES: [&str; 16] = [
     "H101     1.2",
 ];
 
-fn machine(kind: u8) -> Machine {
+fn machine(kind: u8) -> Core {
     let driver: Box<dyn Driver> = match kind % 3 {
         0 => Box::new(citrine::Citrine::new(citrine::Settings::default())),
         1 => Box::new(ucb::Ucb::new(ucb::Settings::default())),
-        _ => Box::new(swpp::Swpp::new(swpp::Way::Stream, swpp::MOVE_WAIT)),
+        _ => Box::new(swpp::Swpp::new(swpp::Framing::Stream, swpp::MOVE_WAIT)),
     };
-    Machine::new(BoardName::default(), driver, Duration::from_secs(3))
+    Core::new(BoardName::default(), driver, Duration::from_secs(3))
 }
 
 /// What one client follows.
@@ -70,7 +70,7 @@ struct Program {
 
 struct World {
     kind: u8,
-    machine: Machine,
+    core: Core,
     now: Instant,
     programs: [Program; 2],
 }
@@ -80,17 +80,17 @@ impl World {
         let now = self.now;
         let client = |second: bool| ClientId(u64::from(second));
         let command = match act {
-            Act::Says(bytes) => return self.machine.received(now, Channel::Serial, &bytes),
+            Act::Says(bytes) => return self.core.received(now, Channel::Serial, &bytes),
             Act::SaysLine(line, n) => return self.says(line, n),
             Act::Wait(n) => {
                 self.now += Duration::from_millis(u64::from(n) * 20);
-                return self.machine.timeout(self.now);
+                return self.core.timeout(self.now);
             }
-            Act::LinkDown => return self.machine.link_down(now, "lost".to_owned()),
-            Act::LinkUp => return self.machine.link_up(now),
+            Act::LinkDown => return self.core.link_down(now, "lost".to_owned()),
+            Act::LinkUp => return self.core.link_up(now),
             Act::Restart => {
-                self.machine = machine(self.kind);
-                return self.machine.link_up(now);
+                self.core = machine(self.kind);
+                return self.core.link_up(now);
             }
             Act::States(second, moves) => {
                 let mut game = Game::standard();
@@ -109,7 +109,7 @@ impl World {
             }
             Act::Answered(second) => {
                 let Program { number, game } = &mut self.programs[usize::from(second)];
-                let snapshot = self.machine.snapshot();
+                let snapshot = self.core.snapshot();
                 let place = snapshot.place(client(second), *number);
                 let Some(&m) = place.and_then(|place| place.answer.first()) else {
                     return;
@@ -141,12 +141,12 @@ impl World {
                 client: client(second),
             },
         };
-        self.machine.command(now, command);
+        self.core.command(now, command);
     }
 
     /// A line of a board's, or a move of the game it holds.
     fn says(&mut self, line: u8, n: u8) {
-        let snapshot = self.machine.snapshot();
+        let snapshot = self.core.snapshot();
         let legal = snapshot.game.position().legal_moves();
         let made = (!legal.is_empty()).then(|| uci(legal[usize::from(n) % legal.len()]));
         let text = match (LINES.get(usize::from(line)), made, self.kind % 3) {
@@ -166,7 +166,7 @@ impl World {
             (None, None, _) => return,
         };
         let line = format!("{text}\r\n");
-        self.machine
+        self.core
             .received(self.now, Channel::Serial, line.as_bytes());
     }
 
@@ -181,19 +181,19 @@ impl World {
             game: Box::new(game),
             occasion: Occasion::default(),
         };
-        self.machine.command(self.now, target);
+        self.core.command(self.now, target);
     }
 
     fn is_sound(&mut self) {
-        while self.machine.poll_transmit(self.now).is_some() {}
-        while self.machine.poll_event().is_some() {}
-        let snapshot = self.machine.snapshot();
+        while self.core.poll_transmit(self.now).is_some() {}
+        while self.core.poll_event().is_some() {}
+        let snapshot = self.core.snapshot();
         if let (Some(target), Advice::SetUp(fen)) = (&snapshot.target, &snapshot.advice) {
             let ours = (0..=target.len())
                 .any(|plies| *target.position_at(plies).board() == fen.as_setup().board);
             assert!(ours, "{fen} is asked for, and the game is {target}");
         }
-        let _ = self.machine.poll_snapshot();
+        let _ = self.core.poll_snapshot();
     }
 }
 
@@ -201,11 +201,11 @@ libfuzzer_sys::fuzz_target!(|input: (u8, Vec<Act>)| {
     let (kind, acts) = input;
     let mut world = World {
         kind,
-        machine: machine(kind),
+        core: machine(kind),
         now: Instant::now(),
         programs: Default::default(),
     };
-    world.machine.link_up(world.now);
+    world.core.link_up(world.now);
     for act in acts {
         world.does(act);
         world.is_sound();

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::machine::Machine, driver::neo::{Neo, Settings, codec}, game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Outcome}};
+use boardbridge::{board::core::Core, driver::neo::{Neo, Settings, codec}, game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Outcome}};
 
 const HEARD: [uuid::Uuid; 6] = [
     codec::ANSWERS,
@@ -17,26 +17,26 @@ const HEARD: [uuid::Uuid; 6] = [
 libfuzzer_sys::fuzz_target!(|input: Vec<(u8, u8, Vec<u8>)>| {
     let mut now = Instant::now();
     let driver = Box::new(Neo::new(Settings::default()));
-    let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
-    machine.link_up(now);
-    machine.command(now, Command::Target {
+    let mut core = Core::new(BoardName::default(), driver, Duration::from_secs(3));
+    core.link_up(now);
+    core.command(now, Command::Target {
         client: ClientId(1),
         label: "fuzz".into(),
         number: 1,
         game: Box::new(Game::standard()),
         occasion: boardbridge::vocabulary::Occasion::default(),
     });
-    machine.command(now, Command::Await { client: ClientId(1), on: true });
+    core.command(now, Command::Await { client: ClientId(1), on: true });
     for (wait, what, bytes) in input {
         now += Duration::from_millis(u64::from(wait) * 20);
-        machine.timeout(now);
+        core.timeout(now);
         let channel = Channel::Gatt(HEARD[usize::from(what) % HEARD.len()]);
-        machine.received(now, channel, &bytes);
-        while let Some(outgoing) = machine.poll_transmit(now) {
+        core.received(now, channel, &bytes);
+        while let Some(outgoing) = core.poll_transmit(now) {
             let outcome = if what < 250 { Outcome::Done } else { Outcome::Refused("fuzz".into()) };
-            machine.answered(now, outgoing.channel, outcome);
+            core.answered(now, outgoing.channel, outcome);
         }
-        while machine.poll_event().is_some() {}
-        let _ = machine.poll_snapshot();
+        while core.poll_event().is_some() {}
+        let _ = core.poll_snapshot();
     }
 });

@@ -1,9 +1,6 @@
 //! Whatever is sensed: legal moves only, none without a landing on its square after the last one's, and no panic.
 #![no_main]
 
-#[path = "../../tests/support/landings.rs"]
-mod landings;
-
 use std::time::{Duration, Instant};
 
 use boardbridge::{
@@ -27,7 +24,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, bool, bool, Vec<(u8, u16, u64)>)| {
     let board = game.position().board().clone();
     let mut recogniser = Recogniser::new(Waits::default(), board).sensing(sensing);
     recogniser.follow(now, &game, plies % 2 == 0);
-    let mut landings = landings::Landings::default();
+    let mut landings = rig::landings::Landings::default();
     for (what, wait, bits) in stream {
         now += Duration::from_millis(u64::from(wait) % 5_000);
         let square = Square::new(u32::from(what) % 64);

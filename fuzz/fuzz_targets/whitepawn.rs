@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::machine::Machine, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, whitepawn::session::{Action, Identity, Session}};
+use boardbridge::{board::core::Core, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, whitepawn::session::{Action, Identity, Session}};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {
@@ -16,8 +16,8 @@ enum Input {
 libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
     let mut now = Instant::now();
-    let mut machine = Machine::new(BoardName::default(), driver, Duration::from_secs(3));
-    machine.link_up(now);
+    let mut core = Core::new(BoardName::default(), driver, Duration::from_secs(3));
+    core.link_up(now);
     let identity = Identity { version: "1".to_owned(), serial: "fuzz".to_owned() };
     let mut session = Session::new(ClientId(1), "fuzz".into(), identity);
     for input in inputs {
@@ -29,18 +29,18 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
             Input::Gone(false) => session.taken_over(now, "gone", true),
             Input::Board(wait, bytes) => {
                 now += Duration::from_millis(u64::from(wait) * 20);
-                machine.timeout(now);
-                machine.received(now, Channel::Serial, &bytes);
+                core.timeout(now);
+                core.received(now, Channel::Serial, &bytes);
             }
         }
         while let Some(action) = session.poll_action() {
             if let Action::Ask(command) = action {
-                machine.command(now, command);
+                core.command(now, command);
             }
         }
-        while machine.poll_transmit(now).is_some() {}
-        while machine.poll_event().is_some() {}
-        if let Some(snapshot) = machine.poll_snapshot() {
+        while core.poll_transmit(now).is_some() {}
+        while core.poll_event().is_some() {}
+        if let Some(snapshot) = core.poll_snapshot() {
             session.snapshot(&snapshot);
         }
     }

@@ -1,4 +1,4 @@
-//! One task per board: gives a [`Machine`] a transport, a clock and the bus. Reconnects for ever.
+//! One task per board: gives a [`Core`] a transport, a clock and the bus. Reconnects for ever.
 
 use std::{
     any::Any,
@@ -16,7 +16,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use super::machine::Machine;
+use super::core::Core;
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
     clock::sleep_until_some,
@@ -40,12 +40,12 @@ const LONG_OF_USE: Duration = Duration::from_mins(1);
 /// Everything a board's task needs.
 pub struct Actor {
     name: BoardName,
-    /// Makes a machine, also after one has failed.
-    make: Box<dyn Fn() -> Machine + Send>,
-    machine: Machine,
+    /// Makes a core, also after one has failed.
+    make: Box<dyn Fn() -> Core + Send>,
+    core: Core,
     /// Machines that have failed.
     failed: u32,
-    /// What each client had told the machine that failed, to be told to the new one.
+    /// What each client had told the core that failed, to be told to the new one.
     restated: VecDeque<Vec<Command>>,
     transport: Transport,
     recorder: Option<Recorder>,
@@ -64,17 +64,17 @@ enum Ended {
 }
 
 impl Actor {
-    /// A board's task, and the front-ends' handle to it. `make` makes its machine, and another one should that fail.
+    /// A board's task, and the front-ends' handle to it. `make` makes its core, and another one should that fail.
     pub fn new(
         name: BoardName,
-        make: impl Fn() -> Machine + Send + 'static,
+        make: impl Fn() -> Core + Send + 'static,
         transport: Transport,
         recorder: Option<Recorder>,
         bus: broadcast::Sender<Publication>,
     ) -> (Self, BoardHandle) {
-        let machine = make();
+        let core = make();
         let (sender, commands) = mpsc::channel(COMMANDS);
-        let publisher = Publisher::new(bus, machine.snapshot());
+        let publisher = Publisher::new(bus, core.snapshot());
         let handle = BoardHandle {
             name: name.clone(),
             way: transport.to_string().into(),
@@ -84,7 +84,7 @@ impl Actor {
         let actor = Self {
             name,
             make: Box::new(make),
-            machine,
+            core,
             failed: 0,
             restated: VecDeque::new(),
             transport,
@@ -95,7 +95,7 @@ impl Actor {
         (actor, handle)
     }
 
-    /// Runs until `stop` is cancelled. A fault of ours (a panic) ends the link and the machine, not the board: a new machine is
+    /// Runs until `stop` is cancelled. A fault of ours (a panic) ends the link and the core, not the board: a new core is
     /// told what its clients want, and begins.
     pub async fn run(mut self, stop: CancellationToken) {
         let span = info_span!("board", name = %self.name);
@@ -120,7 +120,7 @@ impl Actor {
         .await;
     }
 
-    /// Puts a new machine in the place of one that has failed.
+    /// Puts a new core in the place of one that has failed.
     fn begin_anew(&mut self, panic: &(dyn Any + Send)) {
         self.failed = self.failed.saturating_add(1);
         let message = panic
@@ -134,7 +134,7 @@ impl Actor {
             failed,
             "the board's task failed, and is started again: {message}"
         );
-        let old = std::mem::replace(&mut self.machine, (self.make)());
+        let old = std::mem::replace(&mut self.core, (self.make)());
         // What is wrong in the old one may be in the way of this too.
         let known = catch_unwind(AssertUnwindSafe(|| old.restated())).unwrap_or_default();
         // Behind those it had not been told of yet: the last of these may be what it failed on.
@@ -144,7 +144,7 @@ impl Actor {
              Please report it, with what the log says"
         );
         self.record(Item::LinkDown(why.clone()));
-        self.machine.link_down(Instant::now(), why);
+        self.core.link_down(Instant::now(), why);
     }
 
     /// Opens links and serves them, until `stop` is cancelled.
@@ -187,7 +187,7 @@ impl Actor {
                 Some(Err(error)) => error.to_string(),
             };
             self.record(Item::LinkDown(why.clone()));
-            self.machine.link_down(Instant::now(), why);
+            self.core.link_down(Instant::now(), why);
             self.publish();
             if self.unlinked(backoff.next_wait(), stop).await {
                 return;
@@ -229,7 +229,7 @@ impl Actor {
     async fn linked(&mut self, mut link: Link, stop: &CancellationToken) -> Ended {
         info!(transport = %self.transport, "connected");
         self.record(Item::LinkUp);
-        self.machine.link_up(now());
+        self.core.link_up(now());
         let mut flooded = false;
         loop {
             self.send(&mut link);
@@ -237,14 +237,14 @@ impl Actor {
             if std::mem::take(&mut flooded) {
                 yield_now().await;
             }
-            if let Some(why) = self.machine.poll_hang_up() {
+            if let Some(why) = self.core.poll_hang_up() {
                 return Ended::GivenUp(why);
             }
-            let deadline = self.machine.deadline().map(tokio::time::Instant::from_std);
+            let deadline = self.core.deadline().map(tokio::time::Instant::from_std);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
-                () = sleep_until_some(deadline) => self.machine.timeout(now()),
+                () = sleep_until_some(deadline) => self.core.timeout(now()),
                 incoming = link.next() => match incoming {
                     Ok(incoming) => {
                         flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
@@ -267,12 +267,12 @@ impl Actor {
             Incoming::Received(channel, bytes) => {
                 debug!(%channel, bytes = %printable(&bytes, LOGGED), "<");
                 self.record(Item::Received(channel, bytes.to_vec()));
-                self.machine.received(now(), channel, &bytes);
+                self.core.received(now(), channel, &bytes);
             }
             Incoming::Answered(channel, outcome) => {
                 debug!(%channel, ?outcome, "<");
                 self.record(Item::Answered(channel, outcome.clone()));
-                self.machine.answered(now(), channel, outcome);
+                self.core.answered(now(), channel, outcome);
             }
         }
     }
@@ -280,12 +280,12 @@ impl Actor {
     fn command(&mut self, command: Command) {
         debug!(%command, "asked");
         self.record(Item::Command(command.clone()));
-        self.machine.command(now(), command);
+        self.core.command(now(), command);
     }
 
     /// Hands over what is to be done on the link now.
     fn send(&mut self, link: &mut Link) {
-        while let Some(outgoing) = self.machine.poll_transmit(now()) {
+        while let Some(outgoing) = self.core.poll_transmit(now()) {
             let channel = outgoing.channel;
             match &outgoing.request {
                 Request::Write(bytes) => {
@@ -301,9 +301,9 @@ impl Actor {
 
     /// Tells the bus what happened.
     fn publish(&mut self) {
-        let state = self.machine.poll_snapshot();
+        let state = self.core.poll_snapshot();
         let mut events = Vec::new();
-        while let Some(event) = self.machine.poll_event() {
+        while let Some(event) = self.core.poll_event() {
             match &event {
                 Event::Unreadable { .. } => debug!("{event}"),
                 Event::Disconnected { .. } | Event::Silent | Event::Mistake { .. } => {

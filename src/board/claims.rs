@@ -19,13 +19,11 @@
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
 //! the game again.
 
-use std::sync::Arc;
-
 use shakmaty::{Move, Role};
 
 use crate::{
     game::Game,
-    vocabulary::{ClientId, Command, Occasion},
+    vocabulary::{ClientId, ClientName, Command, Occasion},
 };
 
 /// Clients that may follow one board at once; those beyond are told that it is taken. More than the UCI
@@ -53,7 +51,7 @@ pub struct Claim {
     /// Who.
     pub client: ClientId,
     /// What to call it in messages.
-    pub label: Arc<str>,
+    pub label: ClientName,
     /// The client's number for its target.
     pub number: u64,
     /// The game it follows.
@@ -233,7 +231,7 @@ impl Claims {
     pub fn state(
         &mut self,
         client: ClientId,
-        label: Arc<str>,
+        label: ClientName,
         number: u64,
         game: Game,
         occasion: Occasion,

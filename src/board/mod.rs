@@ -1,12 +1,46 @@
 //! A board: the game it holds, who plays through it, and the steps that lead it to the target.
 //!
-//! [`machine::Machine`] is all of it without I/O; [`actor`] gives the machine a transport and a clock.
+//! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
-//! them, [`held`] finds the legal move it means, [`machine`] finds the client that waits for it, the
+//! them, [`held`] finds the legal move it means, [`core`] finds the client that waits for it, the
 //! [UCI session](crate::uci::session) writes `bestmove`.
+//!
+//! # A board is led toward a target
+//!
+//! A front-end never pushes moves. It states a **target**: a start, the moves played, and whether it awaits the hand.
+//! The core compares it with the game the board **holds** and takes the cheapest way ([`plan`]):
+//!
+//! - show the next move, take the last one back, begin a new game, or set a position up;
+//! - the driver states the cost of each, in units of one shown move;
+//! - one step at a time: the driver is idle again when the board and the hand may be disturbed.
+//!
+//! A take-back in the GUI, a resumed game, a position that jumps ahead, a restart of the daemon, a pulled cable: all
+//! are the same case. GUIs that send only the current position, or the moves since the last capture, mean the same
+//! game: `Game::rebased` finds it.
+//!
+//! # What the hand does
+//!
+//! - A legal move from the held position was *played* ([`held`]). It answers a client only while it is *fresh* to it:
+//!   when the client stated its game the move was unknown, and no answer, `ucinewgame` or take-back has passed since.
+//!   So a hand that moved before `go` is answered at once. How much may stand on the board when a client joins is one
+//!   rule, at `Claims::meet`: one move, and never one of an old game.
+//! - Anything else is followed square by square until the pieces stand in a known position again.
+//! - After `correction_wait` the board is led back. What the *program* changes is led at once; what the *hand*
+//!   changed gets time.
+//!
+//! # Certainty
+//!
+//! After a lost link the held game is in doubt. A board that can be asked is asked (`G` on a Citrine; what it has
+//! beyond the target is the player's move). One that cannot is given the position again before anything else. A board
+//! of squares is believed to stand at the last position of the target that has the same ones.
+//!
+//! What is to be put right is a scene of two pictures: what stands, and what should. What stands is what the board
+//! reports or senses; where it tells nothing while a position is set up, the pieces stand as before until a move
+//! proves that they were moved. [`guidance`](crate::guidance) makes the list whenever either changes; it is in the
+//! snapshot, and a board with lights shows it.
 
 pub mod actor;
 pub mod claims;
+pub mod core;
 pub mod held;
-pub mod machine;
 pub mod plan;

@@ -59,12 +59,12 @@ fn unreadable_hint(source: &io::Error) -> String {
 }
 
 /// The text of a configuration, to find a key's line.
-pub(super) struct Place<'a> {
+pub(super) struct Location<'a> {
     text: &'a str,
     origin: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Location<'a> {
     /// A text and its name.
     pub fn new(text: &'a str, origin: &'a str) -> Self {
         Self { text, origin }

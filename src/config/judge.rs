@@ -14,7 +14,7 @@ use figment::{
 use super::{
     Config, ENV_PREFIX,
     board::{self, BoardConfig},
-    error::{ConfigError, MAX_MISTAKES, Mistake, Place},
+    error::{ConfigError, Location, MAX_MISTAKES, Mistake},
     syntax, words,
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(super) type Problem = (Vec<String>, String);
 pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
     let mended = syntax::mend(text);
     let mut judge = Judge {
-        place: Place::new(&mended.text, origin),
+        place: Location::new(&mended.text, origin),
         mistakes: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
 }
 
 struct Judge<'a> {
-    place: Place<'a>,
+    place: Location<'a>,
     mistakes: Vec<Mistake>,
     /// The keys with mistakes, and whether the key exists at all.
     named: Vec<(Vec<String>, bool)>,

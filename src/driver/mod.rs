@@ -25,7 +25,7 @@ use shakmaty::{Board, Chess, Color, Move};
 use crate::{
     game::Game,
     vocabulary::{
-        Beginning, BoardKind, BoardResult, Channel, GameEnd, Misplaced, Outcome, Outgoing, Reported,
+        Beginning, BoardKind, BoardResult, Channel, GameEnd, Misplaced, Outgoing, Reply, Reported,
     },
 };
 
@@ -160,7 +160,7 @@ pub trait Driver: Send {
 
     /// A request of [`Self::poll_transmit`] was answered. Requests are carried out one at a time, in order; a
     /// serial line answers none.
-    fn answered(&mut self, _now: Instant, _channel: Channel, _outcome: Outcome) {}
+    fn answered(&mut self, _now: Instant, _channel: Channel, _outcome: Reply) {}
 
     /// The time given by [`Self::deadline`] has come.
     fn timeout(&mut self, now: Instant);

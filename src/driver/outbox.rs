@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::vocabulary::{Outcome, Outgoing, Request};
+use crate::vocabulary::{Outgoing, Reply, Request};
 
 /// Requests that may wait. The longest sequence (a Neo's start) has ten.
 pub const MAX_QUEUED: usize = 64;
@@ -77,18 +77,18 @@ impl<P: Copy + PartialEq> Outbox<P> {
     }
 
     /// The request under way was answered.
-    pub fn answered(&mut self, now: Instant, outcome: Outcome) -> Option<Settled<P>> {
+    pub fn answered(&mut self, now: Instant, outcome: Reply) -> Option<Settled<P>> {
         if !std::mem::take(&mut self.under_way) {
             return None;
         }
         let tries = self.queue.front()?.tries;
         match outcome {
-            Outcome::Done => self.queue.pop_front().map(|e| Settled::Done(e.part)),
-            Outcome::Refused(_) if tries < MAX_TRIES => {
+            Reply::Done => self.queue.pop_front().map(|e| Settled::Done(e.part)),
+            Reply::Refused(_) if tries < MAX_TRIES => {
                 self.not_before = Some(now + RETRY_WAIT);
                 None
             }
-            Outcome::Refused(why) => {
+            Reply::Refused(why) => {
                 let entry = self.queue.pop_front()?;
                 Some(Settled::GivenUp(entry.part, why))
             }

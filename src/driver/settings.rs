@@ -3,10 +3,9 @@
 use std::{fmt, marker::PhantomData, time::Duration};
 
 use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
+    Deserialize, Deserializer,
     de::{self, IntoDeserializer, SeqAccess, Unexpected, Visitor},
 };
-use uuid::Uuid;
 
 /// Makes the struct `Settings` of a board: each key once, with its meaning, its type and its default.
 ///
@@ -195,39 +194,4 @@ pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     }
 
     deserializer.deserialize_seq(List(right, PhantomData))
-}
-
-/// A UUID of a Bluetooth service or characteristic, all 128 bits; the configuration may use the short form if there
-/// is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LongUuid(pub Uuid);
-
-/// Digits of a short UUID, of 16 bits and of 32 (Bluetooth Core Specification, volume 3, part B, 2.5.1).
-const SHORT_UUIDS: [usize; 2] = [4, 8];
-/// What a short UUID is the beginning of (the same chapter).
-const BASE_UUID: u128 = 0x0000_0000_0000_1000_8000_0080_5f9b_34fb;
-
-fn read_uuid(text: &str) -> Option<Uuid> {
-    if SHORT_UUIDS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        let short = u32::from_str_radix(text, 16).ok()?;
-        return Some(Uuid::from_u128(u128::from(short) << 96 | BASE_UUID));
-    }
-    text.parse().ok()
-}
-
-impl<'de> Deserialize<'de> for LongUuid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        read_uuid(&text).map(Self).ok_or_else(|| {
-            de::Error::custom(format!(
-                "`{text}` is no UUID: for instance \"6e400001-b5a3-f393-e0a9-e50e24dcca9e\", or a short one, \"ffe1\""
-            ))
-        })
-    }
-}
-
-impl Serialize for LongUuid {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
 }

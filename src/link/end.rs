@@ -12,7 +12,7 @@ use super::presence::Presence;
 pub use super::presence::{AWAY_WAIT, Presently};
 use crate::{
     game::{Game, uci},
-    vocabulary::{ClientId, Command, GameEnd, LinkState, Occasion, Snapshot},
+    vocabulary::{ClientId, ClientName, Command, GameEnd, LinkState, Occasion, Snapshot},
 };
 
 /// Which of the two boards.
@@ -48,7 +48,7 @@ pub struct Player {
     /// The link's number as a client of this board.
     pub client: ClientId,
     /// What the link is called in this board's messages: `the link with neo`.
-    pub label: Arc<str>,
+    pub label: ClientName,
     /// What the board is called in the other's messages.
     pub name: Arc<str>,
     /// Whether the board can be told of take-backs, and its hand can tell of take-backs and new games: not by SWPP.

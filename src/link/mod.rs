@@ -7,6 +7,11 @@
 //!
 //! A board across the world is one of the two as well: a board that speaks SWPP over TCP, which another `BoardBridge`
 //! is there. `docs/links.md` tells what the players meet.
+//!
+//! The link keeps the one game, says which side is to move, and otherwise leaves each board to its own core, so
+//! that a board that is away or stuck holds up nothing. It reads a take-back and a new game by hand from the snapshot
+//! (`taken_back`, `put_to_start`): the game alone looks the same while a board is being led. The board of another
+//! `BoardBridge` is one more actor with the SWPP driver, hidden from UCI.
 
 pub mod end;
 pub mod notice;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What a link needs.
-pub struct Link {
+pub struct Pair {
     /// The two boards.
     pub boards: [BoardHandle; 2],
     /// Who plays on them.
@@ -31,13 +31,13 @@ pub struct Link {
 }
 
 /// Runs until `stop` is cancelled.
-pub async fn serve(link: Link, stop: CancellationToken) {
+pub async fn serve(link: Pair, stop: CancellationToken) {
     let [first, second] = &link.boards;
     let span = info_span!("link", boards = %format!("{} {}", first.name, second.name));
     run(link, stop).instrument(span).await;
 }
 
-async fn run(link: Link, stop: CancellationToken) {
+async fn run(link: Pair, stop: CancellationToken) {
     // Listed for as long as they are held.
     let _presences = Side::BOTH.map(|side| {
         let player = &link.players[side.index()];

@@ -1,7 +1,7 @@
 //! The game between two boards, without I/O: snapshots of both and time go in, commands and words for both come out.
 //!
 //! The game is one, and only one hand is to move. Its move is stated as the target of the other board; what else a board
-//! does (it leaves, comes back, was switched off, stands wrong) its own machine mends toward its target. So nothing
+//! does (it leaves, comes back, was switched off, stands wrong) its own core mends toward its target. So nothing
 //! that happens to one board holds up the other, and boards that went apart are led together by the same rule.
 
 use std::{
@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     game::{Game, MAX_PLIES},
-    vocabulary::{Advice, Command, GameEnd, LinkState, Occasion, Opponent, Place, Snapshot},
+    vocabulary::{
+        Advice, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent, Snapshot,
+    },
 };
 
 /// How long after one board the other has to want a new game too, in the middle of one: time to put up 32 pieces.
@@ -259,7 +261,7 @@ impl Session {
         }
         let notice = Notice::Occupied {
             board: self.name(side),
-            holders: snapshot.holders.join(" and "),
+            holders: ClientName::join(&snapshot.holders, " and "),
         };
         for to in Side::BOTH {
             self.tell(to, notice.clone());
@@ -355,7 +357,7 @@ impl Session {
     }
 
     /// What the hand has played.
-    fn answer(&mut self, now: Instant, side: Side, place: &Place) {
+    fn answer(&mut self, now: Instant, side: Side, place: &ClientPlace) {
         let Some(&m) = place.answer.first() else {
             self.end(side).refused = false;
             return;

@@ -10,7 +10,7 @@ use shakmaty::{CastlingMode, Color, Outcome, Position, san::SanPlus};
 use super::record::{Heading, Record, Standing};
 use crate::{
     game::fen,
-    vocabulary::{By, GameEnd},
+    vocabulary::{By, ClientName, GameEnd},
 };
 
 /// The longest line of movetext, in characters (PGN standard 4.3: fewer than 80).
@@ -142,13 +142,12 @@ fn elapsed(took: Duration) -> String {
 }
 
 /// The name of a client in a tag.
-pub fn program(label: &str) -> Arc<str> {
-    // An app's label continues with how it connects; a GUI's is its address.
-    let name = label.split(" (").next().unwrap_or(label);
-    let name = name.strip_prefix("the ").unwrap_or(name);
-    match name.parse::<std::net::SocketAddr>() {
-        Ok(address) if address.ip().is_loopback() => "Chess program".into(),
-        Ok(address) => format!("Chess program at {}", address.ip()).into(),
-        Err(_) => name.into(),
+pub fn program(client: &ClientName) -> Arc<str> {
+    match client {
+        ClientName::Program(address) if address.ip().is_loopback() => "Chess program".into(),
+        ClientName::Program(address) => format!("Chess program at {}", address.ip()).into(),
+        ClientName::App(_) => "WhitePawn app".into(),
+        ClientName::Link(board) => format!("link with {board}").into(),
+        ClientName::Other(name) => name.clone(),
     }
 }

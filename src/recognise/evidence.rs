@@ -47,6 +47,12 @@ pub(super) struct Evidence {
     pub filled_by_picture: Bitboard,
     /// Of `full`, the ones whose reading fell to empty without a lift.
     pub fell: Bitboard,
+    /// Of these, the ones that had read empty for long before an absence: they read wrong.
+    pub dark: Bitboard,
+    /// And the ones that fell in an absence.
+    missed: Bitboard,
+    /// No picture has come since an absence.
+    absent: bool,
     /// Of `full`, the ones a piece was put down on.
     pub landed: Bitboard,
     /// Squares a piece was put on that have not read occupied since: their sensors may have failed as it landed.
@@ -87,6 +93,9 @@ impl Evidence {
             filled: Bitboard::EMPTY,
             filled_by_picture: Bitboard::EMPTY,
             fell: Bitboard::EMPTY,
+            dark: Bitboard::EMPTY,
+            missed: Bitboard::EMPTY,
+            absent: false,
             landed: Bitboard::EMPTY,
             unproven: Bitboard::EMPTY,
             touched_at: None,
@@ -115,6 +124,8 @@ impl Evidence {
         self.filled = holds & !self.full;
         self.filled_by_picture &= self.filled;
         self.faint = Bitboard::EMPTY;
+        self.dark = Bitboard::EMPTY;
+        self.missed = Bitboard::EMPTY;
         // The next move may have begun already, its lift unseen.
         let recent = |square: Square| {
             self.stood_at[usize::from(square)].is_some_and(|stood| stood + 2 * self.late >= now)
@@ -138,6 +149,8 @@ impl Evidence {
         self.filled_by_picture &= self.filled;
         self.faint &= self.filled;
         self.fell = Bitboard::EMPTY;
+        self.dark = Bitboard::EMPTY;
+        self.missed = Bitboard::EMPTY;
         self.landed = Bitboard::EMPTY;
         self.read_empty &= !changed;
         self.unproven &= !changed;
@@ -149,7 +162,26 @@ impl Evidence {
 
     /// Nothing was sensed for a while: only pictures show what happened.
     pub fn resume(&mut self) {
-        self.fell |= self.up;
+        let at = |all: &[Option<Instant>; 64], square: Square| all[usize::from(square)];
+        let last = self.pictured_at;
+        let long_ago = |square: &Square| {
+            let stood = at(&self.stood_at, *square).zip(last);
+            stood.is_some_and(|(stood, last)| stood + 2 * self.late < last)
+        };
+        let dark: Bitboard = self.fell.into_iter().filter(long_ago).collect();
+        // What was put down and not read since may be lifted unseen.
+        let unread = (self.unproven & self.full).into_iter().filter(|square| {
+            let put = at(&self.seen_at, *square);
+            put.is_some_and(|put| last.is_none_or(|last| last < put + self.late))
+        });
+        let gone = self.up | unread.collect::<Bitboard>();
+        for square in gone {
+            self.stood_at[usize::from(square)] = last;
+        }
+        self.dark = dark & !self.missed;
+        self.fell |= gone;
+        self.missed |= self.fell & !self.dark;
+        self.absent = true;
         self.up = Bitboard::EMPTY;
         self.filled = Bitboard::EMPTY;
         self.filled_by_picture = Bitboard::EMPTY;
@@ -160,6 +192,11 @@ impl Evidence {
         self.against = [0; 64];
         self.pictured = false;
         self.after_motor = 0;
+    }
+
+    /// Squares whose reading fell to empty, and not long before an absence: something may have happened there.
+    pub fn fell_lately(&self) -> Bitboard {
+        self.fell & !self.dark
     }
 
     /// Squares that hold a piece but read empty, and did so before anything was disturbed.
@@ -351,11 +388,16 @@ impl Evidence {
         // Squares that held a piece and read empty now.
         let stands = self.full & !self.up;
         self.fell &= !picture;
+        self.dark &= !picture;
+        self.missed &= !picture;
         let newly = before.unwrap_or(Bitboard::EMPTY) & !picture & stands & !self.unproven;
         if self.after_motor > 0 {
             self.after_motor -= 1;
         } else {
             self.fell |= newly;
+            if std::mem::take(&mut self.absent) {
+                self.missed |= newly;
+            }
             for square in newly {
                 self.stood_at[usize::from(square)] = before_at;
             }

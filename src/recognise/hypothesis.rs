@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square};
 
-use super::woods::{differing, kind};
+use super::pieces::{differing, kind};
 use crate::game::Game;
 
 /// What a possibility means for the game.

@@ -8,7 +8,8 @@ use super::{
     Next, Puzzle, Recogniser,
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis},
-    woods::{Made, Wood, differing},
+    pieces::differing,
+    woods::{Made, Wood},
 };
 
 /// What the placements show of the possibilities.
@@ -159,7 +160,7 @@ impl Recogniser {
     /// The one possibility that has come true if some of it was not seen: the pictures show which squares became empty.
     fn find_unseen(&self) -> Option<usize> {
         let e = &self.evidence;
-        let (gone, dim) = (e.fell | e.faint(), e.dim());
+        let (gone, dim) = (e.fell_lately() | e.faint(), e.dim() | e.dark);
         let resumed = self.resuming.is_some();
         // The best one so far: how good, which, and whether another is as good.
         let mut best: Option<(u8, usize, bool)> = None;
@@ -182,14 +183,15 @@ impl Recogniser {
                     continue;
                 };
                 let wrong = differing(&wood.pieces, after) & holds & full & !strange;
-                // An adjusted piece may be the one that took it, lifted unseen.
-                let took = wrong.is_subset(h.swaps & e.landed) && !self.sensing.goes_dark;
+                // A piece put straight may be the one that took it, lifted unseen.
+                let dark = self.sensing.goes_dark && stray.any();
+                let took = wrong.is_subset(h.swaps & e.landed) && !dark;
                 let taken = took || (resumed && wrong.is_subset(h.swaps));
-                if !(wrong.is_empty() || (taken && stray.any())) {
+                if !(wrong.is_empty() || (taken && (stray | strange).any())) {
                     continue;
                 }
-                // Where steps are known to have been made unseen, everything must be explained.
-                if (e.fell & !h.vacates).any() && (resumed || self.is_shaky()) {
+                // Where things are known to have been done unseen, everything must have its reason.
+                if (e.fell_lately() & !h.vacates).any() && (resumed || self.is_shaky()) {
                     continue;
                 }
                 let stood = !resumed

@@ -14,6 +14,7 @@
 mod evidence;
 mod hypothesis;
 mod judging;
+mod pieces;
 mod sensing;
 mod waits;
 mod woods;
@@ -187,15 +188,16 @@ impl Recogniser {
         // A square reported missing after an absence stays so until it reads full or is touched.
         let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
         let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
-        // A surplus piece came from a square that reads empty.
-        let more = |than: Bitboard| e.filled.count() > (e.up | than).count();
+        // A piece too many came from a square that reads empty, and so did one that was lifted again.
+        let strays = e.filled.count() + self.woods.strangers_held();
+        let more = |than: Bitboard| strays > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
             e.fell
         } else {
             e.fell & told
         };
         if more(missing) {
-            missing |= e.dim();
+            missing |= e.dim() & !e.landed;
         }
         (e.up | missing, e.filled)
     }
@@ -434,7 +436,7 @@ impl Recogniser {
         if !event {
             self.resuming = self.resuming.filter(|pictures| *pictures == 0);
             if self.evidence.is_calm(now) {
-                self.woods.forget_strangers();
+                self.woods.forget_strangers(&self.standing);
             }
         }
         let suspected = self.suspected().any();

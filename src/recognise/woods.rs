@@ -6,7 +6,12 @@ use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
-use super::{Next, evidence::BOUNCE, hypothesis::Hypotheses};
+use super::{
+    Next,
+    evidence::BOUNCE,
+    hypothesis::Hypotheses,
+    pieces::{differing, kind},
+};
 
 /// Placements followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand
 /// that holds more is asked to put them down.
@@ -108,7 +113,13 @@ impl Woods {
 
     /// Whether a piece without a seen lift was lifted again, whatever the reading.
     pub fn holds_stranger(&self) -> bool {
-        self.all.iter().all(|wood| wood.unseen > 0)
+        self.strangers_held() > 0
+    }
+
+    /// How many such pieces were lifted again at least.
+    pub fn strangers_held(&self) -> usize {
+        let unseen = self.all.iter().map(|wood| usize::from(wood.unseen));
+        unseen.min().unwrap_or(0)
     }
 
     /// The pieces stand so, apart from those lifted and those put on other squares.
@@ -217,11 +228,12 @@ impl Woods {
         })
     }
 
-    /// Everything unseen has been undone.
-    pub fn forget_strangers(&mut self) {
-        for wood in &mut self.all {
-            wood.unseen = 0;
+    /// Every square is as it should be: whatever was not seen has been undone.
+    pub fn forget_strangers(&mut self, standing: &Board) {
+        for wood in self.all.iter_mut().filter(|wood| !wood.is_known()) {
+            *wood = Wood::new(standing.clone());
         }
+        self.merge();
     }
 
     fn merge(&mut self) {
@@ -342,19 +354,6 @@ fn land_on(
     }
 }
 
-/// Squares that do not hold the same piece.
-pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
-    let roles = Role::ALL
-        .into_iter()
-        .map(|role| a.by_role(role) ^ b.by_role(role));
-    let colors = Color::ALL
-        .into_iter()
-        .map(|color| a.by_color(color) ^ b.by_color(color));
-    roles
-        .chain(colors)
-        .fold(Bitboard::EMPTY, |all, set| all | set)
-}
-
 /// The pieces that are on one board and not on another, wherever they stand.
 struct Hand([i8; 12]);
 
@@ -386,15 +385,5 @@ impl Hand {
 
     fn is_empty(&self) -> bool {
         self.0.iter().all(|count| *count <= 0)
-    }
-}
-
-/// A number for each of the twelve kinds of piece.
-pub(super) fn kind(piece: Piece) -> usize {
-    let role = usize::from(piece.role) - 1;
-    if piece.color.is_white() {
-        role
-    } else {
-        role + 6
     }
 }

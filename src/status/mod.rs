@@ -18,7 +18,7 @@ use tracing::{Instrument, debug, info_span, warn};
 
 use crate::{
     bus::{Bus, News},
-    places::{ACCEPT_WAIT, Places},
+    slots::{ACCEPT_WAIT, Slots},
 };
 use lines::{Present, closed_line, event_line, lagged_line, text};
 
@@ -28,13 +28,13 @@ pub const MAX_WATCHERS: usize = 32;
 /// A watcher that takes no bytes for this long is dropped.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
-/// A watcher that gives way and takes no bytes for this long is not told so: the new one waits for its place.
+/// A watcher that gives way and takes no bytes for this long is not told so: the new one waits for its slot.
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
 pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
     let watchers = TaskTracker::new();
-    let places = Places::new(MAX_WATCHERS, MAX_WATCHERS);
+    let slots = Slots::new(MAX_WATCHERS, MAX_WATCHERS);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -43,20 +43,20 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
         match accepted {
             Ok((stream, peer)) => {
                 let span = info_span!("watcher", %peer);
-                let place = tokio::select! {
+                let slot = tokio::select! {
                     () = stop.cancelled() => break,
-                    place = places.take(peer.ip()) => place,
+                    slot = slots.take(peer.ip()) => slot,
                 };
-                let Some(place) = place else {
+                let Some(slot) = slot else {
                     span.in_scope(|| {
                         warn!("turned away: {MAX_WATCHERS} watchers are connected already");
                     });
                     continue;
                 };
-                let (bus, stop, places) = (bus.clone(), stop.clone(), places.clone());
+                let (bus, stop, slots) = (bus.clone(), stop.clone(), slots.clone());
                 let watching = async move {
                     debug!("a watcher came");
-                    let leave = place.leave();
+                    let leave = slot.leave();
                     let overdue = async {
                         leave.cancelled().await;
                         tokio::time::sleep(FAREWELL_WAIT).await;
@@ -64,7 +64,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
                     tokio::select! {
                         () = stop.cancelled() => {}
                         () = overdue => debug!("closed: others want to watch"),
-                        () = watcher(stream, bus, &places, leave) => debug!("a watcher left"),
+                        () = watcher(stream, bus, &slots, leave) => debug!("a watcher left"),
                     }
                 };
                 watchers.spawn(watching.instrument(span));
@@ -85,7 +85,7 @@ async fn left(input: &mut OwnedReadHalf) {
     while input.read(&mut nothing).await.is_ok_and(|count| count > 0) {}
 }
 
-async fn watcher(stream: TcpStream, bus: Bus, places: &Places, leave: &CancellationToken) {
+async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &CancellationToken) {
     let mut subscription = bus.subscribe();
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
@@ -95,7 +95,7 @@ async fn watcher(stream: TcpStream, bus: Bus, places: &Places, leave: &Cancellat
         // One at a time: a game in a line of its own may be long, and a watcher slow.
         while let Some(line) = next
             .pop_front()
-            .or_else(|| present.next(&bus, &mut subscription, places.taken()))
+            .or_else(|| present.next(&bus, &mut subscription, slots.taken()))
         {
             if !matches!(
                 timeout(WRITE_WAIT, output.write_all(line.as_bytes())).await,

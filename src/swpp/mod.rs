@@ -4,25 +4,17 @@
 //! ASCII lines, each ended by LF: two characters of type, then a payload. Writing is exact, as the app's public driver
 //! frames it; reading is tolerant, because home-made boards differ.
 
+pub mod gatt;
 pub mod line;
 pub mod message;
 
-use uuid::Uuid;
-
+pub use gatt::{LongUuid, NORDIC_UART};
 pub use line::{LineError, read, write};
 pub use message::{BoardVersion, Ending, GameKind, Message};
 
 /// The speed of a serial line unless it is given, in baud: what most Arduino sketches use today. The protocol names
 /// none.
 pub const BAUD: u32 = 115_200;
-
-/// Nordic UART, the best guess at what the app looks for (field notes, SWPP): the service, the characteristic
-/// written by the central, and the one the peripheral notifies.
-pub const NORDIC_UART: [Uuid; 3] = [
-    Uuid::from_u128(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e),
-    Uuid::from_u128(0x6e40_0003_b5a3_f393_e0a9_e50e_24dc_ca9e),
-];
 
 /// The protocol's only version.
 pub const VERSION: u8 = 1;

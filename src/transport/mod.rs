@@ -2,11 +2,23 @@
 //!
 //! A transport opens to a [`Link`]; a link ends with an error, and the actor opens it again, with [`Backoff`]
 //! between.
+//!
+//! # Links and channels
+//!
+//! A link has [channels](crate::vocabulary::Channel): one for a serial line or TCP, one per characteristic for
+//! Bluetooth LE. A driver asks for one thing at a time (write, read, subscribe) and is handed what became of it; a
+//! serial line acknowledges nothing. The actor is the same for both.
+//!
+//! A serial port is opened and closed on other threads ([`closing`]). Closing waits for the last bytes to leave, and
+//! the kernel gives a USB board that hangs 30 s for that; opening may talk to the board. A port is in use until it is
+//! closed, so there is at most one closing thread per port. The next attempt to open it waits 2 s, then reports that
+//! the port is still being closed and tries again as for any other reason. A daemon that stops waits the same 2 s;
+//! after that the kernel closes the port.
 
 pub mod backoff;
 pub mod ble;
 pub mod closing;
-pub mod line;
+pub mod duplex;
 pub mod serial;
 pub mod tcp;
 
@@ -16,8 +28,8 @@ use bytes::Bytes;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::line::{CABLE, Line, Medium, NETWORK};
-use crate::vocabulary::{Channel, Outcome, Outgoing};
+use self::duplex::{CABLE, Duplex, Medium, NETWORK};
+use crate::vocabulary::{Channel, Outgoing, Reply};
 
 pub use backoff::Backoff;
 
@@ -155,26 +167,26 @@ pub enum Incoming {
     /// Bytes came from the board.
     Received(Channel, Bytes),
     /// A request was carried out or refused.
-    Answered(Channel, Outcome),
+    Answered(Channel, Reply),
 }
 
 /// An open link.
 pub enum Link {
     /// Over a serial line or TCP.
-    Line(Box<Line>),
+    Stream(Box<Duplex>),
     /// Over Bluetooth LE.
     Gatt(ble::GattLink),
 }
 
 impl Link {
     fn line(stream: impl Stream + 'static, medium: Medium) -> Self {
-        Self::Line(Box::new(Line::new(Box::new(stream), medium)))
+        Self::Stream(Box::new(Duplex::new(Box::new(stream), medium)))
     }
 
     /// Accepts one action to carry out.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
-            Self::Line(line) => line.send(outgoing),
+            Self::Stream(duplex) => duplex.send(outgoing),
             Self::Gatt(link) => link.send(outgoing),
         }
     }
@@ -185,7 +197,7 @@ impl Link {
     /// Why the link is broken, for the player.
     pub async fn next(&mut self) -> Result<Incoming, String> {
         match self {
-            Self::Line(line) => line.next().await,
+            Self::Stream(duplex) => duplex.next().await,
             Self::Gatt(link) => link.next().await,
         }
     }

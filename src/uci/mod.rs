@@ -1,7 +1,7 @@
 //! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
 //!
 //! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] is what
-//! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`telling`] when it is told what the player is to do, and
+//! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`throttle`] when it is told what the player is to do, and
 //! [`relay`] is the program a GUI starts when it can only talk to programs.
 
 mod choice;
@@ -12,5 +12,5 @@ pub mod relay;
 pub mod server;
 pub mod session;
 mod statement;
-pub mod telling;
+pub mod throttle;
 mod told;

@@ -28,15 +28,15 @@ use crate::{
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     lines::{Line, Lines, printable},
-    places::{ACCEPT_WAIT, Place, Places},
+    slots::{ACCEPT_WAIT, Slot, Slots},
     transport::tcp::watch_over,
-    vocabulary::{BoardName, ClientId, Event, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
 };
 
-/// GUIs at once, over all ports: as many as there may be boards. When all places are taken, one that has stated no game makes
+/// GUIs at once, over all ports: as many as there may be boards. When all slots are taken, one that has stated no game makes
 /// room; where none is, the next is told to come later.
 pub const MAX_CLIENTS: usize = 64;
-/// GUIs of one address, so that no machine takes all places.
+/// GUIs of one address, so that no machine takes all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
 /// Whoever has said nothing of UCI for this long is no GUI, which says `uci` at once.
 pub const FIRST_WAIT: Duration = Duration::from_mins(1);
@@ -58,14 +58,14 @@ const READ_CHUNK: usize = 4096;
 #[derive(Debug, Clone)]
 pub struct Shared {
     ids: Arc<AtomicU64>,
-    places: Places,
+    slots: Slots,
 }
 
 impl Default for Shared {
     fn default() -> Self {
         Self {
             ids: Arc::new(AtomicU64::new(1)),
-            places: Places::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
+            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
         }
     }
 }
@@ -89,18 +89,18 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
             Ok((stream, peer)) => {
                 let id = shared.client();
                 let span = info_span!("client", %id, %peer);
-                let place = tokio::select! {
+                let slot = tokio::select! {
                     () = stop.cancelled() => break,
-                    place = shared.places.take(peer.ip()) => place,
+                    slot = shared.slots.take(peer.ip()) => slot,
                 };
-                let Some(place) = place else {
+                let Some(slot) = slot else {
                     span.in_scope(|| {
                         warn!("turned away: too many GUIs are connected already");
                     });
                     turn_away(&stream);
                     continue;
                 };
-                let client = client(stream, peer, id, bus.clone(), stop.clone(), place);
+                let client = client(stream, peer, id, bus.clone(), stop.clone(), slot);
                 clients.spawn(client.instrument(span));
             }
             Err(error) => {
@@ -131,11 +131,11 @@ struct Connection {
     feed: Option<Feed>,
     output: Vec<u8>,
     closing: bool,
-    label: Arc<str>,
-    place: Place,
+    label: ClientName,
+    slot: Slot,
     /// It has said nothing of UCI yet.
     silent: bool,
-    /// Its place among the daemon's clients.
+    /// Its slot among the daemon's clients.
     presence: Presence,
     /// It has chosen a board, or there is but one.
     chosen: bool,
@@ -149,7 +149,7 @@ async fn client(
     id: ClientId,
     bus: Bus,
     stop: CancellationToken,
-    place: Place,
+    slot: Slot,
 ) {
     info!("a GUI connected");
     if let Err(error) = watch_over(&stream) {
@@ -160,10 +160,10 @@ async fn client(
         .iter()
         .map(|board| board.name.clone())
         .collect();
-    let label: Arc<str> = peer.to_string().into();
+    let label = ClientName::Program(peer);
     let session = Session::new(id, label.clone(), names);
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
-    entry.peer = Some(label.clone());
+    entry.peer = Some(peer.to_string().into());
     entry.default_board = session.board().cloned();
     let board = session
         .board()
@@ -174,7 +174,7 @@ async fn client(
         board,
         stream,
         session,
-        place,
+        slot,
         silent: true,
         presence: bus.clients().enter(entry),
         chosen: bus.boards().len() == 1,
@@ -206,7 +206,7 @@ impl Connection {
         let mut buffer = vec![0; READ_CHUNK];
         let mut write_deadline: Option<Instant> = None;
         let first_deadline = Instant::now() + FIRST_WAIT;
-        let leave = self.place.leave().clone();
+        let leave = self.slot.leave().clone();
         loop {
             self.act().await;
             while !self.closing
@@ -287,7 +287,7 @@ impl Connection {
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
-                    self.place.used();
+                    self.slot.used();
                     self.silent &= matches!(command::parse(text), UciCommand::Unknown);
                     self.session.line(text, now());
                 } else {
@@ -350,7 +350,7 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
-        self.place.set_busy(self.session.plays());
+        self.slot.set_busy(self.session.plays());
     }
 
     /// Tells whoever watches what it has done.

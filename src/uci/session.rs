@@ -10,13 +10,16 @@ use super::{
     info_json::{InfoJson, Stand},
     introduction::introduction,
     statement::Statement,
-    telling::Word,
+    throttle::Word,
     told::Told,
 };
 use crate::{
     game::{Game, uci},
     guidance::in_short,
-    vocabulary::{Advice, BoardName, ClientId, Command, LinkState, Occasion, Place, Snapshot},
+    vocabulary::{
+        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Occasion,
+        Snapshot,
+    },
 };
 
 /// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
@@ -48,7 +51,7 @@ struct Search {
 #[derive(Debug)]
 pub struct Session {
     client: ClientId,
-    label: Arc<str>,
+    label: ClientName,
     choice: Choice,
     statement: Statement,
     search: Option<Search>,
@@ -67,7 +70,7 @@ pub struct Session {
 
 impl Session {
     /// A conversation with a GUI that can choose among these boards; it begins with the first.
-    pub fn new(client: ClientId, label: Arc<str>, boards: Vec<BoardName>) -> Self {
+    pub fn new(client: ClientId, label: ClientName, boards: Vec<BoardName>) -> Self {
         Self {
             client,
             json: InfoJson::new(label.clone()),
@@ -125,7 +128,7 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.json.deadline(), self.told.telling.deadline()];
+        let deadlines = [self.json.deadline(), self.told.throttle.deadline()];
         deadlines.into_iter().flatten().min()
     }
 
@@ -397,11 +400,10 @@ impl Session {
             } else if let Some(before) = self.others.replace(snapshot.game.clone()) {
                 self.tell_others(&before, &snapshot.game);
             } else {
-                let holders: Vec<&str> = snapshot.holders.iter().map(AsRef::as_ref).collect();
                 self.info(&format!(
                     "the board {} is in another game, with {}: yours begins when it is free",
                     snapshot.board,
-                    holders.join(" and ")
+                    ClientName::join(&snapshot.holders, " and ")
                 ));
             }
         }
@@ -439,11 +441,11 @@ impl Session {
         );
         let wanted = (self.search.is_some() && current) || (self.statement.is_said() && urgent);
         if !wanted || waits {
-            self.told.telling.leave(advice, guidance);
+            self.told.throttle.leave(advice, guidance);
             return;
         }
         let list = in_short(guidance);
-        match self.told.telling.look(advice, guidance, anew, now) {
+        match self.told.throttle.look(advice, guidance, anew, now) {
             None => {}
             Some(Word::Task) => {
                 self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));
@@ -458,7 +460,7 @@ impl Session {
     }
 
     /// This client's place at the board, where that knows of the game.
-    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Place> {
+    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a ClientPlace> {
         snapshot.place(self.client, self.statement.number())
     }
 

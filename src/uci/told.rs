@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use super::telling::Telling;
+use super::throttle::Throttle;
 use crate::vocabulary::{BoardResult, GameEnd, Judge, Snapshot};
 
 /// What a GUI was told of its board.
@@ -11,7 +11,7 @@ pub(super) struct Told {
     /// How the board stands.
     latest: Option<Arc<Snapshot>>,
     /// What the player is to do.
-    pub telling: Telling,
+    pub throttle: Throttle,
     /// How the board says that the game ended.
     result: Option<BoardResult>,
     ending: Option<GameEnd>,
@@ -25,7 +25,7 @@ impl Told {
 
     /// How the board stands, if something is to be told of it now.
     pub fn due(&self, now: Instant) -> Option<Arc<Snapshot>> {
-        let due = self.telling.deadline().is_some_and(|due| due <= now);
+        let due = self.throttle.deadline().is_some_and(|due| due <= now);
         self.latest.clone().filter(|_| due)
     }
 

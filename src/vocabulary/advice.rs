@@ -6,9 +6,9 @@ use shakmaty::{Color, Move, fen::Fen};
 
 use super::{
     board_kind::BoardKind,
+    link_state::{GARBLED, stranger},
     misplaced::Misplaced,
     report::{Reported, Wording},
-    snapshot::{GARBLED, stranger},
 };
 use crate::game::uci;
 

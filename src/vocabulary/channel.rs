@@ -55,7 +55,7 @@ impl Outgoing {
 
 /// What became of a request on a characteristic. A serial line acknowledges nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Reply {
     /// The board took it.
     Done,
     /// The board, or the radio, refused it, for this reason.

@@ -1,10 +1,10 @@
 //! What front-ends ask of a board.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use shakmaty::{Role, uci::UciMove};
 
-use super::{ending::GameEnd, opponent::Occasion};
+use super::{client_name::ClientName, ending::GameEnd, opponent::Occasion};
 use crate::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs.
@@ -25,7 +25,7 @@ pub enum Command {
         /// Who says so.
         client: ClientId,
         /// What to call the client in messages to others, for instance its address.
-        label: Arc<str>,
+        label: ClientName,
         /// Counts the client's targets.
         number: u64,
         /// The game.

@@ -3,14 +3,18 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
-use shakmaty::uci::UciMove;
+use shakmaty::{fen::Fen, uci::UciMove};
 
 use super::{
     board_kind::BoardKind,
+    client_name::ClientName,
     ending::{BoardResult, GameEnd, Judge},
-    snapshot::{UNHEARD, stranger},
+    link_state::{UNHEARD, stranger},
 };
-use crate::guidance::{Action, in_short};
+use crate::{
+    game::Game,
+    guidance::{Action, in_short},
+};
 
 /// Who made a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -87,7 +91,8 @@ pub enum Event {
     /// A position was given to the board.
     SetUp {
         /// The position.
-        fen: String,
+        #[serde(serialize_with = "display")]
+        fen: Fen,
     },
     /// The hand executed the move that was shown.
     Executed {
@@ -117,21 +122,22 @@ pub enum Event {
     /// Other clients have the board, or wait for it.
     Players {
         /// Who has it.
-        have: Vec<Arc<str>>,
+        have: Vec<ClientName>,
         /// Who waits for it.
-        wait: Vec<Arc<str>>,
+        wait: Vec<ClientName>,
     },
     /// A client is at work, or no longer.
     Client {
         /// Which.
-        client: Arc<str>,
+        client: ClientName,
         /// What it did, or what was refused to it.
         text: String,
     },
     /// The board is led to another game.
     Target {
-        /// `startpos moves …`, or nothing where no client has the board.
-        game: Option<String>,
+        /// The game, or nothing where no client has the board.
+        #[serde(serialize_with = "display_some")]
+        game: Option<Arc<Game>>,
     },
     /// What is left in the board's battery.
     Battery {
@@ -150,9 +156,19 @@ pub enum Event {
     },
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn display<S: Serializer>(value: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
+fn display<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
+}
+
+#[expect(clippy::ref_option, reason = "serde gives a reference")]
+fn display_some<S: Serializer>(
+    value: &Option<Arc<Game>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    value
+        .as_ref()
+        .map(ToString::to_string)
+        .serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "serde gives a reference")]
@@ -177,32 +193,36 @@ impl Event {
 }
 
 /// Who plays, and who waits.
-fn players(f: &mut fmt::Formatter<'_>, have: &[Arc<str>], wait: &[Arc<str>]) -> fmt::Result {
+fn players(f: &mut fmt::Formatter<'_>, have: &[ClientName], wait: &[ClientName]) -> fmt::Result {
     if have.is_empty() {
         f.write_str("the board is free")?;
     } else {
-        write!(f, "the board is with {}", have.join(" and "))?;
+        write!(f, "the board is with {}", ClientName::join(have, " and "))?;
     }
     if wait.is_empty() {
         return Ok(());
     }
-    write!(f, "; waiting for it: {}", wait.join(", "))
+    write!(f, "; waiting for it: {}", ClientName::join(wait, ", "))
 }
 
-/// The last moves of a game's text are enough to see where it is.
-fn shortened(game: &str) -> String {
+/// The last moves of a game are enough to see where it is.
+fn shortened(game: &Game) -> String {
     const SHOWN: usize = 3;
-    let Some((start, moves)) = game.split_once(" moves ") else {
-        return game.to_owned();
-    };
-    let moves: Vec<&str> = moves.split(' ').collect();
-    match moves.len().checked_sub(SHOWN) {
-        None | Some(0) => game.to_owned(),
-        Some(before) => format!(
-            "{start}, {} plies: … {}",
-            moves.len(),
-            moves[before..].join(" ")
-        ),
+    match game.len().checked_sub(SHOWN) {
+        None | Some(0) => game.to_string(),
+        Some(before) => {
+            let last: Vec<String> = game
+                .uci_moves()
+                .skip(before)
+                .map(|m| m.to_string())
+                .collect();
+            format!(
+                "{}, {} plies: … {}",
+                game.truncated(0),
+                game.len(),
+                last.join(" ")
+            )
+        }
     }
 }
 

@@ -8,71 +8,18 @@ use shakmaty::Move;
 
 use super::{
     advice::Advice,
-    board_kind::BoardKind,
     board_name::BoardName,
+    client_name::ClientName,
     command::ClientId,
     ending::{BoardResult, GameEnd, Judge},
     event::By,
+    link_state::LinkState,
 };
 use crate::{game::Game, guidance::Action};
 
-/// How the board is connected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LinkState {
-    /// No link, for this reason.
-    Down(String),
-    /// The port is open; the board has not answered yet.
-    Asking,
-    /// The port is open; a board of a kind that cannot be asked has said nothing yet. It may be quiet for long.
-    Unheard {
-        /// Something came that cannot be read.
-        garbled: bool,
-    },
-    /// The board answers, or has spoken by itself.
-    Up,
-    /// The board has stopped answering.
-    Silent {
-        /// Something came that cannot be read.
-        garbled: bool,
-    },
-    /// What is connected talks as a board of this other kind does.
-    Stranger(BoardKind),
-}
-
-/// What is said of a board that has not spoken yet.
-pub const UNHEARD: &str = "nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable \
-     have 6 wires, and is `kind` right?";
-/// What is said of a line that carries nothing readable.
-pub const GARBLED: &str = "what comes cannot be read: check `kind`, `baud` (a UCB has 9600, a Citrine 57600) and the cable";
-
-impl LinkState {
-    /// Whether the board may be shown moves: one that cannot be asked before it has spoken, too.
-    pub fn is_open(&self) -> bool {
-        matches!(self, Self::Up | Self::Unheard { .. })
-    }
-
-    /// What is wrong, or may be, and what to do.
-    pub fn why(&self) -> Option<String> {
-        match self {
-            Self::Down(why) => Some(why.clone()),
-            Self::Unheard { garbled: false } => Some(UNHEARD.to_owned()),
-            Self::Unheard { garbled: true } | Self::Silent { garbled: true } => {
-                Some(GARBLED.to_owned())
-            }
-            Self::Stranger(kind) => Some(stranger(*kind)),
-            Self::Asking | Self::Up | Self::Silent { garbled: false } => None,
-        }
-    }
-}
-
-/// What is said of a board of another kind than the configured one.
-pub fn stranger(kind: BoardKind) -> String {
-    format!("what is connected talks as a {kind} does: set kind = \"{kind}\" for this board")
-}
-
 /// One client's place at the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ClientPlace {
     /// Who.
     pub client: ClientId,
     /// The client's number for its target.
@@ -123,11 +70,11 @@ pub struct Snapshot {
     /// What is left in the board's battery, in percent, if it told.
     pub battery: Option<u8>,
     /// Every client that has the board or waits for it.
-    pub places: Vec<Place>,
+    pub places: Vec<ClientPlace>,
     /// Who has the board, for messages to those who wait.
-    pub holders: Vec<Arc<str>>,
+    pub holders: Vec<ClientName>,
     /// Who waits for it.
-    pub waiting: Vec<Arc<str>>,
+    pub waiting: Vec<ClientName>,
 }
 
 impl Snapshot {
@@ -158,7 +105,7 @@ impl Snapshot {
     }
 
     /// A client's place, if the board knows of this target of the client's.
-    pub fn place(&self, client: ClientId, number: u64) -> Option<&Place> {
+    pub fn place(&self, client: ClientId, number: u64) -> Option<&ClientPlace> {
         self.places
             .iter()
             .find(|place| place.client == client && place.number == number)

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
-use crate::transport::{Stream, line::Medium};
+use crate::transport::{Stream, duplex::Medium};
 
 /// Connections that may wait to be served. An app makes one.
 pub const MAX_WAITING: usize = 4;

@@ -4,7 +4,14 @@
 //!   come out. It outlives the app's connections, and so does the game.
 //! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. All of them
 //!   produce a [`Connection`].
+//!
+//! Toward an app the Bluetooth of this machine is used the other way round (`ble`, `rfcomm`, by bluer). Both are
+//! loops that register with BlueZ, hand each connection to a bounded channel, and start again when anything fails;
+//! each problem is reported once. BlueZ forgets everything when it restarts, so it is asked every 5 s whether the
+//! registration still exists. Over LE a central is known by its first write, because BlueZ does not report which one
+//! subscribed.
 
+pub mod availability;
 #[cfg(target_os = "linux")]
 pub mod ble;
 pub mod connection;
@@ -16,10 +23,10 @@ pub mod rfcomm;
 pub mod serial;
 pub mod server;
 pub mod session;
+pub mod settings;
 pub mod tcp;
-pub mod trouble;
 
+pub use availability::Availability;
 pub use connection::Connection;
 #[cfg(target_os = "linux")]
 pub use radio::RadioError;
-pub use trouble::Trouble;

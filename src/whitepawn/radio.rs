@@ -11,7 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{Connection, Trouble};
+use super::{Availability, Connection};
 use crate::transport::{
     Backoff,
     backoff::LONGEST,
@@ -188,15 +188,15 @@ pub(super) struct Attempts {
     way: &'static str,
     backoff: Backoff,
     said: Option<RadioError>,
-    trouble: Trouble,
+    availability: Availability,
 }
 
 impl Attempts {
     /// No attempt yet.
-    pub fn new(way: &'static str, trouble: Trouble) -> Self {
+    pub fn new(way: &'static str, availability: Availability) -> Self {
         Self {
             way,
-            trouble,
+            availability,
             backoff: Backoff::default(),
             said: None,
         }
@@ -207,7 +207,7 @@ impl Attempts {
         info!("{words}");
         self.backoff.reset();
         self.said = None;
-        self.trouble.is_over();
+        self.availability.is_over();
     }
 
     /// It does not work, or no longer. Waits until the next attempt; false if there is none.
@@ -220,7 +220,7 @@ impl Attempts {
         let refused = matches!(error, RadioError::Cannot { .. } | RadioError::Taken);
         if self.said.as_ref() != Some(&error) {
             warn!("the app cannot reach the board {}: {error}", self.way);
-            self.trouble.is(&error);
+            self.availability.is(&error);
             self.said = Some(error);
         }
         let mut wait = self.backoff.next_wait();

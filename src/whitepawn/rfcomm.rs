@@ -38,10 +38,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{
-    Connection, Trouble,
+    Availability, Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{config::whitepawn::RfcommServed, transport::line::RADIO};
+use crate::{transport::duplex::RADIO, whitepawn::settings::RfcommServed};
 
 /// The serial port profile (Bluetooth Assigned Numbers, service classes).
 pub const SERIAL_PORT: Uuid = Uuid::from_u128(0x0000_1101_0000_1000_8000_0080_5f9b_34fb);
@@ -53,10 +53,10 @@ const ANY_CHANNEL: u16 = 0;
 pub async fn serve(
     config: RfcommServed,
     connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     stop: CancellationToken,
 ) {
-    let mut attempts = Attempts::new("by Bluetooth's serial port", trouble);
+    let mut attempts = Attempts::new("by Bluetooth's serial port", availability);
     let mut bus = Bus::default();
     loop {
         let opening = Port::open(&config, &mut bus);

@@ -9,8 +9,8 @@ use tokio::{sync::mpsc, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{Connection, Trouble};
-use crate::transport::{Backoff, line::CABLE, serial::SerialPort};
+use super::{Availability, Connection};
+use crate::transport::{Backoff, duplex::CABLE, serial::SerialPort};
 
 /// A port that stayed open for this long was useful: it is opened again without a long wait.
 const OF_USE: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const OF_USE: Duration = Duration::from_secs(1);
 pub async fn serve(
     port: SerialPort,
     connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     stop: CancellationToken,
 ) {
     let mut backoff = Backoff::default();
@@ -31,7 +31,7 @@ pub async fn serve(
         match opened {
             Ok(stream) => {
                 info!("{port} is open for the app");
-                trouble.is_over();
+                availability.is_over();
                 let open = CancellationToken::new();
                 let connection = Connection {
                     peer: port.port.as_str().into(),
@@ -53,7 +53,7 @@ pub async fn serve(
                 }
             }
             Err(error) => {
-                if trouble.is(&error) {
+                if availability.is(&error) {
                     warn!("the app cannot come: {error}");
                 }
             }

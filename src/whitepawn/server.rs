@@ -20,10 +20,10 @@ use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    lines::{LINE_WAIT, Line as Text, Lines, printable},
+    lines::{LINE_WAIT, Line, Lines, printable},
     swpp::{self, MAX_LINE},
-    transport::line::{Line, Passed},
-    vocabulary::{BoardName, ClientId, Command, Event, Outgoing},
+    transport::duplex::{Duplex, Passed},
+    vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
 };
 
 /// Connections that have not shaken hands, besides the app's. The oldest makes room for one more.
@@ -49,13 +49,13 @@ pub struct App {
     /// Where events are reported.
     pub bus: Bus,
     /// Why the app cannot connect, if it cannot.
-    pub trouble: watch::Receiver<Option<Arc<str>>>,
+    pub availability: watch::Receiver<Option<Arc<str>>>,
 }
 
 /// One connection.
-struct Link {
+struct Peer {
     peer: Arc<str>,
-    line: Line,
+    duplex: Duplex,
     lines: Lines,
     /// When an unfinished line is dropped.
     line_ends: Option<Instant>,
@@ -67,11 +67,11 @@ struct Link {
     _lease: Option<DropGuard>,
 }
 
-impl Link {
+impl Peer {
     fn new(connection: Connection) -> Self {
         Self {
             peer: connection.peer,
-            line: Line::new(connection.stream, connection.medium),
+            duplex: Duplex::new(connection.stream, connection.medium),
             lines: Lines::new(MAX_LINE),
             line_ends: None,
             received: 0,
@@ -91,7 +91,7 @@ pub fn span(board: &BoardName, way: &str) -> Span {
 ///
 /// The connection that shook hands last is the app's. Others are read until they do, without disturbing it.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
-    let label: Arc<str> = format!("the WhitePawn app ({})", app.way).into();
+    let label = ClientName::App(app.way.as_str().into());
     let span = span(&app.board.name, &app.way);
     async {
         let identity = Identity {
@@ -127,9 +127,9 @@ struct Server {
     /// Its entry among the daemon's clients.
     presence: Presence,
     app: App,
-    label: Arc<str>,
+    label: ClientName,
     session: Session,
-    links: Vec<Link>,
+    links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
     /// The link that was served last: another one goes first next time.
@@ -167,7 +167,7 @@ impl Server {
                 }
                 Some(connection) = connections.recv() => self.connected(connection),
                 (_, state) = feed.next() => self.session.snapshot(&state),
-                Ok(()) = self.app.trouble.changed() => self.troubled(),
+                Ok(()) = self.app.availability.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
                 unread = answer(&mut self.asked) => self.arrived(unread),
@@ -190,13 +190,13 @@ impl Server {
                 self.active = self.active.map(|at| at - usize::from(at > index));
             }
         }
-        self.links.push(Link::new(connection));
+        self.links.push(Peer::new(connection));
     }
 
     /// A link is lost.
     fn close(&mut self, index: usize, why: &str) {
-        let line = self.links.remove(index).line;
-        let (delivery, why) = (line.delivery(), line.farewell().unwrap_or(why));
+        let duplex = self.links.remove(index).duplex;
+        let (delivery, why) = (duplex.delivery(), duplex.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
             self.forget_answer();
@@ -234,7 +234,7 @@ impl Server {
         link.received = link.received.saturating_add(bytes.len());
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
-                Text::Whole(line) => {
+                Line::Whole(line) => {
                     let greets = Session::is_handshake(&line);
                     let resumes = self.active.is_none() && Session::is_apps(&line);
                     if Some(index) != self.active && (greets || resumes) {
@@ -247,7 +247,7 @@ impl Server {
                         self.unreadable(index, &Notice::unreadable(&line, &error));
                     }
                 }
-                Text::Overlong(length) => self.unreadable(index, &Notice::too_long(length)),
+                Line::Overlong(length) => self.unreadable(index, &Notice::too_long(length)),
             }
         }
         let guest = Some(index) != self.active && self.links.len() > 1;
@@ -370,7 +370,7 @@ impl Server {
 
     /// The reason why the app cannot connect has changed or gone. The transport has logged it.
     fn troubled(&mut self) {
-        let why = self.app.trouble.borrow_and_update().clone();
+        let why = self.app.availability.borrow_and_update().clone();
         self.tell(match &why {
             Some(why) => format!("cannot come: {why}"),
             None => "can come now".to_owned(),
@@ -400,11 +400,11 @@ impl Server {
         let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
             return;
         };
-        link.line.set_reading(!self.session.is_full());
+        link.duplex.set_reading(!self.session.is_full());
         if let Some(message) = self.session.next_message() {
             let text = swpp::write(&message);
             debug!(peer = %link.peer, line = text.trim_end(), ">");
-            link.line.send(&Outgoing::serial(text.into()));
+            link.duplex.send(&Outgoing::serial(text.into()));
         }
     }
 }
@@ -418,7 +418,7 @@ async fn answer(asked: &mut Option<BoxFuture<'static, Option<bool>>>) -> Option<
 }
 
 /// The next event of any link, and which link. The one after `served` comes first.
-async fn any(links: &mut [Link], served: usize) -> (usize, Result<Passed, String>) {
+async fn any(links: &mut [Peer], served: usize) -> (usize, Result<Passed, String>) {
     if links.is_empty() {
         return pending().await;
     }
@@ -426,7 +426,7 @@ async fn any(links: &mut [Link], served: usize) -> (usize, Result<Passed, String
     let first = (served + 1) % count;
     let (before, after) = links.split_at_mut(first);
     let turn = after.iter_mut().chain(before);
-    let passing = turn.map(|link| Box::pin(link.line.pass()));
+    let passing = turn.map(|link| Box::pin(link.duplex.pass()));
     let (passed, index, _) = select_all(passing).await;
     ((first + index) % count, passed)
 }

@@ -4,7 +4,6 @@
 
 use std::{
     collections::VecDeque,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,7 +14,9 @@ use crate::{
     game::{Game, MAX_PLIES, uci},
     lines::printable,
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
-    vocabulary::{ClientId, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording},
+    vocabulary::{
+        ClientId, ClientName, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording,
+    },
 };
 
 /// Answers that may wait for an app that does not read. Meanwhile, nothing is read from it.
@@ -85,7 +86,7 @@ impl Match {
 #[derive(Debug)]
 pub struct Session {
     client: ClientId,
-    label: Arc<str>,
+    label: ClientName,
     identity: Identity,
     /// Whether MB names the promotion piece.
     names_promotion: bool,
@@ -107,7 +108,7 @@ pub struct Session {
 
 impl Session {
     /// A conversation before its first message.
-    pub fn new(client: ClientId, label: Arc<str>, identity: Identity) -> Self {
+    pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
         Self {
             client,
             label,
@@ -423,7 +424,7 @@ impl Session {
         };
         if !place.joined {
             if !std::mem::replace(&mut on.told_to_wait, true) {
-                let holders = snapshot.holders.join(" and ");
+                let holders = ClientName::join(&snapshot.holders, " and ");
                 self.tell(Notice::Waits(holders));
             }
             return;
@@ -478,7 +479,7 @@ impl Session {
 mod tests {
     use super::*;
     use crate::{
-        board::machine::Machine,
+        board::core::Core,
         driver::ucb,
         swpp::write,
         vocabulary::{BoardName, Channel},
@@ -487,7 +488,7 @@ mod tests {
     /// A conversation with an app in a game on a board without I/O.
     struct Rig {
         session: Session,
-        machine: Machine,
+        core: Core,
         now: Instant,
     }
 
@@ -495,19 +496,15 @@ mod tests {
         fn new() -> Self {
             let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
             let wait = Duration::from_secs(3);
-            let mut machine = Machine::new(BoardName::default(), driver, wait);
+            let mut core = Core::new(BoardName::default(), driver, wait);
             let now = Instant::now();
-            machine.link_up(now);
+            core.link_up(now);
             let identity = Identity {
                 version: "1".to_owned(),
                 serial: String::new(),
             };
             let session = Session::new(ClientId(1), "the app".into(), identity);
-            let mut rig = Self {
-                session,
-                machine,
-                now,
-            };
+            let mut rig = Self { session, core, now };
             rig.says("H0010023");
             assert_eq!(rig.next(), "H101       1\n");
             rig.session.sent(rig.now);
@@ -524,16 +521,16 @@ mod tests {
         fn acts(&mut self) {
             while let Some(action) = self.session.poll_action() {
                 if let Action::Ask(command) = action {
-                    self.machine.command(self.now, command);
+                    self.core.command(self.now, command);
                 }
             }
-            while self.machine.poll_transmit(self.now).is_some() {}
+            while self.core.poll_transmit(self.now).is_some() {}
         }
 
         fn hand(&mut self, line: &str) {
             let channel = Channel::Serial;
-            self.machine.received(self.now, channel, line.as_bytes());
-            self.session.snapshot(&self.machine.snapshot());
+            self.core.received(self.now, channel, line.as_bytes());
+            self.session.snapshot(&self.core.snapshot());
         }
 
         /// The link takes this message.

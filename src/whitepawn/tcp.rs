@@ -18,8 +18,8 @@ use tracing::{debug, warn};
 
 use super::{Connection, connection::Unread};
 use crate::{
-    places::ACCEPT_WAIT,
-    transport::{line::NETWORK, tcp::watch_over},
+    slots::ACCEPT_WAIT,
+    transport::{duplex::NETWORK, tcp::watch_over},
 };
 
 /// Accepts apps until `stop` is cancelled.

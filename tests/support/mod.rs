@@ -194,7 +194,11 @@ impl House {
     }
 
     pub fn address(&self, what: &str) -> SocketAddr {
-        let port = self.daemon.ports().iter().find(|(name, _)| name == what);
+        let port = self
+            .daemon
+            .ports()
+            .iter()
+            .find(|(port, _)| port.to_string() == what);
         port.unwrap_or_else(|| panic!("no port for {what}")).1
     }
 

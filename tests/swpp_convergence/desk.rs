@@ -7,7 +7,7 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     lines::{Line as Text, Lines},
     swpp::{self, MAX_LINE},
     vocabulary::{ClientId, Command},
@@ -32,7 +32,7 @@ struct Link {
 
 /// See the module's introduction.
 pub struct Desk {
-    pub machine: Machine,
+    pub core: Core,
     session: Session,
     commands: VecDeque<(Instant, Command)>,
     snapshot: Option<Instant>,
@@ -57,13 +57,13 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub fn new(machine: Machine, manner: Manner, seed: u64) -> Self {
+    pub fn new(core: Core, manner: Manner, seed: u64) -> Self {
         let identity = Identity {
             version: "0.1.0".to_owned(),
             serial: "board".to_owned(),
         };
         Self {
-            machine,
+            core,
             session: Session::new(CLIENT, "the app".into(), identity),
             commands: VecDeque::new(),
             snapshot: None,
@@ -84,7 +84,7 @@ impl Desk {
         now + Duration::from_millis(self.random.u64(0..=ms))
     }
 
-    /// Nothing is on its way between the conversation and the machine.
+    /// Nothing is on its way between the conversation and the core.
     pub fn is_quiet(&self) -> bool {
         self.commands.is_empty() && self.snapshot.is_none()
     }
@@ -209,8 +209,8 @@ impl Desk {
                 self.commands.push_back((at, command));
             }
         }
-        while self.machine.poll_event().is_some() {}
-        if self.machine.poll_snapshot().is_some() && self.snapshot.is_none() {
+        while self.core.poll_event().is_some() {}
+        if self.core.poll_snapshot().is_some() && self.snapshot.is_none() {
             self.snapshot = Some(self.soon(now, 5));
         }
         let at = self.soon(now, 15);
@@ -226,7 +226,7 @@ impl Desk {
     pub fn due(&self) -> Option<Instant> {
         let link = self.active.as_ref();
         [
-            self.machine.deadline(),
+            self.core.deadline(),
             self.commands.front().map(|(at, _)| *at),
             self.snapshot,
             self.notice.map(|(at, _)| at),
@@ -243,15 +243,15 @@ impl Desk {
         if let Some((_, tells)) = self.notice.take_if(|(at, _)| *at <= now) {
             self.gone(now, tells);
         }
-        if self.machine.deadline().is_some_and(|at| at <= now) {
-            self.machine.timeout(now);
+        if self.core.deadline().is_some_and(|at| at <= now) {
+            self.core.timeout(now);
         }
         while let Some((_, command)) = self.commands.pop_front_if(|(at, _)| *at <= now) {
-            self.machine.command(now, command);
+            self.core.command(now, command);
         }
         self.pump(now);
         if self.snapshot.take_if(|at| *at <= now).is_some() {
-            let snapshot = self.machine.snapshot();
+            let snapshot = self.core.snapshot();
             self.session.snapshot(&snapshot);
         }
         if let Some(link) = &mut self.active

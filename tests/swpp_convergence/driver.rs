@@ -1,14 +1,14 @@
-//! The machine as the app, and a home-made board.
+//! The core as the app, and a home-made board.
 
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
-    driver::swpp::{MOVE_WAIT, Swpp, Way},
+    board::core::Core,
+    driver::swpp::{Framing, MOVE_WAIT, Swpp},
     game::{Game, uci},
     lines::LINE_WAIT,
     vocabulary::{
-        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Outcome, Reported,
+        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Reply, Reported,
         Request, Snapshot,
     },
 };
@@ -160,7 +160,7 @@ pub fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What the machine sends.
+/// What the core sends.
 #[derive(Debug)]
 struct Sent {
     text: String,
@@ -206,7 +206,7 @@ struct Wire {
 }
 
 pub struct World {
-    machine: Machine,
+    core: Core,
     board: SwppBoard,
     setup: Setup,
     random: Rng,
@@ -224,12 +224,12 @@ pub struct World {
     to_board: Pipe<Sent>,
     from_board: Pipe<Said>,
     /// What a characteristic answers.
-    outcomes: Vec<(Instant, Channel, Outcome)>,
+    outcomes: Vec<(Instant, Channel, Reply)>,
     /// The message that arrives is not heard in whole.
     spoiled: bool,
     /// Junk without its end, that what comes next is taken for a part of.
     litter: Option<Instant>,
-    /// The message that is arriving at the machine began as part of junk.
+    /// The message that is arriving at the core began as part of junk.
     littered: bool,
     /// A move that was on its way when the hand went back before it.
     undone: bool,
@@ -263,7 +263,7 @@ impl Clocked for World {
 
     fn deadline(&self) -> Option<Instant> {
         [
-            self.machine.deadline(),
+            self.core.deadline(),
             SimulatedBoard::deadline(&self.board),
             self.to_board.deadline(),
             self.from_board.deadline(),
@@ -283,8 +283,8 @@ impl Clocked for World {
         if self.anew.take_if(|at| *at <= self.now).is_some() {
             self.plug();
         }
-        if self.machine.deadline().is_some_and(|at| at <= self.now) {
-            self.machine.timeout(self.now);
+        if self.core.deadline().is_some_and(|at| at <= self.now) {
+            self.core.timeout(self.now);
         }
         self.pump();
         if SimulatedBoard::deadline(&self.board).is_some_and(|at| at <= self.now) {
@@ -294,7 +294,7 @@ impl Clocked for World {
         }
         for (at, channel, outcome) in std::mem::take(&mut self.outcomes) {
             if at <= self.now {
-                self.machine.answered(self.now, channel, outcome);
+                self.core.answered(self.now, channel, outcome);
             } else {
                 self.outcomes.push((at, channel, outcome));
             }
@@ -313,20 +313,20 @@ impl Clocked for World {
 impl World {
     pub fn new(setup: Setup) -> Self {
         let way = if setup.gatt {
-            Way::Gatt {
+            Framing::Gatt {
                 write: WRITE,
                 notify: NOTIFY,
             }
         } else {
-            Way::Stream
+            Framing::Stream
         };
         let now = Instant::now();
-        let mut machine = Machine::new(
+        let mut core = Core::new(
             BoardName::default(),
             Box::new(Swpp::new(way, MOVE_WAIT).forgetting(setup.forgets)),
             Duration::from_secs(3),
         );
-        machine.link_up(now);
+        core.link_up(now);
         let manner = Manner {
             delay: setup.delay,
             pieces: !setup.gatt,
@@ -335,7 +335,7 @@ impl World {
             .late
             .map_or(Answer::Prompt, |ms| Answer::Late(Duration::from_millis(ms)));
         let mut world = Self {
-            machine,
+            core,
             board: SwppBoard::new(Settings {
                 style: if setup.sloppy {
                     Style::Sloppy
@@ -437,12 +437,12 @@ impl World {
 
     fn command(&mut self, command: Command) {
         self.log(&format!("* {command}"));
-        self.machine.command(self.now, command);
+        self.core.command(self.now, command);
         self.pump();
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.core.snapshot()
     }
 
     fn state(&mut self) {
@@ -479,18 +479,18 @@ impl World {
     fn pump(&mut self) {
         loop {
             self.note_end();
-            if let Some(outgoing) = self.machine.poll_transmit(self.now) {
+            if let Some(outgoing) = self.core.poll_transmit(self.now) {
                 match &outgoing.request {
                     Request::Write(bytes) => self.written(outgoing.channel, &bytes.clone()),
                     Request::Subscribe => {
                         assert_eq!(outgoing.channel, NOTIFY);
-                        self.outcomes.push((self.now, NOTIFY, Outcome::Done));
+                        self.outcomes.push((self.now, NOTIFY, Reply::Done));
                     }
                     Request::Read => panic!("{outgoing:?}"),
                 }
                 continue;
             }
-            if let Some(why) = self.machine.poll_hang_up() {
+            if let Some(why) = self.core.poll_hang_up() {
                 // Three writes in a row: the link is opened anew.
                 assert!(self.setup.gatt, "hung up: {why}");
                 self.unplug(0);
@@ -499,7 +499,7 @@ impl World {
                 self.anew = Some(self.now + Duration::from_secs(1));
                 continue;
             }
-            while self.machine.poll_event().is_some() {}
+            while self.core.poll_event().is_some() {}
             return;
         }
     }
@@ -534,7 +534,7 @@ impl World {
         self.ends.push(end);
     }
 
-    /// The machine writes to the board.
+    /// The core writes to the board.
     fn written(&mut self, channel: Channel, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).unwrap();
         let text = text.strip_suffix('\n').unwrap().to_owned();
@@ -559,7 +559,7 @@ impl World {
         let fails = self.setup.gatt && self.plugged && self.random.u8(..8) == 0;
         if fails {
             self.wire.refused = Some(text.clone());
-            let outcome = Outcome::Refused("not now".to_owned());
+            let outcome = Reply::Refused("not now".to_owned());
             self.outcomes.push((self.now, WRITE, outcome));
             if self.random.bool() {
                 return;
@@ -588,7 +588,7 @@ impl World {
         }
     }
 
-    /// Whether the machine may say this now.
+    /// Whether the core may say this now.
     fn check(&mut self, text: &str) {
         // A board's first game is not known to it, nor its moves taken, before the radio has acknowledged that.
         self.followed &= !(text.starts_with("NG") && self.setup.gatt && self.moves_come());
@@ -696,7 +696,7 @@ impl World {
             }
             if acknowledged {
                 self.took(&text);
-                self.outcomes.push((self.now, WRITE, Outcome::Done));
+                self.outcomes.push((self.now, WRITE, Reply::Done));
             }
         }
         self.look(spoiled);
@@ -722,7 +722,7 @@ impl World {
         }
     }
 
-    /// Bytes arrive at the machine.
+    /// Bytes arrive at the core.
     fn machine_hears(&mut self, bytes: &[u8], ends: Option<Said>, began: bool) {
         let channel = if self.setup.gatt {
             NOTIFY
@@ -737,7 +737,7 @@ impl World {
         if matches!(ends, Some(Said::Answer)) && !self.littered {
             self.wire.answered = true;
         }
-        self.machine.received(self.now, channel, bytes);
+        self.core.received(self.now, channel, bytes);
         let after = self.snapshot();
         let littered = self.littered;
         match ends {
@@ -766,7 +766,7 @@ impl World {
         self.pump();
     }
 
-    /// A move was told to the machine: what that made of it.
+    /// A move was told to the core: what that made of it.
     fn judge(
         &mut self,
         before: &Snapshot,
@@ -830,7 +830,7 @@ impl World {
     }
 
     fn link_down(&mut self) {
-        self.machine
+        self.core
             .link_down(self.now, "the cable came off".to_owned());
         self.wire.greeted = false;
         self.wire.answered = false;
@@ -1144,7 +1144,7 @@ impl World {
             self.announced = false;
         }
         self.look(false);
-        self.machine.link_up(self.now);
+        self.core.link_up(self.now);
         self.pump();
     }
 
@@ -1226,7 +1226,7 @@ impl World {
         }
     }
 
-    /// The machine knows the board to be in the program's game.
+    /// The core knows the board to be in the program's game.
     fn stands(&self) {
         let snapshot = self.snapshot();
         let same = snapshot.game.position() == self.target.position();

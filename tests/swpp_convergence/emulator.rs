@@ -1,4 +1,4 @@
-//! The machine as the board of a simulated app, with a simulated board behind.
+//! The core as the board of a simulated app, with a simulated board behind.
 //!
 //! What is promised of a move of the hand's that belongs to the app's game: it reaches the app exactly once. If it was on its
 //! way in a link that is cut, it does so where that link tells that it was not read, and was the last thing said in it;
@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::machine::Machine,
-    driver::swpp::{MOVE_WAIT, Swpp, Way},
+    board::core::Core,
+    driver::swpp::{Framing, MOVE_WAIT, Swpp},
     game::{Game, uci},
     vocabulary::{Advice, BoardName, Channel},
 };
@@ -108,7 +108,7 @@ pub fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The machine between, whose board is the second desk.
+/// The core between, whose board is the second desk.
 struct Middle {
     desk: Desk,
     to: Pipe<()>,
@@ -160,7 +160,7 @@ impl Clocked for World {
     fn carry(&mut self) {
         loop {
             let mut moved = false;
-            while let Some(outgoing) = self.desk.machine.poll_transmit(self.now) {
+            while let Some(outgoing) = self.desk.core.poll_transmit(self.now) {
                 moved = true;
                 if self.plugged {
                     self.board.received(self.now, outgoing.bytes());
@@ -169,13 +169,13 @@ impl Clocked for World {
             while let Some(bytes) = self.board.poll_transmit() {
                 moved = true;
                 if self.plugged {
-                    let machine = &mut self.desk.machine;
-                    machine.received(self.now, Channel::Serial, &bytes);
+                    let core = &mut self.desk.core;
+                    core.received(self.now, Channel::Serial, &bytes);
                 }
             }
             while self.board.poll_report().is_some() {}
             if let Some(middle) = &mut self.middle {
-                while let Some(outgoing) = middle.desk.machine.poll_transmit(self.now) {
+                while let Some(outgoing) = middle.desk.core.poll_transmit(self.now) {
                     moved = true;
                     if middle.plugged {
                         middle
@@ -230,7 +230,7 @@ impl Clocked for World {
                 self.desk.delivered();
                 middle
                     .desk
-                    .machine
+                    .core
                     .received(now, Channel::Serial, &piece.bytes);
             }
         }
@@ -259,19 +259,19 @@ impl World {
             delay: setup.delay,
             pieces: true,
         };
-        let mut machine = novag(citrine);
-        machine.link_up(now);
+        let mut core = novag(citrine);
+        core.link_up(now);
         let middle = setup.chain.then(|| {
-            let driver = Box::new(Swpp::new(Way::Stream, MOVE_WAIT));
-            let mut machine = Machine::new(BoardName::default(), driver, CORRECTION_WAIT);
-            machine.link_up(now);
+            let driver = Box::new(Swpp::new(Framing::Stream, MOVE_WAIT));
+            let mut core = Core::new(BoardName::default(), driver, CORRECTION_WAIT);
+            core.link_up(now);
             Middle {
-                desk: Desk::new(machine, manner, setup.seed ^ 1),
+                desk: Desk::new(core, manner, setup.seed ^ 1),
                 to: Pipe::new(manner),
                 plugged: true,
             }
         });
-        let mut desk = Desk::new(machine, manner, setup.seed ^ 2);
+        let mut desk = Desk::new(core, manner, setup.seed ^ 2);
         if middle.is_some() {
             desk.connected();
         }
@@ -421,10 +421,10 @@ impl World {
         if let Some(middle) = &mut self.middle {
             if !std::mem::replace(&mut middle.plugged, true) {
                 self.desk.connected();
-                middle.desk.machine.link_up(self.now);
+                middle.desk.core.link_up(self.now);
             }
         } else if !std::mem::replace(&mut self.plugged, true) {
-            self.desk.machine.link_up(self.now);
+            self.desk.core.link_up(self.now);
         }
     }
 
@@ -435,12 +435,12 @@ impl World {
                 middle.to.cut();
                 let ms = self.random.u64(..2000);
                 self.desk.cut(self.now, ms, false);
-                middle.desk.machine.link_down(self.now, why);
+                middle.desk.core.link_down(self.now, why);
                 // A move of either side may be lost with it, and nobody can tell.
                 self.disagree();
             }
         } else if std::mem::take(&mut self.plugged) {
-            self.desk.machine.link_down(self.now, why);
+            self.desk.core.link_down(self.now, why);
         }
     }
 
@@ -455,7 +455,7 @@ impl World {
         let app = self.app.game().position().clone();
         let ours = self.app.playing().is_some_and(|p| p.board_has(app.turn()));
         let stands = |desk: &Desk| {
-            let snapshot = desk.machine.snapshot();
+            let snapshot = desk.core.snapshot();
             let target = snapshot.target.as_ref();
             desk.is_quiet()
                 && snapshot.link.is_open()
@@ -509,7 +509,7 @@ impl World {
 
     /// Whether the board has told what the hand has made.
     fn is_heard(&self) -> bool {
-        let known = self.desk.machine.snapshot().game;
+        let known = self.desk.core.snapshot().game;
         known.position() == self.board.game().position()
     }
 
@@ -598,8 +598,8 @@ impl World {
             Act::BoardJunk(length) => {
                 self.hand(HandAction::Garbage(length));
                 if self.plugged {
-                    let machine = &mut self.desk.machine;
-                    machine.received(self.now, Channel::Serial, b"\r\n");
+                    let core = &mut self.desk.core;
+                    core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
             Act::Cut(ms, tells) => self.cut(ms, tells),

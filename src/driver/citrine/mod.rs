@@ -30,7 +30,7 @@ pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    setting::{On, Telling},
+    setting::{On, Throttle},
     timing::{
         ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
@@ -89,7 +89,7 @@ pub struct Citrine {
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
     /// Settings on their way.
-    setting: Option<Telling>,
+    setting: Option<Throttle>,
     /// Which the board said are on, since it was last told or asked.
     on: On,
     /// The board says whether its settings are on.
@@ -158,7 +158,7 @@ impl Citrine {
 
     /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
     fn settings(&mut self, now: Instant) {
-        self.setting = Some(Telling::default());
+        self.setting = Some(Throttle::default());
         self.on = On::default();
         self.send_settings(now);
     }
@@ -402,7 +402,7 @@ impl Citrine {
 
     fn moved(&mut self, now: Instant, reported: Reported) {
         if let Some(Doing::Show { m, accepted, .. }) = &mut self.doing {
-            // The echo of a shown move names the side by the comma as well; the machine knows whose it is.
+            // The echo of a shown move names the side by the comma as well; the core knows whose it is.
             let mover = reported.color.unwrap_or(Color::White);
             if !*accepted && reported.names(*m, mover) {
                 *accepted = true;

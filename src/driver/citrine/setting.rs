@@ -52,7 +52,7 @@ impl On {
 
 /// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
 #[derive(Debug, Default)]
-pub(super) struct Telling {
+pub(super) struct Throttle {
     /// How often they were sent.
     pub attempts: u8,
     /// When to send them again, once they have left.

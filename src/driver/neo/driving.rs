@@ -6,13 +6,13 @@ use shakmaty::{Bitboard, Position, Square};
 
 use super::{
     LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec,
-    motor::{self, Action, Place},
-    part::Part,
-    recognition::by,
-    task::{Driving, Interrupted, Motion, Task},
+    motor::{self, Action, Spot},
+    request::Purpose,
+    task::{Driving, Interrupted, Motion},
 };
 use crate::{
     driver::{DriverEvent, StepFailure},
+    sensing::Work,
     vocabulary::Misplaced,
 };
 
@@ -21,9 +21,9 @@ impl Neo {
         self.leftover.stopped();
         if let Some(interrupted) = self.leftover.take_path() {
             self.apply(&Action::Carry(interrupted.carry));
-            self.recogniser.resume();
+            self.squares.resume();
         }
-        let Some(Task::Drive(driving)) = &mut self.task else {
+        let Some(driving) = &mut self.driving else {
             return;
         };
         // An `OK` may come before the answer to the write.
@@ -49,19 +49,19 @@ impl Neo {
     /// The hand touched this square. Where the motor comes for a piece that the hand holds, it carries nothing, and its `OK`
     /// proves nothing.
     pub(super) fn crossed(&mut self, square: Square) {
-        if let Some(Task::Drive(Driving {
+        if let Some(Driving {
             motion: Motion::Moving { carry, crossed, .. },
             ..
-        })) = &mut self.task
+        }) = &mut self.driving
         {
-            *crossed |= [carry.from, carry.to].contains(&Place::Square(square));
+            *crossed |= [carry.from, carry.to].contains(&Spot::Square(square));
         }
     }
 
     /// Whether a picture shows that the path under way was carried out, long enough after it was sent that its
     /// `OK` will not come any more.
     pub(super) fn ok_was_lost(&self, now: Instant, picture: Bitboard) -> bool {
-        let Some(Task::Drive(Driving {
+        let Some(Driving {
             motion:
                 Motion::Moving {
                     carry,
@@ -70,7 +70,7 @@ impl Neo {
                     ..
                 },
             ..
-        })) = &self.task
+        }) = &self.driving
         else {
             return false;
         };
@@ -82,8 +82,8 @@ impl Neo {
     /// Whether a picture shows that a path was carried out whose `OK` was not heard, or proves nothing. `None` if both its
     /// ends read empty: the square that its piece was put on may read wrong, or a hand holds the piece.
     pub(super) fn carried_out(&self, path: &Interrupted, picture: Bitboard) -> Option<bool> {
-        let Place::Square(from) = path.carry.from else {
-            let Place::Square(to) = path.carry.to else {
+        let Spot::Square(from) = path.carry.from else {
+            let Spot::Square(to) = path.carry.to else {
                 return Some(true);
             };
             return Some(picture.contains(to));
@@ -92,40 +92,44 @@ impl Neo {
             // No square reads full that is not.
             return Some(false);
         }
-        let Place::Square(to) = path.carry.to else {
+        let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);
         };
         if picture.contains(to) || path.dim {
             return Some(picture.contains(to));
         }
         // A hand may have put it elsewhere.
-        let elsewhere = picture & !self.recogniser.standing().occupied();
+        let elsewhere = picture & !self.squares.standing().occupied();
         if elsewhere.any() { Some(false) } else { None }
     }
 
     pub(super) fn apply(&mut self, action: &Action) {
-        let mut board = self.recogniser.standing().clone();
+        let mut board = self.squares.standing().clone();
         action.apply(&mut board, &mut self.parking);
-        self.stand(board);
-        self.squares.apply(action);
+        let (from, to) = match action {
+            Action::Carry(carry) => (carry.from.square(), carry.to.square()),
+            _ => (None, None),
+        };
+        self.squares.moved_itself(board, from, to);
     }
 
     /// Undoes what is left of a step that the program does not want any more.
-    pub(super) fn tidy(&mut self) -> Option<Task> {
-        if self.recogniser.standing() == self.game.position().board() {
+    pub(super) fn tidy(&mut self) -> Option<Driving> {
+        if self.squares.standing() == self.squares.game().position().board() {
             self.leftover.finish();
         }
         // A picture of this link tells first what became of the last path.
-        let seen = self.known && !self.leftover.has_path() && self.squares.are_read();
+        let read = self.squares.picture().is_some();
+        let seen = self.is_known() && !self.leftover.has_path() && read;
         let unfinished = seen.then(|| self.leftover.take_unwanted()).flatten()?;
-        Some(Task::Drive(Driving {
+        Some(Driving {
             forward: !unfinished.forward,
             m: unfinished.m,
             mover: unfinished.mover,
             motion: Motion::Ready,
             tidying: true,
             unwanted: true,
-        }))
+        })
     }
 
     /// The step under way did not come to its end.
@@ -142,7 +146,7 @@ impl Neo {
         match &driving.motion {
             Motion::Moving {
                 number, due: None, ..
-            } if self.is_disturbed() && self.outbox.retract(Part::Path(*number)) => {
+            } if self.squares.is_disturbed() && self.outbox.retract(Purpose::Path(*number)) => {
                 driving.motion = Motion::Ready;
             }
             Motion::Moving {
@@ -173,13 +177,14 @@ impl Neo {
                 if done {
                     let action = action.clone();
                     self.apply(&action);
-                    self.mended();
+                    self.squares.mended();
+                    self.pass_on();
                     driving.motion = Motion::Ready;
                     return self.drive(now, driving);
                 }
             }
             Motion::Ready => {
-                if !self.is_disturbed() && !self.leftover.has_path() {
+                if !self.squares.is_disturbed() && !self.leftover.has_path() {
                     match self.next_motion(&driving) {
                         Some(motion) => driving.motion = motion,
                         None => return self.driven(&driving),
@@ -187,12 +192,12 @@ impl Neo {
                 }
             }
         }
-        self.task = Some(Task::Drive(driving));
+        self.driving = Some(driving);
     }
 
     /// The next action of a step, begun. `None` if nothing is left to do.
     fn next_motion(&mut self, driving: &Driving) -> Option<Motion> {
-        let standing = self.recogniser.standing();
+        let standing = self.squares.standing();
         let plan = if driving.forward {
             motor::forward(standing, &self.parking, driving.m, driving.mover)
         } else {
@@ -213,10 +218,10 @@ impl Neo {
         self.paths = self.paths.wrapping_add(1);
         let number = self.paths;
         self.outbox
-            .push(codec::path(&carry.path), Part::Path(number));
+            .push(codec::path(&carry.path), Purpose::Path(number));
         let dim = match carry.from {
-            Place::Square(square) => self.reads_empty(square),
-            Place::Slot(_) => false,
+            Spot::Square(square) => self.squares.reads_empty(square),
+            Spot::Slot(_) => false,
         };
         Some(Motion::Moving {
             carry,
@@ -227,26 +232,8 @@ impl Neo {
         })
     }
 
-    /// Whether a square that holds a piece reads empty, as far as its reading is known.
-    fn reads_empty(&self, square: Square) -> bool {
-        match self.squares.picture() {
-            Some(picture) => !picture.contains(square),
-            // What the motor or the hand put there since the last picture has not been read.
-            None => self.recogniser.dim().contains(square) && !self.squares.was_put(square),
-        }
-    }
-
-    /// Whether the pieces may not stand as they should, so that the motor had better wait.
-    pub(super) fn is_disturbed(&self) -> bool {
-        // After an absence a piece may be missing that was not seen lifted: the motor would find nothing.
-        let disturbed = self.recogniser.is_disturbed()
-            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
-            || self.correction.is_puzzled();
-        disturbed && self.known
-    }
-
     pub(super) fn ask(&mut self, action: &Action) {
-        let standing = self.recogniser.standing();
+        let standing = self.squares.standing();
         let mut misplaced = Misplaced {
             stands: standing.clone().into(),
             wanted: standing.clone(),
@@ -266,18 +253,20 @@ impl Neo {
             Action::Carry(_) => return,
         }
         self.squares.forget_put();
-        self.tell_misplaced(misplaced);
+        self.squares.tell(misplaced);
+        self.pass_on();
     }
 
     /// The step under way is in the board's game.
     pub(super) fn accepted(&mut self) {
-        self.correction.accepted();
+        self.squares.accepted();
+        self.surplus_told = false;
         self.events.push_back(DriverEvent::Accepted);
     }
 
     pub(super) fn driven(&mut self, driving: &Driving) {
         if driving.tidying {
-            self.behind = true;
+            self.squares.fall_behind();
             return;
         }
         self.accepted();
@@ -285,54 +274,70 @@ impl Neo {
             self.signs.show(true);
             // It stands on the board already: nothing is left for the hand.
             self.events
-                .push_back(DriverEvent::Moved(by(driving.m, driving.mover)));
+                .push_back(DriverEvent::Moved(driving.reported()));
+        }
+    }
+
+    pub(super) fn motors_work(&self) -> Work {
+        if self.motor_runs() {
+            Work::Moves
+        } else if self.driving.is_some() || self.leftover.has_step() {
+            Work::HalfDone
+        } else {
+            Work::Rests
         }
     }
 
     pub(super) fn motor_runs(&self) -> bool {
         matches!(
-            &self.task,
-            Some(Task::Drive(Driving {
+            &self.driving,
+            Some(Driving {
                 motion: Motion::Moving { .. },
                 ..
-            }))
+            })
         )
     }
 
     /// Whether the motor is on its way, so that nothing may be written.
     pub(super) fn motor_is_out(&self) -> bool {
         matches!(
-            &self.task,
-            Some(Task::Drive(Driving {
+            &self.driving,
+            Some(Driving {
                 motion: Motion::Moving { due: Some(_), .. },
                 ..
-            }))
+            })
         )
     }
 
     /// Pieces that only the hand can bring are asked for once the motor rests.
     pub(super) fn mind_owed(&mut self, now: Instant) {
-        let resting = self.task.is_none() && self.known && !self.behind && self.settings.motor;
+        let follower = self.squares.follower();
+        let free = follower.is_free() && follower.is_known() && follower.is_up_to_date();
+        let told = follower.correction().is_told();
+        let resting = free && self.driving.is_none() && self.settings.motor;
+        // A picture of this link shows first what is there already, and is still to be understood.
+        let full = self.squares.full();
+        let resting = resting && full.is_some();
         let (lacking, surplus) = self.owed();
+        let lacking = lacking & !full.unwrap_or_default();
         if !resting || (lacking | surplus).is_empty() {
             self.owed_due = None;
-        } else if !self.correction.is_told() {
+        } else if !told {
             let due = *self.owed_due.get_or_insert(now + OWED_WAIT);
             if due <= now {
-                let board = self.game.position().board();
-                let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
                 if let Some(square) = lacking.first() {
                     self.say(codec::missing(square));
                 }
-                self.tell_misplaced(misplaced);
+                self.squares.tell_wrong(lacking, surplus);
+                self.pass_on();
             }
         }
     }
 
     /// Squares of the game's position that lack their piece, and those that hold one too many.
     pub(super) fn owed(&self) -> (Bitboard, Bitboard) {
-        let standing = self.recogniser.standing().occupied();
-        let wanted = self.game.position().board().occupied();
+        let standing = self.squares.standing().occupied();
+        let wanted = self.squares.game().position().board().occupied();
         (wanted & !standing, standing & !wanted)
     }
 }

@@ -76,6 +76,11 @@ impl Leftover {
         self.step.as_mut()
     }
 
+    /// Whether a step was begun and not finished.
+    pub fn has_step(&self) -> bool {
+        self.step.is_some()
+    }
+
     /// This step begins: what was left of it is done now. `false` if another one was left, which is undone first.
     pub fn resume(&mut self, forward: bool, m: Move) -> bool {
         self.step.take_if(|u| (u.forward, u.m) == (forward, m));

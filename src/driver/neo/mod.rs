@@ -11,23 +11,17 @@
 //!   out anew from where the pieces stand before each path, so that a link that was lost in the middle only means
 //!   to go on, and a path that was carried out is not sent again.
 
-mod assembling;
 pub mod codec;
 mod contact;
-mod correction;
 mod driving;
-mod gesture;
 mod leftover;
 mod make;
 pub mod motor;
-pub mod part;
-mod recognition;
+mod reports;
+pub mod request;
 mod settings;
-mod showing;
 mod signs;
-mod squares;
 mod task;
-mod touched;
 
 use std::{
     collections::VecDeque,
@@ -41,15 +35,11 @@ pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,
     contact::Contact,
-    correction::Correction,
-    gesture::Gesture,
     leftover::Leftover,
     motor::{Action, Parking},
-    part::Part,
+    request::Purpose,
     signs::Signs,
-    squares::Squares,
-    task::{Driving, Interrupted, Motion, Task},
-    touched::Touched,
+    task::{Driving, Interrupted, Motion},
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
@@ -57,11 +47,11 @@ use super::{
 };
 use crate::{
     game::Game,
-    guidance,
     lines::printable,
-    recognise::Recogniser,
+    recognise::Sensing,
     sense::Sensed,
-    vocabulary::{Beginning, Channel, GameEnd, Outcome, Outgoing},
+    sensing::{Awaited, Squares},
+    vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
 };
 
 /// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
@@ -75,23 +65,12 @@ pub const PICTURE_WAIT: Duration = Duration::from_secs(6);
 pub const SILENCE: Duration = Duration::from_secs(30);
 /// The answer to the greeting came within 0.1 s in all captures.
 pub const HELLO_WAIT: Duration = Duration::from_secs(3);
-/// A set-up that lacks a few pieces and does not change for this long is believed: the squares may read wrong.
-pub const ASSEMBLE_PATIENCE: Duration = Duration::from_secs(20);
-/// A set-up whose squares are right, but with pieces that are known to be others, is believed after this long without a
-/// change: a lift may not have been heard.
-pub const OTHERS_PATIENCE: Duration = Duration::from_mins(1);
-/// So many squares may read wrong at once. The captured game had three.
-pub const ASSEMBLE_LACKING: usize = 4;
-/// How long the piece a pawn became may still be lifted and put back to choose another.
-pub const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 /// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
 /// elsewhere.
 pub const OWED_WAIT: Duration = Duration::from_secs(1);
 /// Pictures in which both ends of a path that was broken off read empty, before its piece is thought to stand where it should,
 /// unseen, rather than to be in a hand.
 const PICTURES_TO_DECIDE: u8 = 3;
-/// Pictures that must show the start position before it counts as a new game.
-const NEW_GAME_PICTURES: u8 = 2;
 /// Bytes of an unreadable value that are shown.
 const SHOWN: usize = 80;
 
@@ -100,25 +79,17 @@ const SHOWN: usize = 80;
 pub struct Neo {
     settings: Settings,
     contact: Contact,
-    outbox: Outbox<Part>,
-    recogniser: Recogniser,
-    touched: Touched,
+    outbox: Outbox<Purpose>,
+    squares: Squares,
     parking: Parking,
-    /// Whether it is known which piece stands where.
-    known: bool,
-    game: Game,
-    /// The game followed is not the recogniser's yet.
-    behind: bool,
-    may_replace: bool,
-    task: Option<Task>,
+    driving: Option<Driving>,
     leftover: Leftover,
-    gesture: Gesture,
+    /// The player was told last that there are more pieces too many than missing.
+    surplus_told: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
-    squares: Squares,
     owed_due: Option<Instant>,
     signs: Signs,
-    correction: Correction,
     lit: Bitboard,
     paths: u32,
     events: VecDeque<DriverEvent>,
@@ -129,23 +100,17 @@ impl Neo {
     pub fn new(settings: Settings) -> Self {
         Self {
             parking: Parking::new(&settings.parking),
-            recogniser: Recogniser::new(settings.waits(), Board::new()),
-            touched: Touched::nothing(),
+            squares: Squares::new(settings.waits(), Sensing::default())
+                .promotes_by_gesture(settings.promotion == Promotion::Gesture),
             settings,
             contact: Contact::default(),
             outbox: Outbox::default(),
-            known: false,
-            game: Game::standard(),
-            behind: true,
-            may_replace: false,
-            task: None,
+            driving: None,
             leftover: Leftover::default(),
-            gesture: Gesture::default(),
+            surplus_told: false,
             asked: false,
-            squares: Squares::default(),
             owed_due: None,
             signs: Signs::default(),
-            correction: Correction::default(),
             lit: Bitboard::EMPTY,
             paths: 0,
             events: VecDeque::new(),
@@ -153,23 +118,23 @@ impl Neo {
     }
 
     fn say(&mut self, outgoing: Outgoing) {
-        self.outbox.push(outgoing, Part::Plain);
+        self.outbox.push(outgoing, Purpose::Plain);
     }
 
     /// The start as the maker's app makes it (captured twice).
     fn begin(&mut self) {
         self.outbox
-            .push(codec::subscribe(codec::ANSWERS), Part::Plain);
+            .push(codec::subscribe(codec::ANSWERS), Purpose::Plain);
         self.say(codec::read(codec::BATTERY));
         self.say(codec::subscribe(codec::BATTERY));
         self.say(codec::read(codec::FIRMWARE));
         self.say(codec::subscribe(codec::UNKNOWN));
         self.outbox
-            .push(codec::subscribe(codec::EVENTS), Part::Essential);
+            .push(codec::subscribe(codec::EVENTS), Purpose::Essential);
         self.outbox
-            .push(codec::subscribe(codec::OCCUPANCY), Part::Essential);
+            .push(codec::subscribe(codec::OCCUPANCY), Purpose::Essential);
         self.say(codec::read(codec::SETTINGS));
-        self.outbox.push(codec::hello(), Part::Hello);
+        self.outbox.push(codec::hello(), Purpose::Hello);
     }
 
     /// The board has answered the greeting, or never will.
@@ -185,8 +150,8 @@ impl Neo {
 
     fn message(&mut self, now: Instant, message: Message) {
         match message {
-            Message::Lifted(square) => self.lifted(now, square),
-            Message::Placed(square) => self.placed(now, square),
+            Message::Lifted(square) => self.touched(now, square, Sensed::Lifted(square)),
+            Message::Placed(square) => self.touched(now, square, Sensed::Placed(square)),
             Message::Picture(picture) => self.pictured(now, picture),
             Message::PathDone => self.path_done(now),
             Message::Address => self.ready(),
@@ -196,33 +161,12 @@ impl Neo {
         }
     }
 
-    fn lifted(&mut self, now: Instant, square: Square) {
-        self.squares.lifted(square);
+    fn touched(&mut self, now: Instant, square: Square, sensed: Sensed) {
         self.crossed(square);
-        match self.correction.told(|action| action.from == Some(square)) {
-            Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
-            told => self.touched.lift(square, told.and_then(|action| action.to)),
-        }
-        self.gesture.lifted(now, square);
-        self.sense(now, Sensed::Lifted(square));
-    }
-
-    fn placed(&mut self, now: Instant, square: Square) {
-        self.squares.placed(square);
-        self.crossed(square);
-        let brought =
-            |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
-        let told = self
-            .correction
-            .told(brought)
-            .and_then(|action| action.piece);
-        self.touched.put(square, told);
-        self.gesture.placed(now, square);
-        self.sense(now, Sensed::Placed(square));
+        self.squares.sense(now, sensed);
     }
 
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
-        self.squares.pictured(picture);
         self.contact.look_later(now);
         // No picture comes while the motor moves.
         self.leftover.stopped();
@@ -237,88 +181,120 @@ impl Neo {
                 Some(false) => {}
                 None | Some(true) => {
                     self.apply(&Action::Carry(interrupted.carry));
-                    self.recogniser.resume();
+                    self.squares.resume();
                 }
             }
         }
         if self.ok_was_lost(now, picture) {
             self.path_done(now);
         }
-        self.sense(now, Sensed::Occupied(picture));
-        if self.known && std::mem::take(&mut self.asked) {
+        self.squares.sense(now, Sensed::Occupied(picture));
+        if self.is_known() && std::mem::take(&mut self.asked) {
             self.events.push_back(DriverEvent::NoList);
         }
-        self.mind_new_game(now, picture);
+        self.squares.mind_new_game(picture, self.driving.is_some());
     }
 
-    /// The pieces stand so.
-    fn stand(&mut self, board: Board) {
-        self.recogniser.stand(board);
-        self.behind = true;
-    }
-
-    /// The pieces were set up so: what was sensed before is void.
-    fn stand_anew(&mut self, board: Board) {
-        self.touched = Touched::pieces(board.clone());
-        self.recogniser = Recogniser::new(self.settings.waits(), board);
-        self.behind = true;
+    /// Whether it is known which piece stands where.
+    fn is_known(&self) -> bool {
+        self.squares.follower().is_known()
     }
 
     /// Does everything that can be done now.
     fn work(&mut self, now: Instant) {
-        if self.known {
-            self.touched.follow(self.recogniser.standing());
-        }
-        self.recognised(now);
-        self.mind_touched(now);
-        self.look_again();
-        if !self.contact.is_ready() {
-            return;
-        }
-        if self.asked && !self.known && self.squares.are_read() {
+        let read = self.squares.picture().is_some();
+        if self.asked && self.contact.is_ready() && !self.is_known() && read {
             self.asked = false;
             self.events.push_back(DriverEvent::Adrift);
         }
-        match self.task.take().or_else(|| self.tidy()) {
-            None => {}
-            Some(Task::Assemble(assembling)) => self.assemble(now, assembling),
-            Some(Task::Drive(driving)) => self.drive(now, driving),
-            Some(Task::Hand(step)) => {
-                let carried_out = self.recogniser.standing() == self.game.position().board();
-                // The game that has the step is followed only after it was accepted.
-                self.task = (self.behind || !carried_out).then_some(Task::Hand(step));
-            }
+        self.squares.attend(now, self.motors_work());
+        self.pass_on();
+        if !self.contact.is_ready() {
+            return;
+        }
+        if let Some(driving) = self.driving.take().or_else(|| self.tidy()) {
+            self.drive(now, driving);
         }
         self.mind_owed(now);
         self.light();
     }
 
-    fn settled(&mut self, now: Instant, settled: Settled<Part>) {
+    /// The last position of this game is to be set up by hand.
+    fn set_up(&mut self, now: Instant, game: Game) {
+        self.squares.set_up(now, game);
+        self.leftover.set_up();
+        if let Some(square) = self.squares.first_lacking() {
+            self.say(codec::missing(square));
+        }
+        self.say(codec::prepare());
+        self.say(codec::game_begins());
+        self.work(now);
+    }
+
+    /// Asks for the first piece that is missing, as the maker's app does.
+    fn ask_for_missing(&mut self) {
+        if let Some(square) = self.squares.next_lacking()
+            && self.outbox.is_empty()
+        {
+            self.say(codec::missing(square));
+        }
+    }
+
+    /// The position that was set up stands, and the board has begun its game.
+    fn begun(&mut self) {
+        if self.squares.begin() {
+            // What has left the game may stand beside the board.
+            let missing = Board::new().occupied().count();
+            let position = self.squares.game().position();
+            let stand = position.board().occupied().count();
+            let over = position.outcome().is_known();
+            self.parking.block(missing.saturating_sub(stand));
+            self.leftover.set_up();
+            self.signs = Signs::default();
+            self.events.push_back(DriverEvent::Accepted);
+            if over {
+                self.show_signs();
+            }
+        }
+    }
+
+    /// Lights what the hand is to look at.
+    fn light(&mut self) {
+        let squares = self.squares.lights();
+        if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
+            self.lit = squares;
+            self.say(codec::light(squares));
+        }
+    }
+
+    fn settled(&mut self, now: Instant, settled: Settled<Purpose>) {
         match settled {
-            Settled::Done(Part::Hello) => self.contact.greeted(now),
-            Settled::Done(Part::Path(path)) => {
-                if let Some(Task::Drive(Driving {
+            Settled::Done(Purpose::Hello) => self.contact.greeted(now),
+            Settled::Done(Purpose::Path(path)) => {
+                if let Some(Driving {
                     motion: Motion::Moving { number, due, .. },
                     ..
-                })) = &mut self.task
+                }) = &mut self.driving
                     && *number == path
                 {
                     *due = Some(now + PATH_WAIT);
                 }
             }
-            Settled::Done(Part::GameBegun) | Settled::GivenUp(Part::GameBegun, _) => self.begun(),
+            Settled::Done(Purpose::GameBegun) | Settled::GivenUp(Purpose::GameBegun, _) => {
+                self.begun()
+            }
             Settled::Done(_) => {}
-            Settled::GivenUp(Part::Path(_), _) => {
-                if let Some(Task::Drive(driving)) = self.task.take() {
+            Settled::GivenUp(Purpose::Path(_), _) => {
+                if let Some(driving) = self.driving.take() {
                     self.broke_off(&driving);
                 }
             }
-            Settled::GivenUp(Part::Essential | Part::Hello, why) => {
+            Settled::GivenUp(Purpose::Essential | Purpose::Hello, why) => {
                 self.contact.give_up(format!(
                     "the board refuses to talk ({why}): switch it off and on, and close the maker's app"
                 ));
             }
-            Settled::GivenUp(Part::Plain, _) => {}
+            Settled::GivenUp(Purpose::Plain, _) => {}
         }
     }
 }
@@ -346,9 +322,6 @@ impl Driver for Neo {
         self.lit = Bitboard::EMPTY;
         self.owed_due = None;
         self.leftover.link_up(now);
-        if self.known {
-            self.recogniser.resume();
-        }
         self.begin();
     }
 
@@ -359,22 +332,12 @@ impl Driver for Neo {
         self.asked = false;
         self.leftover.stopped();
         self.owed_due = None;
-        self.correction.mended();
-        self.touched = Touched::nothing();
-        if self.known {
-            // A hand that is at work goes on unseen.
-            self.recogniser.resume();
-        }
-        match self.task.take() {
-            Some(Task::Drive(driving)) => {
-                self.leftover.break_off(&driving);
-                if let Motion::Moving { carry, dim, .. } = driving.motion {
-                    self.leftover.interrupt(Interrupted::of(carry, dim));
-                }
+        self.squares.link_down();
+        if let Some(driving) = self.driving.take() {
+            self.leftover.break_off(&driving);
+            if let Motion::Moving { carry, dim, .. } = driving.motion {
+                self.leftover.interrupt(Interrupted::of(carry, dim));
             }
-            Some(Task::Hand(step)) => self.task = Some(Task::Hand(step)),
-            Some(Task::Assemble(_)) => self.known = false,
-            None => {}
         }
     }
 
@@ -398,7 +361,7 @@ impl Driver for Neo {
         }
     }
 
-    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
         self.contact.heard(now);
         if let Some(settled) = self.outbox.answered(now, outcome) {
             self.settled(now, settled);
@@ -407,10 +370,8 @@ impl Driver for Neo {
     }
 
     fn timeout(&mut self, now: Instant) {
-        self.recogniser.timeout(now);
-        if let Some((m, role)) = self.gesture.take_done(now) {
-            self.played(m, Some(role));
-        }
+        self.squares.timeout(now);
+        self.pass_on();
         if self.contact.take_unanswered(now) {
             self.ready();
         }
@@ -423,23 +384,20 @@ impl Driver for Neo {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let path = match &self.task {
-            Some(Task::Drive(Driving {
+        let path = match &self.driving {
+            Some(Driving {
                 motion: Motion::Moving { due, .. },
                 ..
-            })) => *due,
-            Some(Task::Assemble(a)) if self.squares.are_read() && a.may_be_believed() => {
-                Some(a.since + a.patience())
-            }
+            }) => *due,
             _ => None,
         };
         let may_write = !self.motor_is_out() && !self.leftover.is_quiet();
         let retry = self.outbox.deadline().filter(|_| may_write);
         [
-            self.recogniser.deadline(),
-            self.gesture.deadline(),
+            self.squares.deadline(),
             self.contact.deadline(),
-            self.owed_due.filter(|_| !self.correction.is_told()),
+            self.owed_due
+                .filter(|_| !self.squares.follower().correction().is_told()),
             self.leftover.deadline(),
             path,
             retry,
@@ -450,56 +408,52 @@ impl Driver for Neo {
     }
 
     fn idle(&self) -> bool {
-        let busy = match &self.task {
-            None => false,
-            Some(Task::Assemble(assembling)) => !assembling.abandoned,
-            Some(_) => true,
-        };
-        let untidy = self.known && self.leftover.is_unwanted();
-        let promotes = self.gesture.is_awaited();
-        self.contact.is_ready() && !busy && !untidy && !promotes && !self.asked
+        let follower = self.squares.follower();
+        let hand = follower.is_setting_up() || follower.is_awaited();
+        let busy = hand || self.driving.is_some() || self.squares.is_gesture_awaited();
+        let untidy = self.is_known() && self.leftover.is_unwanted();
+        self.contact.is_ready() && !busy && !untidy && !self.asked
     }
 
     fn stepping(&self) -> bool {
-        match &self.task {
-            Some(Task::Assemble(assembling)) => !assembling.abandoned,
-            Some(Task::Drive(driving)) => !driving.tidying,
-            Some(Task::Hand(_)) | None => false,
-        }
+        let drives = self.driving.as_ref().is_some_and(|d| !d.tidying);
+        drives || self.squares.follower().is_setting_up()
     }
 
     fn start(&mut self, now: Instant, step: Step) {
         if !self.idle() {
             return;
         }
-        let mover = self.game.turn();
-        match step {
-            Step::Show(_) | Step::TakeBack(_) if !self.known => {
-                self.events.push_back(DriverEvent::Adrift);
-            }
-            Step::Show(m) | Step::TakeBack(m) if self.settings.motor => {
-                let forward = matches!(step, Step::Show(_));
-                if self.leftover.resume(forward, m) {
-                    self.task = Some(Task::Drive(Driving {
-                        forward,
-                        m,
-                        mover: if forward { mover } else { !mover },
-                        motion: Motion::Ready,
-                        tidying: false,
-                        unwanted: false,
-                    }));
-                } else {
-                    self.events
-                        .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
-                }
-            }
-            Step::Show(_) | Step::TakeBack(_) => {
-                self.signs.show(matches!(step, Step::Show(_)));
-                self.task = Some(Task::Hand(step));
-                self.behind = true;
-                self.accepted();
-            }
-            Step::NewGame(_) | Step::SetUp(_) => self.start_assembling(now, step),
+        let (forward, m) = match step {
+            Step::Show(m) => (true, m),
+            Step::TakeBack(m) => (false, m),
+            Step::NewGame(_) => return self.set_up(now, Game::standard()),
+            Step::SetUp(game) => return self.set_up(now, *game),
+        };
+        if !self.is_known() {
+            self.events.push_back(DriverEvent::Adrift);
+        } else if !self.settings.motor {
+            let awaited = if forward {
+                Awaited::Move(m)
+            } else {
+                Awaited::TakeBack
+            };
+            self.signs.show(forward);
+            self.squares.await_hand(awaited);
+            self.events.push_back(DriverEvent::Accepted);
+        } else if self.leftover.resume(forward, m) {
+            let mover = self.squares.game().turn();
+            self.driving = Some(Driving {
+                forward,
+                m,
+                mover: if forward { mover } else { !mover },
+                motion: Motion::Ready,
+                tidying: false,
+                unwanted: false,
+            });
+        } else {
+            self.events
+                .push_back(DriverEvent::Failed(StepFailure::NoAnswer));
         }
         self.work(now);
     }
@@ -510,29 +464,14 @@ impl Driver for Neo {
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
         // Where the kings tell it, nothing is to be put right.
-        self.correction.drop_guidance();
+        self.squares.game_ended();
         self.sign_of(end);
         self.work(now);
     }
 
     fn confirm(&mut self, now: Instant) {
-        match self.task.take() {
-            Some(Task::Assemble(mut assembling)) => {
-                if !assembling.closing {
-                    self.close(&mut assembling);
-                }
-                self.task = Some(Task::Assemble(assembling));
-            }
-            Some(Task::Hand(_)) => {
-                // The player says that the pieces stand.
-                self.stand(self.game.position().board().clone());
-            }
-            other => self.task = other,
-        }
-        if self.correction.is_puzzled() {
-            // The player says that no pieces are exchanged.
-            self.touched = Touched::pieces(self.recogniser.standing().clone());
-        }
+        self.squares.confirm();
+        self.pass_on();
         self.work(now);
     }
 
@@ -541,7 +480,7 @@ impl Driver for Neo {
     fn learn(&mut self, now: Instant) {
         self.asked = true;
         // A picture of this link was looked at already.
-        if self.known && self.squares.are_read() {
+        if self.is_known() && self.squares.picture().is_some() {
             self.asked = false;
             self.events.push_back(DriverEvent::NoList);
         }
@@ -554,27 +493,18 @@ impl Driver for Neo {
     }
 
     fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
-        let changed = *game != self.game;
-        if changed {
-            self.game = game.clone();
-            if self.known && self.contact.is_ready() {
-                self.show_signs();
-            }
+        let changed = game != self.squares.game();
+        let ready = |motion: &Motion| matches!(motion, Motion::Ready);
+        let busy = self.driving.as_ref().is_some_and(|d| !ready(&d.motion));
+        let news = self.squares.follow(now, game, may_replace, busy);
+        if changed && self.is_known() && self.contact.is_ready() {
+            self.show_signs();
         }
-        let driving =
-            matches!(&self.task, Some(Task::Drive(d)) if !matches!(d.motion, Motion::Ready));
-        let assembling = matches!(self.task, Some(Task::Assemble(_)));
-        if !self.known || driving || assembling || self.gesture.is_awaited() {
-            self.behind |= changed;
+        if busy || !self.squares.follows() {
             return false;
         }
-        if changed || self.behind || may_replace != self.may_replace {
-            self.behind = false;
-            self.may_replace = may_replace;
-            self.recogniser.follow(now, &self.game, may_replace);
-            self.work(now);
-        }
-        if self.leftover.is_unwanted() && self.task.is_none() {
+        let untidy = self.leftover.is_unwanted() && self.driving.is_none();
+        if news || untidy {
             self.work(now);
         }
         !self.events.is_empty()
@@ -586,7 +516,7 @@ impl Driver for Neo {
 
     fn abandon(&mut self, target: Option<&Game>) {
         let leads_there = |forward: bool, m: Move| {
-            let mut game = self.game.clone();
+            let mut game = self.squares.game().clone();
             let legal = !forward || game.push(m);
             let reached = target.is_some_and(|target| target.continues(&game));
             legal && reached == forward
@@ -594,21 +524,11 @@ impl Driver for Neo {
         if let Some(unfinished) = self.leftover.step() {
             unfinished.unwanted = !leads_there(unfinished.forward, unfinished.m);
         }
-        if let Some(Task::Drive(driving)) = &mut self.task {
+        if let Some(driving) = &mut self.driving {
             driving.unwanted = driving.tidying || !leads_there(driving.forward, driving.m);
         }
-        match &mut self.task {
-            Some(Task::Assemble(assembling)) if !assembling.closing => {
-                let wanted = target.is_some_and(|target| target.continues(&assembling.game));
-                if !wanted && !assembling.abandoned {
-                    assembling.abandoned = true;
-                    self.events.push_back(DriverEvent::Adrift);
-                }
-            }
-            Some(Task::Hand(_)) if !target.is_some_and(|target| target.continues(&self.game)) => {
-                self.task = None;
-            }
-            _ => {}
+        if self.squares.abandon(target) {
+            self.events.push_back(DriverEvent::Adrift);
         }
     }
 

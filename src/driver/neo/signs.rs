@@ -33,8 +33,8 @@ impl Neo {
     /// Tells the board of an end of the game that its position does not show.
     pub(super) fn sign_of(&mut self, end: GameEnd) {
         // A mate that is not on the board yet is told when it is.
-        let early = end == GameEnd::Checkmate && !self.game.position().is_checkmate();
-        if !self.known || early || std::mem::replace(&mut self.signs.ended, true) {
+        let early = end == GameEnd::Checkmate && !self.squares.game().position().is_checkmate();
+        if !self.is_known() || early || std::mem::replace(&mut self.signs.ended, true) {
             return;
         }
         let winner = match end {
@@ -45,7 +45,7 @@ impl Neo {
             | GameEnd::InsufficientMaterial
             | GameEnd::Repetition
             | GameEnd::FiftyMoves => Some(None),
-            GameEnd::Checkmate => Some(Some(self.game.turn().other())),
+            GameEnd::Checkmate => Some(Some(self.squares.game().turn().other())),
             GameEnd::WhiteResigned => Some(Some(Color::Black)),
             GameEnd::BlackResigned => Some(Some(Color::White)),
         };
@@ -58,7 +58,7 @@ impl Neo {
 
     /// Tells the board of check and of the end of the game.
     pub(super) fn show_signs(&mut self) {
-        let position = self.game.position();
+        let position = self.squares.game().position();
         let old = self.settings.old_signs;
         match position.outcome() {
             Outcome::Known(outcome) if !self.signs.ended => {

@@ -1,60 +1,11 @@
-//! What the board is busy with.
+//! What the motor is busy with.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use shakmaty::{Bitboard, Color, Move};
+use shakmaty::{Color, Move};
 
-use super::{
-    ASSEMBLE_LACKING, ASSEMBLE_PATIENCE, OTHERS_PATIENCE,
-    motor::{Action, Carry},
-};
-use crate::{driver::Step, game::Game};
-
-/// What the board is busy with.
-#[derive(Clone, Debug)]
-pub(super) enum Task {
-    /// The player sets up a position.
-    Assemble(Box<Assembling>),
-    /// The motor makes a move, or takes one back.
-    Drive(Driving),
-    /// The hand is to carry out a move, or take one back.
-    Hand(Step),
-}
-
-/// A position is being set up.
-#[derive(Clone, Debug)]
-pub(super) struct Assembling {
-    /// The game whose last position is set up.
-    pub game: Game,
-    /// The board is told that the game begins; it waits for that no more.
-    pub closing: bool,
-    /// What was wrong at the last look, and since when: what is missing, what is too many, and what is another piece.
-    pub wrong: (Bitboard, Bitboard, Bitboard),
-    /// See `wrong`.
-    pub since: Instant,
-    /// The program wants something else now.
-    pub abandoned: bool,
-}
-
-impl Assembling {
-    /// How long what is wrong is looked at before it is believed to be right after all: squares may read wrong, and a lift
-    /// may not have been heard.
-    pub fn patience(&self) -> Duration {
-        let (_, _, others) = self.wrong;
-        if others.is_empty() {
-            ASSEMBLE_PATIENCE
-        } else {
-            OTHERS_PATIENCE
-        }
-    }
-
-    /// Whether what is wrong may be the squares' reading, to be believed after a while.
-    pub fn may_be_believed(&self) -> bool {
-        let (lacking, surplus, others) = self.wrong;
-        let few = (surplus & !others).is_empty() && lacking.count() <= ASSEMBLE_LACKING;
-        few && !self.closing && !self.abandoned
-    }
-}
+use super::motor::{Action, Carry};
+use crate::vocabulary::Reported;
 
 /// The motor is at work.
 #[derive(Clone, Debug)]
@@ -71,6 +22,26 @@ pub(super) struct Driving {
     pub tidying: bool,
     /// The program wants something else now.
     pub unwanted: bool,
+}
+
+impl Driving {
+    /// Whether the program has asked for this move.
+    pub fn makes(&self, m: Move) -> bool {
+        self.forward && self.m == m && !self.tidying
+    }
+
+    /// Whether the program has asked to take this move back.
+    pub fn takes_back(&self, m: Move) -> bool {
+        !self.forward && self.m == m && !self.tidying
+    }
+
+    /// The move, worded so that it cannot be taken for the other side's.
+    pub fn reported(&self) -> Reported {
+        Reported {
+            color: Some(self.mover),
+            ..Reported::of(self.m)
+        }
+    }
 }
 
 /// A step of the motor that was begun and not finished: some of its pieces stand as before it, some as after.

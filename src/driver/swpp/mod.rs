@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Chess, Color, Outcome as GameOutcome, Position};
+use shakmaty::{Chess, Color, Outcome, Position};
 
 use self::handshake::{Answer, Due, Handshake};
 pub use self::make::{KIND, MAKE};
@@ -33,7 +33,7 @@ use crate::{
     lines::{LINE_WAIT, Line, Lines, printable},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
     vocabulary::{
-        Beginning, Channel, GameEnd, Opponent, Outcome, Outgoing, Reported, Request, Wording,
+        Beginning, Channel, GameEnd, Opponent, Outgoing, Reply, Reported, Request, Wording,
     },
 };
 
@@ -48,7 +48,7 @@ pub const BUILD: u16 = 0x0023;
 
 /// The way messages take within the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Framing {
     /// A serial line or TCP: bytes both ways, acknowledged by nobody.
     Stream,
     /// Two characteristics: the one we write, one message a write, and the one the board notifies.
@@ -89,7 +89,7 @@ enum Doing {
 /// The driver. See the module's introduction.
 #[derive(Debug)]
 pub struct Swpp {
-    way: Way,
+    way: Framing,
     move_wait: Duration,
     handshake: Handshake,
     lines: Lines,
@@ -125,7 +125,7 @@ pub struct Swpp {
 
 impl Swpp {
     /// A driver for a board that is reached this way.
-    pub fn new(way: Way, move_wait: Duration) -> Self {
+    pub fn new(way: Framing, move_wait: Duration) -> Self {
         Self {
             way,
             move_wait,
@@ -155,8 +155,8 @@ impl Swpp {
     pub fn toward_boardbridge() -> Self {
         Self {
             repeats: true,
-            // There is a machine at the other end, which leads the hand from move to move.
-            ..Self::new(Way::Stream, Duration::ZERO)
+            // There is a core at the other end, which leads the hand from move to move.
+            ..Self::new(Framing::Stream, Duration::ZERO)
         }
     }
 
@@ -200,8 +200,8 @@ impl Swpp {
 
     fn send(&mut self, message: &Message, part: Part) {
         let channel = match self.way {
-            Way::Stream => Channel::Serial,
-            Way::Gatt { write, .. } => write,
+            Framing::Stream => Channel::Serial,
+            Framing::Gatt { write, .. } => write,
         };
         let request = Request::Write(swpp::write(message).into());
         self.outbox.push(Outgoing { channel, request }, part);
@@ -370,8 +370,8 @@ impl Driver for Swpp {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
         match self.way {
-            Way::Stream => self.handshake.begin(now),
-            Way::Gatt { notify, .. } => self.outbox.push(
+            Framing::Stream => self.handshake.begin(now),
+            Framing::Gatt { notify, .. } => self.outbox.push(
                 Outgoing {
                     channel: notify,
                     request: Request::Subscribe,
@@ -412,7 +412,7 @@ impl Driver for Swpp {
         self.line_ends = self.lines.is_unfinished().then(|| now + LINE_WAIT);
     }
 
-    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Outcome) {
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
         if let Some(settled) = self.outbox.answered(now, outcome) {
             self.settled(now, settled);
         }
@@ -512,11 +512,11 @@ impl Driver for Swpp {
 
     fn follow(&mut self, _now: Instant, game: &Game, _may_replace: bool) -> bool {
         match game.position().outcome() {
-            GameOutcome::Known(outcome) => self.end(match outcome.winner() {
+            Outcome::Known(outcome) => self.end(match outcome.winner() {
                 Some(_) => Ending::Checkmate,
                 None => Ending::Draw,
             }),
-            GameOutcome::Unknown => {}
+            Outcome::Unknown => {}
         }
         false
     }
@@ -556,8 +556,8 @@ impl Driver for Swpp {
         if self.outbox.under_way() == Some(Part::Handshake) {
             self.handshake.leaves(now);
         }
-        if self.way == Way::Stream
-            && let Some(settled) = self.outbox.answered(now, Outcome::Done)
+        if self.way == Framing::Stream
+            && let Some(settled) = self.outbox.answered(now, Reply::Done)
         {
             self.settled(now, settled);
         }

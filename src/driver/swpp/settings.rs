@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::{MOVE_WAIT, Swpp, Way};
+use super::{Framing, MOVE_WAIT, Swpp};
 use crate::{
     driver::{
         Driver,
         make::{self, Medium},
-        settings::{LongUuid, settings},
+        settings::settings,
     },
-    swpp::{BAUD, NORDIC_UART},
+    swpp::{BAUD, LongUuid, NORDIC_UART},
     vocabulary::Channel,
 };
 
@@ -34,11 +34,11 @@ impl make::Settings for Settings {
     fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
         let [_, write, notify] = NORDIC_UART;
         let way = match medium {
-            Some(Medium::Ble) => Way::Gatt {
+            Some(Medium::Ble) => Framing::Gatt {
                 write: Channel::Gatt(self.write.map_or(write, |given| given.0)),
                 notify: Channel::Gatt(self.notify.map_or(notify, |given| given.0)),
             },
-            _ => Way::Stream,
+            _ => Framing::Stream,
         };
         // An Arduino restarts when its port is opened, and its boot loader may be done before our first greeting.
         let forgets = self

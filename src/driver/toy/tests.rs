@@ -1,4 +1,4 @@
-//! A board is one room: from the configuration to the driver to the machine, with nothing outside the room but its line
+//! A board is one room: from the configuration to the driver to the core, with nothing outside the room but its line
 //! in the table of modules and the one in the registry.
 
 use std::{fs, path::Path};

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{CALL_WAIT, Hub, Lost, Radio};
 use crate::{
     transport::Incoming,
-    vocabulary::{Channel, Outcome, Outgoing, Request},
+    vocabulary::{Channel, Outgoing, Reply, Request},
 };
 
 /// Requests that may wait. A driver makes one at a time.
@@ -94,10 +94,10 @@ impl GattLink {
                                 if sender.send(Ok(received)).await.is_err() {
                                     break None;
                                 }
-                                Outcome::Done
+                                Reply::Done
                             }
-                            Ok(None) => Outcome::Done,
-                            Err(why) => Outcome::Refused(why),
+                            Ok(None) => Reply::Done,
+                            Err(why) => Reply::Refused(why),
                         };
                         if sender.send(Ok(Incoming::Answered(channel, outcome))).await.is_err() {
                             break None;

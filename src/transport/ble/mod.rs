@@ -2,6 +2,18 @@
 //!
 //! [`Radio`] is the machine's Bluetooth, shared by all boards of a daemon. It is opened when the first board
 //! needs it, and again after a failure.
+//!
+//! # One hub per adapter
+//!
+//! - One scan serves everything that looks, and there is none otherwise. A board is found by its whole name, by the
+//!   beginning of its name, or by its address. After 20 s without it the player is told what was seen instead.
+//! - Each hub has a D-Bus connection of its own, whose first match rule is for the whole adapter and is never
+//!   removed: when bluez-async ends the stream of one board, dbus-daemon 1.14 may remove the rule of another.
+//! - One board connects at a time, and the scan rests meanwhile: many adapters fail to connect while they scan.
+//! - Bluetooth that is off is never switched on, only reported. A service that has died is opened again at the next
+//!   attempt.
+//! - An open link is checked every 5 s, because not every disconnect is reported. A request has 10 s. Values that the
+//!   actor does not take (256) are dropped, and the recogniser lives without them.
 
 pub(crate) mod error;
 mod link;

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::vocabulary::Snapshot;
+use crate::vocabulary::{ClientName, Snapshot};
 use line::{Info, MAX_ROWS, Rows, TableLine};
 use picture::{Picture, Table};
 
@@ -39,7 +39,7 @@ pub struct Stand {
 #[derive(Debug)]
 pub struct InfoJson {
     /// What the client is called among those who have a board.
-    client: Arc<str>,
+    client: ClientName,
     on: bool,
     /// What is to be shown; none without a board.
     latest: Option<(Arc<Snapshot>, Stand)>,
@@ -58,7 +58,7 @@ pub struct InfoJson {
 
 impl InfoJson {
     /// Switched off, for a client of this name.
-    pub fn new(client: Arc<str>) -> Self {
+    pub fn new(client: ClientName) -> Self {
         Self {
             client,
             on: false,

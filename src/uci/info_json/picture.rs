@@ -1,6 +1,6 @@
 //! What a GUI is to show of a board: three tables, arrows and bubbles, as of one snapshot.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use shakmaty::{Color, Move, Position, Square, san::SanPlus};
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     game::Game,
     guidance::{self, Action},
-    vocabulary::{Advice, LinkState, Reported, Snapshot, Wording},
+    vocabulary::{Advice, ClientName, LinkState, Reported, Snapshot, Wording},
 };
 
 /// What a square is called that is none.
@@ -66,7 +66,7 @@ impl Default for Picture {
 
 impl Picture {
     /// What a client that has the board, or could have it, is to see.
-    pub fn of(snapshot: &Snapshot, client: &str) -> Self {
+    pub fn of(snapshot: &Snapshot, client: &ClientName) -> Self {
         let mut picture = Self::default();
         let [board, set_up, moves] = &mut picture.tables;
         board.rows = board_rows(snapshot, client, true);
@@ -78,7 +78,7 @@ impl Picture {
     }
 
     /// What a client that waits for the board is to see: nothing of the others' game.
-    pub fn from_afar(snapshot: &Snapshot, client: &str) -> Self {
+    pub fn from_afar(snapshot: &Snapshot, client: &ClientName) -> Self {
         let mut picture = Self::default();
         picture.tables[0].rows = board_rows(snapshot, client, false);
         picture
@@ -86,7 +86,7 @@ impl Picture {
 }
 
 /// The board itself. What boards do not tell has no row; those rows are the last, so that they can come later.
-fn board_rows(snapshot: &Snapshot, client: &str, own: bool) -> Vec<Row> {
+fn board_rows(snapshot: &Snapshot, client: &ClientName, own: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |what: &str, state: String| rows.push(vec![what.into(), state.into()]);
     row("Board", snapshot.board.to_string());
@@ -122,10 +122,10 @@ fn board_rows(snapshot: &Snapshot, client: &str, own: bool) -> Vec<Row> {
 }
 
 /// Who has the board.
-fn players(holders: &[Arc<str>], client: &str) -> String {
-    let name = |holder: &Arc<str>| match holder.as_ref() {
+fn players(holders: &[ClientName], client: &ClientName) -> String {
+    let name = |holder: &ClientName| match holder {
         holder if holder == client => "this program".to_owned(),
-        holder => holder.to_owned(),
+        holder => holder.to_string(),
     };
     let names: Vec<String> = holders.iter().map(name).collect();
     if names.is_empty() {

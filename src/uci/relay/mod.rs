@@ -3,6 +3,24 @@
 //!
 //! Threads rather than a runtime: it starts at once, and builds wherever GUIs run. One thread reads the GUI, one each
 //! connection, one makes each attempt to connect; the main one decides.
+//!
+//! The relay remembers what a daemon must be told to continue the GUI's game, and states it on every connection: the
+//! options (the latest of each name; a button is not pressed again), the last `position`, and the `go` that has no
+//! answer yet.
+//!
+//! - *Connecting*: as long as the GUI lives, 250 ms to 5 s apart, a minute where something else than a daemon
+//!   answers. Each connection begins with a `uci` of the relay's own, which the GUI does not see: the answer proves
+//!   that a daemon is there. One that does not answer `isready` within 5 s is given up; after 30 s of silence it is
+//!   asked.
+//! - *`ucinewgame`* is repeated only until a daemon has taken the first position after it, which a `readyok` proves:
+//!   later it would begin the game on the board again.
+//! - *`bestmove`*: at most one per `go`, and only a whole line. Lost with the connection, it is asked for again. A
+//!   daemon that stops leaves a `go` unanswered, because most GUIs take `bestmove 0000` for an illegal move and end
+//!   the game.
+//! - *Without a daemon* `isready` is answered, `uci` after 3 s at most (with the reason in `info string`, and the
+//!   boards once they are known), and `stop` at once by `bestmove 0000`: UCI demands an answer, no move is known, and
+//!   a GUI that stops a search does not play its move in a game. With the connection a `stop` has its answer within 5
+//!   s.
 
 pub mod talk;
 

@@ -19,7 +19,7 @@ use tracing::{debug, warn};
 
 use super::centrals::{Centrals, Fresh};
 use crate::{
-    transport::{ble::CALL_WAIT, line::RADIO},
+    transport::{ble::CALL_WAIT, duplex::RADIO},
     whitepawn::Connection,
 };
 

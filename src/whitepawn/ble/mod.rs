@@ -37,10 +37,10 @@ use self::{
     centrals::{Centrals, Fresh},
 };
 use super::{
-    Connection, Trouble,
+    Availability, Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{clock::sleep_until_some, config::whitepawn::BleServed, transport::ble::CALL_WAIT};
+use crate::{clock::sleep_until_some, transport::ble::CALL_WAIT, whitepawn::settings::BleServed};
 
 /// The advertising intervals, minimum and maximum: a searching phone finds the board within a second. (`BlueZ` would
 /// use 1.28 s.)
@@ -59,10 +59,10 @@ type Stopped = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 pub async fn serve(
     config: BleServed,
     connections: mpsc::Sender<Connection>,
-    trouble: Trouble,
+    availability: Availability,
     stop: CancellationToken,
 ) {
-    let mut attempts = Attempts::new("over Bluetooth LE", trouble);
+    let mut attempts = Attempts::new("over Bluetooth LE", availability);
     let mut bus = Bus::default();
     let mut alias = None;
     loop {

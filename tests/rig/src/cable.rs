@@ -1,4 +1,4 @@
-//! A machine, and a simulated board at the other end of its cable.
+//! A core, and a simulated board at the other end of its cable.
 
 use std::{
     collections::VecDeque,
@@ -7,13 +7,13 @@ use std::{
 };
 
 use boardbridge::{
-    board::machine::Machine,
+    board::core::Core,
     driver::{Driver, citrine, ucb},
     vocabulary::{BoardName, Channel, Command, Event, Snapshot},
 };
 use simulators::{HandAction, Report, SimulatedBoard, citrine::Citrine, ucb::Ucb};
 
-/// How long a machine waits for a correction.
+/// How long a core waits for a correction.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
 
 /// What passes on a cable, or at its ends.
@@ -25,7 +25,7 @@ pub enum Passed<'a> {
     Said(&'a [u8]),
     /// Something is to be seen on the board.
     Seen(Report),
-    /// Something has happened, as the machine has it.
+    /// Something has happened, as the core has it.
     Happened(Event),
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for Passed<'_> {
     }
 }
 
-/// A machine, a simulated board, and the cable between.
+/// A core, a simulated board, and the cable between.
 pub struct Cable {
-    /// The machine.
-    pub machine: Machine,
+    /// The core.
+    pub core: Core,
     /// The board.
     pub board: Box<dyn SimulatedBoard>,
     /// Unplugged, it loses what is sent. Neither end is told by this alone.
@@ -54,13 +54,13 @@ pub struct Cable {
 }
 
 /// A machine for a Citrine, or for a UCB.
-pub fn novag(is_citrine: bool) -> Machine {
+pub fn novag(is_citrine: bool) -> Core {
     let driver: Box<dyn Driver> = if is_citrine {
         Box::new(citrine::Citrine::new(citrine::Settings::default()))
     } else {
         Box::new(ucb::Ucb::new(ucb::Settings::default()))
     };
-    Machine::new(BoardName::default(), driver, CORRECTION_WAIT)
+    Core::new(BoardName::default(), driver, CORRECTION_WAIT)
 }
 
 /// A Citrine, or a UCB, whose hand makes a move that is shown after so long.
@@ -73,10 +73,10 @@ pub fn novag_board(is_citrine: bool, hand: Duration) -> Box<dyn SimulatedBoard> 
 }
 
 impl Cable {
-    /// A [`novag`] and its [`novag_board`], unplugged. The machine's link is down.
+    /// A [`novag`] and its [`novag_board`], unplugged. The core's link is down.
     pub fn novag(is_citrine: bool, hand: Duration) -> Self {
         Self {
-            machine: novag(is_citrine),
+            core: novag(is_citrine),
             board: novag_board(is_citrine, hand),
             plugged: false,
             late: None,
@@ -87,7 +87,7 @@ impl Cable {
     /// Plugs it in, unless it is.
     pub fn plug(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.plugged, true) {
-            self.machine.link_up(now);
+            self.core.link_up(now);
         }
     }
 
@@ -95,7 +95,7 @@ impl Cable {
     pub fn unplug(&mut self, now: Instant, why: &str) {
         if std::mem::take(&mut self.plugged) {
             self.under_way.clear();
-            self.machine.link_down(now, why.to_owned());
+            self.core.link_down(now, why.to_owned());
         }
     }
 
@@ -106,7 +106,7 @@ impl Cable {
         mut passed: impl FnMut(&dyn SimulatedBoard, Passed<'_>),
     ) -> bool {
         let mut moved = false;
-        while let Some(outgoing) = self.machine.poll_transmit(now) {
+        while let Some(outgoing) = self.core.poll_transmit(now) {
             moved = true;
             passed(&*self.board, Passed::Written(outgoing.bytes()));
             if self.plugged {
@@ -125,12 +125,12 @@ impl Cable {
             && let Some(bytes) = self.under_way.pop_front()
         {
             moved = true;
-            self.machine.received(now, Channel::Serial, &bytes);
+            self.core.received(now, Channel::Serial, &bytes);
         }
         while let Some(report) = self.board.poll_report() {
             passed(&*self.board, Passed::Seen(report));
         }
-        while let Some(event) = self.machine.poll_event() {
+        while let Some(event) = self.core.poll_event() {
             passed(&*self.board, Passed::Happened(event));
         }
         moved
@@ -138,19 +138,19 @@ impl Cable {
 
     /// When something is due next.
     pub fn deadline(&self) -> Option<Instant> {
-        let next = [self.machine.deadline(), self.board.deadline(), self.late];
+        let next = [self.core.deadline(), self.board.deadline(), self.late];
         next.into_iter().flatten().min()
     }
 
     /// The time is `now`.
     pub fn timeout(&mut self, now: Instant) {
-        self.machine.timeout(now);
+        self.core.timeout(now);
         self.board.timeout(now);
     }
 
-    /// Someone tells the machine something.
+    /// Someone tells the core something.
     pub fn command(&mut self, now: Instant, command: Command) {
-        self.machine.command(now, command);
+        self.core.command(now, command);
     }
 
     /// The hand does something.
@@ -158,8 +158,8 @@ impl Cable {
         self.board.hand(now, action);
     }
 
-    /// How the machine stands.
+    /// How the core stands.
     pub fn snapshot(&self) -> Snapshot {
-        self.machine.snapshot()
+        self.core.snapshot()
     }
 }

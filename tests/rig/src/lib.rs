@@ -1,5 +1,6 @@
-//! What the tests, the examples and the benches share: a machine and a simulated board on a virtual clock ([`cable`],
-//! [`clock`]), a chess program at it ([`program`]), and what makes sensors untidy ([`noise`]).
+//! What tests, examples, benches and fuzz targets share: a core and a simulated board on a virtual clock ([`cable`],
+//! [`clock`]), a chess program at it ([`program`]), what makes sensors untidy
+//! ([`noise`]), and when a piece has landed ([`landings`]).
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -9,5 +10,6 @@ pub mod cable;
 pub mod clock;
 pub mod game;
 pub mod histories;
+pub mod landings;
 pub mod noise;
 pub mod program;

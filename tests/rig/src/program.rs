@@ -1,4 +1,4 @@
-//! A chess program at a machine.
+//! A chess program at a core.
 
 use boardbridge::{
     game::Game,
@@ -6,11 +6,13 @@ use boardbridge::{
 };
 use shakmaty::{Move, uci::UciMove};
 
-/// A chess program: what it tells a machine, and what it hears.
+/// A chess program: what it tells a core, and what it hears.
 #[derive(Debug)]
 pub struct Program {
-    /// What the machine knows it by.
+    /// What the core knows it by.
     pub client: ClientId,
+    /// What people know it by.
+    pub label: &'static str,
     /// The number of the game it stated last.
     pub number: u64,
 }
@@ -19,6 +21,7 @@ impl Default for Program {
     fn default() -> Self {
         Self {
             client: ClientId(1),
+            label: "the test",
             number: 0,
         }
     }
@@ -35,7 +38,7 @@ impl Program {
         self.number += 1;
         Command::Target {
             client: self.client,
-            label: "the test".into(),
+            label: self.label.into(),
             number: self.number,
             game: Box::new(game.clone()),
             occasion,

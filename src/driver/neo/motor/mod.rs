@@ -5,6 +5,17 @@
 //! driver keeps track of it: [`Action::apply`] after each path that was finished.
 //!
 //! [`forward`] and [`back`] never fail. What the motor cannot do the player is asked for.
+//!
+//! A move is a few actions: the motor carries a piece, or the player is asked to bring one or to take one off. Before
+//! each path the plan is made again and only its first action is taken. So
+//!
+//! - a move that the hand has already made takes no action, and one it made in part is finished;
+//! - a link that is lost in the middle of a path leaves an *interrupted* path: its late `OK`, or the first picture
+//!   afterwards, tells whether it was carried out. Until then nothing is written, for at most 20 s. It is never sent
+//!   twice on suspicion;
+//! - a step that the program no longer wants is undone in the same way, by what still stands wrong.
+//!
+//! The motor waits while a piece is in the air or out of place; nothing is written while it runs.
 
 pub mod parking;
 pub mod path;
@@ -22,14 +33,22 @@ pub use self::{
 
 /// Where a piece stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Spot {
     /// On the board.
     Square(Square),
     /// Beside it.
     Slot(Slot),
 }
 
-impl Place {
+impl Spot {
+    /// The square, where it is one.
+    pub fn square(self) -> Option<Square> {
+        match self {
+            Self::Square(square) => Some(square),
+            Self::Slot(_) => None,
+        }
+    }
+
     /// Column and row, counted from a1.
     fn coordinates(self) -> (i8, i8) {
         let small = |index: u32| i8::try_from(index).unwrap_or(i8::MAX);
@@ -49,7 +68,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Square(square) => square.fmt(f),
@@ -62,9 +81,9 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carry {
     /// Where it stands.
-    pub from: Place,
+    pub from: Spot,
     /// Where it shall stand.
-    pub to: Place,
+    pub to: Spot,
     /// The way there.
     pub path: Path,
 }
@@ -94,21 +113,21 @@ impl Action {
         match self {
             Self::Carry(carry) => {
                 let piece = match carry.from {
-                    Place::Square(square) => board.piece_at(square),
-                    Place::Slot(slot) => parking.piece_at(slot),
+                    Spot::Square(square) => board.piece_at(square),
+                    Spot::Slot(slot) => parking.piece_at(slot),
                 };
                 let Some(piece) = piece else { return };
                 match carry.to {
-                    Place::Square(square) => board.set_piece_at(square, piece),
-                    Place::Slot(slot) => {
+                    Spot::Square(square) => board.set_piece_at(square, piece),
+                    Spot::Slot(slot) => {
                         if !parking.put(slot, piece) {
                             return;
                         }
                     }
                 }
                 match carry.from {
-                    Place::Square(square) => board.discard_piece_at(square),
-                    Place::Slot(slot) => drop(parking.take(slot)),
+                    Spot::Square(square) => board.discard_piece_at(square),
+                    Spot::Slot(slot) => drop(parking.take(slot)),
                 }
             }
             Self::Bring { square, piece } => board.set_piece_at(*square, *piece),
@@ -211,7 +230,7 @@ impl Plan {
     }
 
     /// Has the motor carry what stands at `from`, if there is a way.
-    fn carry(&mut self, from: Place, to: Place) -> bool {
+    fn carry(&mut self, from: Spot, to: Spot) -> bool {
         let path = Field::new(&self.board, &self.parking).route(from, to);
         let found = path.is_some();
         if let Some(path) = path {
@@ -226,8 +245,8 @@ impl Plan {
             return;
         }
         let free: Vec<Slot> = self.parking.free().collect();
-        let mut slots = free.into_iter().map(Place::Slot);
-        if !slots.any(|slot| self.carry(Place::Square(square), slot)) {
+        let mut slots = free.into_iter().map(Spot::Slot);
+        if !slots.any(|slot| self.carry(Spot::Square(square), slot)) {
             self.act(Action::Remove { square });
         }
     }
@@ -238,8 +257,8 @@ impl Plan {
             return;
         }
         self.vacate(square);
-        let slot = self.parking.find(piece).map(Place::Slot);
-        if !slot.is_some_and(|slot| self.carry(slot, Place::Square(square))) {
+        let slot = self.parking.find(piece).map(Spot::Slot);
+        if !slot.is_some_and(|slot| self.carry(slot, Spot::Square(square))) {
             self.act(Action::Bring { square, piece });
         }
     }
@@ -255,7 +274,7 @@ impl Plan {
             return;
         }
         self.vacate(to);
-        if !self.carry(Place::Square(from), Place::Square(to)) {
+        if !self.carry(Spot::Square(from), Spot::Square(to)) {
             self.act(Action::Remove { square: from });
             self.act(Action::Bring { square: to, piece });
         }

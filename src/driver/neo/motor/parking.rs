@@ -123,6 +123,14 @@ impl Parking {
         Some(self.standing.remove(at).1)
     }
 
+    /// A piece of this kind may have been taken by hand: the last one may still stand where it stood, or not.
+    pub fn doubt(&mut self, piece: Piece) {
+        if let Some(slot) = self.find(piece) {
+            self.take(slot);
+            self.blocked.push(slot);
+        }
+    }
+
     /// All pieces go away, as when the player sets up a new game.
     pub fn clear(&mut self) {
         self.standing.clear();

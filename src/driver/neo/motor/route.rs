@@ -9,7 +9,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use shakmaty::Board;
 
 use super::{
-    Place,
+    Spot,
     parking::{LEFTMOST, Parking, RIGHTMOST},
     path::{Path, Point},
 };
@@ -50,7 +50,7 @@ struct Node {
 }
 
 impl Node {
-    fn of(place: Place) -> Self {
+    fn of(place: Spot) -> Self {
         let (x, y) = place.coordinates();
         Self { x: 2 * x, y: 2 * y }
     }
@@ -91,8 +91,8 @@ pub(super) struct Field {
 impl Field {
     /// Where everything stands.
     pub(super) fn new(board: &Board, parking: &Parking) -> Self {
-        let squares = board.occupied().into_iter().map(Place::Square);
-        let places = squares.chain(parking.taken().map(Place::Slot));
+        let squares = board.occupied().into_iter().map(Spot::Square);
+        let places = squares.chain(parking.taken().map(Spot::Slot));
         let (left, right) = parking.reach();
         Self {
             occupied: places.fold(0, |all, place| all | bit(Node::of(place))),
@@ -102,7 +102,7 @@ impl Field {
     }
 
     /// The way the piece that stands on `from` is carried to `to`. `None` if something stands there, or around it.
-    pub(super) fn route(&self, from: Place, to: Place) -> Option<Path> {
+    pub(super) fn route(&self, from: Spot, to: Spot) -> Option<Path> {
         let (from, to) = (Node::of(from), Node::of(to));
         let mut others = self.clone();
         others.occupied &= !bit(from);

@@ -169,7 +169,7 @@ fn a_promoted_piece_comes_from_its_slot_if_one_stands_there() {
     };
     assert_eq!(
         (carry.from, carry.to),
-        (Place::Slot(slot), Place::Square(Square::C8))
+        (Spot::Slot(slot), Spot::Square(Square::C8))
     );
 }
 

@@ -1,0 +1,106 @@
+//! What the player is to know or do, as the board stands.
+
+use shakmaty::Move;
+
+use super::{Core, standing::Standing};
+use crate::{
+    board::held::Certainty,
+    game::Game,
+    vocabulary::{Advice, LinkState, Misplaced},
+};
+
+impl Core {
+    /// What the player is to know or do now.
+    pub(super) fn advice(&self) -> Advice {
+        let advice = match self.standing() {
+            Standing::Away => self.connect(),
+            Standing::KingsUp => None,
+            Standing::Free => self.correct().or_else(|| self.make()),
+            Standing::ByHand(target) => self
+                .correct()
+                .or_else(|| self.follow_up())
+                .or_else(|| Some(Advice::SetUpByHand(target.fen()))),
+            Standing::Rests(target) | Standing::Led(target) => self
+                .correct()
+                .or_else(|| self.follow_up())
+                .or_else(|| self.make())
+                .or_else(|| self.go_on(target)),
+        };
+        advice.unwrap_or_default()
+    }
+
+    /// The link is to be put right.
+    fn connect(&self) -> Option<Advice> {
+        match self.contact.state() {
+            LinkState::Down(why) => Some(Advice::NoLink(why.clone())),
+            LinkState::Silent { garbled } => Some(Advice::Silent { garbled: *garbled }),
+            LinkState::Stranger(kind) => Some(Advice::Stranger(*kind)),
+            LinkState::Asking | LinkState::Unheard { .. } | LinkState::Up => None,
+        }
+    }
+
+    /// What was done wrong is to be corrected.
+    fn correct(&self) -> Option<Advice> {
+        // While a position is being set up, the guidance tells what is missing.
+        let set_up = |_: &&Misplaced| self.errand.following().is_none();
+        if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
+            return Some(Advice::Misplaced(misplaced.clone()));
+        }
+        let held = self.held.game();
+        let is_left = |t: &Game| !t.continues(held) && !held.continues(t);
+        let made = self.deviation.mistake()?;
+        if self.claims.target().is_some_and(is_left) {
+            return None;
+        }
+        // A board that tells of moves only does not tell that a shown one was made.
+        let tells = !self.driver.capabilities().tells_moves_only;
+        Some(Advice::Mistake {
+            made,
+            expected: self.shown().filter(|_| tells),
+        })
+    }
+
+    /// A step is to be followed.
+    fn follow_up(&self) -> Option<Advice> {
+        self.errand
+            .following()
+            .map(|following| following.advice.clone())
+    }
+
+    /// A shown move is to be made. A board that moves its own pieces asks the player for nothing.
+    fn make(&self) -> Option<Advice> {
+        let by_hand = !self.driver.capabilities().moves_itself;
+        self.shown().filter(|_| by_hand).map(Advice::Make)
+    }
+
+    /// The move that was shown and may not be made yet. What was to be done for a game that the program has left does not
+    /// count.
+    fn shown(&self) -> Option<Move> {
+        let held = self.held.game();
+        let goes_on = |target: &Game| target.continues(held);
+        let shown = self.held.unconfirmed();
+        shown.filter(|_| self.claims.target().is_none_or(goes_on))
+    }
+
+    /// The game goes on.
+    fn go_on(&self, target: &Game) -> Option<Advice> {
+        let held = self.held.game();
+        let goes_on =
+            |_: &Move| self.course.leads() && target.continues(held) && !self.has_left(target);
+        let next = target.moves().get(held.len()).copied();
+        match next.filter(goes_on) {
+            Some(made) if self.hand.has_taken_back() => Some(Advice::PutBack {
+                made,
+                takes_back: self.claims.occasion().takes_back,
+            }),
+            Some(m) => Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself),
+            None => {
+                let sure = self.held.certainty() == Certainty::Sure;
+                // Not while the board is on its way to a position that the program has left.
+                let awaited =
+                    self.claims.awaiting() && held == target && self.errand.step().is_none();
+                (sure && awaited).then(|| Advice::YourMove(held.turn()))
+            }
+        }
+    }
+}

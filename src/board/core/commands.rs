@@ -1,0 +1,261 @@
+//! What front-ends ask of the board.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use shakmaty::uci::UciMove;
+
+use super::{Core, errand::Following};
+use crate::{
+    board::held::Certainty,
+    game::Game,
+    vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
+};
+
+impl Core {
+    /// Takes a front-end's command.
+    pub fn command(&mut self, now: Instant, command: Command) {
+        self.told.changed();
+        self.note_answers();
+        match command {
+            Command::Target {
+                client,
+                label,
+                number,
+                game,
+                occasion,
+            } => self.stated(now, client, label, number, *game, occasion),
+            Command::Await { client, on } => self.awaits(client, on),
+            Command::Answered {
+                client,
+                number,
+                answer,
+            } => self.was_told(client, number, answer),
+            Command::Refuse { client, number } => self.refuses(now, client, number),
+            Command::NewGame { client } => self.announces(client),
+            Command::Ready { client } if self.claims.has(client) => self.ready(now),
+            Command::Ready { .. } => {}
+            Command::Promotion { client, role } => self.claims.set_promotion(client, role),
+            Command::Away { client, on } => self.is_away(client, on),
+            Command::Ended { client, end } => self.ended(client, end),
+            Command::Release { client } => self.leaves(client),
+        }
+        self.drive(now);
+    }
+
+    fn stated(
+        &mut self,
+        now: Instant,
+        client: ClientId,
+        label: ClientName,
+        number: u64,
+        game: Game,
+        occasion: Occasion,
+    ) {
+        self.tell_ending(now);
+        let game = game.rebased(self.held.game());
+        let game = match self.claims.target() {
+            Some(target) => game.rebased(target),
+            None => game,
+        };
+        let game = game.before_double_step();
+        let fresh_from = self.held.fresh_from();
+        let claims = &mut self.claims;
+        let changed = claims.state(client, label, number, game, occasion, fresh_from);
+        if self.claims.has(client) {
+            self.target_stated(changed);
+        }
+        self.admit_waiting();
+    }
+
+    fn awaits(&mut self, client: ClientId, on: bool) {
+        if self.claims.set_awaiting(client, on) {
+            self.target_stated(true);
+        }
+        if on && self.claims.has(client) {
+            self.course.lead(true);
+            // The program goes on.
+            self.verdict.kings_down();
+            self.hand_is_awaited();
+        }
+        self.admit_waiting();
+    }
+
+    fn was_told(&mut self, client: ClientId, number: u64, answer: UciMove) {
+        let claim = self.claims.iter().find(|c| c.client == client);
+        let played = claim.and_then(|c| answer.to_move(c.game.position()).ok());
+        if let Some(m) = played
+            && self.claims.answered(client, number, m)
+        {
+            self.front_ends_know();
+            self.tell_target();
+        }
+        self.admit_waiting();
+    }
+
+    fn refuses(&mut self, now: Instant, client: ClientId, number: u64) {
+        if self.claims.refuse(client, number) {
+            self.held.known_to_front_ends(self.held.game().len());
+            self.pace.after_hand(now, Duration::ZERO);
+        }
+    }
+
+    fn announces(&mut self, client: ClientId) {
+        if self.claims.may_begin(client) {
+            self.course.announced();
+            self.verdict.kings_down();
+            self.forget_old_game();
+        } else {
+            self.claims.announce(client);
+        }
+    }
+
+    fn is_away(&mut self, client: ClientId, on: bool) {
+        self.claims.set_away(client, on);
+        self.admit_waiting();
+    }
+
+    fn ended(&mut self, client: ClientId, end: GameEnd) {
+        if self.claims.has(client) {
+            // The board is told when it shows the last move.
+            let game = self.claims.target().unwrap_or(self.held.game());
+            self.verdict.program_says(end, game.clone());
+            self.over(end, Judge::Program);
+            self.claims.finish(client);
+            self.admit_waiting();
+        } else {
+            self.leaves(client);
+        }
+    }
+
+    fn leaves(&mut self, client: ClientId) {
+        if self.claims.release(client) {
+            self.target_stated(true);
+        }
+    }
+
+    /// Tells the board how the last game ended, if it has not been told.
+    pub(super) fn tell_ending(&mut self, now: Instant) {
+        if let Some(end) = self.verdict.take_untold() {
+            self.driver.game_ended(now, end);
+        }
+    }
+
+    /// A program that awaits the hand says whose side it plays; more than one, in turns, that it plays both.
+    ///
+    /// What was thought before may be of an analysis for the other side.
+    pub(super) fn hand_is_awaited(&mut self) {
+        let alone = self.claims.holders().count() == 1;
+        let plays_one = alone && self.claims.occasion().opponent != Opponent::Nobody;
+        let target = self.claims.target().filter(|_| plays_one);
+        self.hand.play(target.map(Game::turn));
+    }
+
+    /// While a new game is announced, what stands on the board is nobody's move.
+    pub(super) fn forget_old_game(&mut self) {
+        if self.course.is_new_game() {
+            let plies = self.held.game().len();
+            self.held.known_to_front_ends(plies);
+            self.claims.forget_answers();
+            // What is played from now on answers whoever awaits it there.
+            self.claims.taken_back_to(plies);
+        }
+    }
+
+    pub(super) fn admit_waiting(&mut self) {
+        if !self.shows_ending() && self.claims.admit_waiting() {
+            self.target_stated(true);
+        }
+    }
+
+    /// Whether somebody has the board for the last move of a game that is over, and nothing is in the way of showing it.
+    pub(super) fn shows_ending(&self) -> bool {
+        let sure = self.held.certainty() == Certainty::Sure;
+        self.claims.ends() && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
+    }
+
+    /// A client stated a target; it may be the one the board is led to already.
+    pub(super) fn target_stated(&mut self, changed: bool) {
+        if changed {
+            let other_game = self.is_of_another_game();
+            if self
+                .claims
+                .take_came()
+                .is_some_and(|begins| begins || other_game)
+            {
+                self.course.begins();
+                self.forget_old_game();
+            }
+            self.pace.at_once();
+            self.pace.forgive();
+            self.course.turn();
+            self.hand.forget_take_back();
+            let target = self.claims.target();
+            let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
+            if self.errand.following().is_some_and(left) {
+                self.errand.unask();
+                self.deviation.stands();
+            }
+            // The program goes on: what the kings said is past.
+            self.verdict.kings_down();
+            self.tell_target();
+        }
+        self.course.lead(self.claims.target().is_some());
+        if !self.course.leads() {
+            self.hand.play(None);
+        }
+        self.front_ends_know();
+        if let Some(target) = self.claims.target()
+            && self.held.may_be_told_better(target)
+        {
+            self.held.doubt();
+        }
+    }
+
+    /// Whether the target has nothing of the game on the board, and that is more than a hand that was quick.
+    fn is_of_another_game(&self) -> bool {
+        let held = self.held.game();
+        let common = self
+            .claims
+            .target()
+            .and_then(|target| target.common_plies(held));
+        self.held.fresh_from() > 0 && common == Some(0)
+    }
+
+    pub(super) fn tell_target(&mut self) {
+        let game = self.claims.target().cloned().map(Arc::new);
+        self.event(Event::Target { game });
+    }
+
+    /// What the target has of the held game is known to front-ends.
+    pub(super) fn front_ends_know(&mut self) {
+        if let Some(target) = self.claims.target()
+            && let Some(common) = target.common_plies(self.held.game())
+        {
+            self.held.known_to_front_ends(common);
+        }
+    }
+
+    /// The player says that the board stands as it should.
+    pub(super) fn ready(&mut self, now: Instant) {
+        if self.course.is_by_hand()
+            && let Some(target) = self.claims.target().cloned()
+        {
+            self.held.replace(target);
+            self.claims.taken_back_to(self.held.game().len());
+        }
+        if let Some(target) = self.claims.target() {
+            let beginning = self.claims.occasion().beginning(target.turn());
+            self.hand.play(beginning.hand);
+        }
+        self.course.set_up();
+        self.deviation.mended();
+        // The game may be another one now.
+        self.verdict.doubt();
+        self.held.confirm();
+        self.confirm(now);
+        self.pace.at_once();
+    }
+}

@@ -1,0 +1,164 @@
+//! What the hand is to put right.
+
+use shakmaty::{Board, Move, Position};
+
+use super::{Core, standing::Standing, told::Scene, wood::Wood};
+use crate::{
+    board::held::Certainty,
+    game::{Game, is_chess960_castling},
+    vocabulary::{Advice, Misplaced},
+};
+
+/// What the hand is to put right: the first of these that holds.
+enum Matter<'a> {
+    /// What the board sees to stand wrong.
+    Misplaced(&'a Misplaced),
+    /// The pieces are to stand so for the step that is followed.
+    Followed(Board),
+    /// By what a board without a list reported, the pieces stand so.
+    Astray(&'a Board),
+    /// By what a board that tells of moves only reported, the pieces stand so.
+    Stray(&'a Board),
+    /// The player has to set this target up.
+    ByHand(&'a Game),
+    /// The pieces stood so when the hand was asked to put them otherwise, and nothing proves that it did.
+    Asked(Board),
+    /// This move was taken back, and stands in the program's game.
+    PutBack(Move),
+}
+
+impl Core {
+    /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
+    pub(super) fn king_first(&self) -> bool {
+        let asked = self.errand.following().map(|following| &following.advice);
+        matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
+    }
+
+    /// What stands on the board and what should, where the hand is to put it right.
+    pub(super) fn scene(&self) -> Option<Scene> {
+        let held = self.held.game();
+        let position = held.position().board();
+        let sure = self.held.certainty() == Certainty::Sure;
+        match self.matter()? {
+            Matter::Misplaced(misplaced) => {
+                Some((misplaced.stands.clone(), misplaced.wanted.clone()))
+            }
+            Matter::Followed(wanted) => {
+                let was = self.was().filter(|_| self.claims.target().is_some());
+                Some((was?.into(), wanted))
+            }
+            Matter::Astray(astray) => Some((astray.clone().into(), self.held.nearest(astray))),
+            Matter::Stray(stray) => Some((stray.clone().into(), position.clone())),
+            Matter::ByHand(target) => {
+                Some((self.picture()?.into(), target.position().board().clone()))
+            }
+            Matter::Asked(was) => {
+                // A move that was shown since comes after that.
+                let wanted = match self.held.unconfirmed() {
+                    Some(_) => self.before_last(),
+                    None => position.clone(),
+                };
+                Some((was.into(), wanted)).filter(|_| sure && self.goes_on())
+            }
+            Matter::PutBack(made) => {
+                let mut after = held.position().clone();
+                after.play_unchecked(made);
+                Some((position.clone().into(), after.board().clone())).filter(|_| sure)
+            }
+        }
+    }
+
+    fn matter(&self) -> Option<Matter<'_>> {
+        match self.standing() {
+            Standing::Away => return None,
+            Standing::KingsUp if self.is_off() => return None,
+            _ => {}
+        }
+        if let Some(misplaced) = self.deviation.misplaced() {
+            return Some(Matter::Misplaced(misplaced));
+        }
+        let followed = self.errand.followed_step();
+        if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
+            return Some(Matter::Followed(wanted));
+        }
+        if let Some(astray) = self.held.astray().filter(|_| self.goes_on()) {
+            return Some(Matter::Astray(astray));
+        }
+        if let Some(stray) = self.deviation.stray().filter(|_| self.goes_on()) {
+            return Some(Matter::Stray(stray));
+        }
+        let target = self.claims.target()?;
+        if self.course.is_by_hand() {
+            return Some(Matter::ByHand(target));
+        }
+        // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
+        let position = self.held.game().position().board();
+        if let Some(was) = self.was().filter(|was| was != position) {
+            return Some(Matter::Asked(was));
+        }
+        match self.advice() {
+            Advice::PutBack { made, .. } => Some(Matter::PutBack(made)),
+            _ => None,
+        }
+    }
+
+    /// Whether the target is of the game on the board. Otherwise the board is about to be led elsewhere, and what was to be
+    /// put right for a game that was left is not told.
+    fn goes_on(&self) -> bool {
+        let held = self.held.game();
+        let target = self.claims.target();
+        target.is_none_or(|t| t.continues(held) || held.continues(t))
+    }
+
+    /// The pieces before the last move of the game on the board.
+    pub(super) fn before_last(&self) -> Board {
+        let game = self.held.game();
+        let plies = game.len().saturating_sub(1);
+        game.position_at(plies).board().clone()
+    }
+
+    /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
+    fn was(&self) -> Option<Board> {
+        match self.errand.wood() {
+            Wood::Was(board) => Some(board.clone()),
+            Wood::AsHeld | Wood::Unknown => None,
+        }
+    }
+
+    /// Whether the pieces stand otherwise than in the game.
+    pub(super) fn is_off(&self) -> bool {
+        self.deviation.misplaced().is_some() || self.astray().is_some()
+    }
+
+    /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
+    pub(super) fn stood_as(&self, wanted: &Board) -> bool {
+        match self.errand.wood() {
+            Wood::Was(board) => board == wanted,
+            Wood::Unknown => false,
+            Wood::AsHeld => self.held.certainty() != Certainty::Lost && self.last_seen() == wanted,
+        }
+    }
+
+    /// How the pieces stand by what the board has reported.
+    fn last_seen(&self) -> &Board {
+        let as_held = self.held.game().position().board();
+        self.astray().unwrap_or(as_held)
+    }
+
+    /// Where the pieces stand by what the board has reported, while they do not stand as in the game.
+    pub(super) fn astray(&self) -> Option<&Board> {
+        self.held.astray().or(self.deviation.stray())
+    }
+
+    /// What stands now, as far as that is known.
+    pub(super) fn picture(&self) -> Option<Board> {
+        match self.errand.wood() {
+            Wood::Was(board) => Some(board.clone()),
+            Wood::Unknown => None,
+            Wood::AsHeld => {
+                let known = self.held.certainty() == Certainty::Sure;
+                known.then(|| self.last_seen().clone())
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether the game is over, and what the kings in the centre say of that.
+
+use std::time::{Duration, Instant};
+
+use shakmaty::{Bitboard, Color, Piece, Position, Role};
+
+use super::Core;
+use crate::{
+    guidance::Picture,
+    recognise::CENTRE,
+    vocabulary::{Event, GameEnd, Judge},
+};
+
+/// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for
+/// a mistake.
+const KINGS_WAIT: Duration = Duration::from_secs(10);
+
+impl Core {
+    /// The game is over. `true` if that is news.
+    pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
+        let news = self.verdict.over(end, by);
+        if news {
+            self.event(Event::Ended { end, by });
+        }
+        news
+    }
+
+    /// Where the game on the board has changed, its rules tell whether it is over.
+    pub(super) fn judge(&mut self) {
+        if let Some(end) = self.verdict.judge(self.held.game()) {
+            self.event(Event::Ended {
+                end,
+                by: Judge::Rules,
+            });
+        }
+    }
+
+    /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
+    pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
+        if !self.verdict.kings_are_up()
+            && let Some((stands, _)) = self.scene()
+            && let Some(end) = self.kings_say(&stands)
+        {
+            self.verdict.kings_up();
+            if self.over(end, Judge::Hand) {
+                self.driver.game_ended(now, end);
+            }
+        }
+        self.verdict.kings_are_up()
+    }
+
+    /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
+    /// each it is a draw.
+    fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
+        if self.errand.following().is_some() || self.claims.target().is_none() {
+            return None;
+        }
+        let game = self.held.game().position().board();
+        let king = |color: Color| stands.board.king_of(color);
+        let kings: Bitboard = [king(Color::White)?, king(Color::Black)?]
+            .into_iter()
+            .collect();
+        if !kings.is_subset(CENTRE) {
+            return None;
+        }
+        // Whatever stood in the centre may have made room; everything else stands as in the game.
+        let apart = CENTRE | game.kings();
+        let same = |piece: Option<Piece>| piece.filter(|piece| piece.role != Role::King);
+        let others = (!apart)
+            .into_iter()
+            .all(|square| same(stands.board.piece_at(square)) == same(game.piece_at(square)));
+        if !others || stands.unknown.any() {
+            return None;
+        }
+        Some(match (kings & Bitboard::LIGHT_SQUARES).count() {
+            2 => GameEnd::BlackResigned,
+            0 => GameEnd::WhiteResigned,
+            _ => GameEnd::Draw,
+        })
+    }
+
+    /// How much longer than usual the hand has for what it does: for the second king.
+    pub(super) fn patience(&self) -> Duration {
+        let stands = self.astray();
+        let game = self.held.game().position().board();
+        let signs = stands.is_some_and(|stands| {
+            let moved = stands.kings() & !game.kings() & CENTRE;
+            moved.any()
+        });
+        if signs { KINGS_WAIT } else { Duration::ZERO }
+    }
+}

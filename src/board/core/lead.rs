@@ -1,0 +1,165 @@
+//! The next step toward the target, where one is to be taken.
+
+use std::time::Instant;
+
+use shakmaty::Position;
+
+use super::{Core, standing::Standing};
+use crate::{
+    board::{
+        held::Certainty,
+        plan::{Circumstances, Plan, plan},
+    },
+    driver::Step,
+    game::Game,
+};
+
+impl Core {
+    /// Starts the next step toward the target, if there is one. `true` if something was started.
+    pub(super) fn lead(&mut self, now: Instant) -> bool {
+        self.mind_list();
+        let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
+        let certainty = self.held.certainty();
+        // The hand may still have to make it.
+        let sure = self.contact.is_open() && certainty == Certainty::Sure;
+        if shown && sure && self.finish(now) {
+            return true;
+        }
+        let unsure = certainty == Certainty::Unsure;
+        match self.standing() {
+            // The kings may have been put back meanwhile.
+            Standing::KingsUp if unsure => self.driver.learn(now),
+            Standing::Led(_) if self.pace.waits() || !self.driver.idle() => {}
+            Standing::Led(_) if unsure && self.driver.capabilities().tells_game => {
+                self.driver.learn(now);
+            }
+            Standing::Led(target) => {
+                let plan = plan(
+                    &self.held,
+                    target,
+                    self.driver.capabilities(),
+                    self.circumstances(target),
+                );
+                return self.follow(now, plan);
+            }
+            Standing::Away
+            | Standing::KingsUp
+            | Standing::Free
+            | Standing::ByHand(_)
+            | Standing::Rests(_) => {}
+        }
+        false
+    }
+
+    fn circumstances(&self, target: &Game) -> Circumstances {
+        let beginning = self.claims.occasion().beginning(target.turn());
+        let at_start = self.held.game().is_empty() && self.held.game().is_standard();
+        Circumstances {
+            new_game: self.course.is_new_game(),
+            afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
+            forgotten: self.has_left(target),
+            set_up_refused: self.pace.refuses_set_ups(),
+            stands: self.stands_in(target),
+            beginning,
+        }
+    }
+
+    /// Does what the plan says. `true` if something was started.
+    fn follow(&mut self, now: Instant, plan: Plan) -> bool {
+        let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
+        let unmade = self.held.unconfirmed().is_some();
+        if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
+            return false;
+        }
+        match plan {
+            Plan::There => {
+                self.course.stepped();
+                self.finish(now)
+            }
+            Plan::Do(step) => {
+                self.begin(now, step);
+                true
+            }
+            Plan::ByHand => {
+                self.course.by_hand();
+                self.told.changed();
+                false
+            }
+        }
+    }
+
+    /// The board shows the last move of its target: tells it how that game ended, and lets go whoever had it for that.
+    /// `true` if the target changed.
+    fn finish(&mut self, now: Instant) -> bool {
+        self.tell_ending(now);
+        let left = self.claims.leave_finished();
+        if left {
+            self.target_stated(true);
+        }
+        left
+    }
+
+    /// A list that ends with a move of the program's tells that it was sent to the board, not that it was shown, nor that the
+    /// hand made it.
+    fn mind_list(&mut self) {
+        let held = &self.held;
+        let sure = held.certainty() == Certainty::Sure;
+        let Some(target) = self.claims.target().filter(|_| sure) else {
+            return;
+        };
+        let hand = self.claims.occasion().beginning(target.turn()).hand;
+        let is_programs = hand.is_none_or(|hand| hand == held.game().turn());
+        // A game that is taken up again is shown move by move, the hand's own too.
+        let was_shown = is_programs || target.len() > held.game().len() + 1;
+        if held.is_only_listed() && was_shown && target.continues(held.game()) {
+            self.held.await_execution();
+            self.told.changed();
+        }
+    }
+
+    /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
+    /// knows whether the pieces stand at the start or as before, and it is right for both.
+    pub(super) fn has_left(&self, target: &Game) -> bool {
+        let board = self.driver.capabilities();
+        let sets_up = board.set_up_cost.is_some() && !self.pace.refuses_set_ups();
+        // A game that only begins the same way is another one.
+        let goes_on = |before: &Game| {
+            let common = target.common_plies(before).unwrap_or(0);
+            common > 0 && common * 2 >= before.len()
+        };
+        sets_up
+            && !board.sees_squares
+            && !self.course.is_new_game()
+            && self.course.left().is_some_and(goes_on)
+    }
+
+    /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
+    fn stands_in(&self, target: &Game) -> Option<usize> {
+        if self.held.certainty() != Certainty::Lost {
+            return None;
+        }
+        let mut position = target.start().clone();
+        let mut found = None;
+        for plies in 0..=target.len() {
+            if self.driver.stands_as(position.board()) {
+                found = Some(plies);
+            }
+            if let Some(&m) = target.moves().get(plies) {
+                position.play_unchecked(m);
+            }
+        }
+        found
+    }
+
+    /// The board is at the start, and has not been asked to; it held this game before.
+    pub(super) fn went_to_start(&mut self, before: Game) {
+        if before.is_empty() && before.is_standard() {
+            return;
+        }
+        if self.driver.capabilities().tells_game {
+            // A board with a memory of its own can have lost that, and nobody moved a piece.
+            self.errand.lose_wood();
+        }
+        self.course.leave(before);
+    }
+}

@@ -1,0 +1,154 @@
+//! What the board tells of the game it holds: its list, its squares, or nothing.
+
+use std::time::Instant;
+
+use shakmaty::{Board, Color, Position};
+
+use super::Core;
+use crate::{
+    board::held::{Held, List, Listed},
+    driver::{Step, StepFailure},
+    game::Game,
+    vocabulary::{By, Event, Reported},
+};
+
+impl Core {
+    /// The board told its list.
+    pub(super) fn listed(&mut self, now: Instant, list: List<'_>) {
+        let held = self.held.game().clone();
+        let before = held.len();
+        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
+        self.listed = self.held.learn(list, &targets);
+        if self.listed != Listed::Followed {
+            self.driver.look(now);
+        }
+        self.learned(before);
+        if self.held.game().is_empty() && self.held.game().is_standard() {
+            self.went_to_start(held);
+        }
+    }
+
+    /// The board answers, but does not tell its game.
+    pub(super) fn not_listed(&mut self) {
+        if self.is_blank() {
+            self.lost();
+            return;
+        }
+        // A board that cannot tell is believed to hold what we know.
+        self.held.assure();
+        self.learned(self.held.game().len());
+        let position = self.held.game().position();
+        if self.verdict.kings_are_up() && self.driver.stands_as(position.board()) {
+            self.verdict.kings_down();
+        }
+    }
+
+    /// The board's list cannot be read.
+    pub(super) fn list_unreadable(&mut self, now: Instant) {
+        self.listed = Listed::NotFollowed;
+        self.driver.look(now);
+    }
+
+    /// The board does not show its squares.
+    pub(super) fn not_placed(&mut self) {
+        if self.listed == Listed::NotFollowed {
+            self.lost();
+        } else {
+            self.held.assure();
+            self.told.changed();
+        }
+    }
+
+    /// What the board holds is not known, and it cannot tell.
+    pub(super) fn lost(&mut self) {
+        self.held.lose();
+        self.told.changed();
+    }
+
+    /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
+    pub(super) fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
+        if let Some(Step::SetUp(game)) = self.errand.step() {
+            let mut given = Held::default();
+            given.replace((**game).clone());
+            // A board whose pieces stand as before, or at the start, may not have heard of it, even where the hand's next move
+            // brings them there.
+            let same = |game: &Game| game.position().board() == board;
+            let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
+            // The hand may have moved already.
+            if !is_as_before && given.see(board, turn, &[]) {
+                let plies = game.len();
+                self.accepted(now);
+                let played = given.game().moves().get(plies).copied();
+                if let Some(m) = played {
+                    self.moved(now, Reported::of(m));
+                }
+            } else {
+                self.failed(now, StepFailure::Refused);
+            }
+            return;
+        }
+        let before = self.held.game().len();
+        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
+        if self.held.see(board, turn, &targets) {
+            self.learned(before);
+            self.claims
+                .stepped(self.held.game(), self.held.fresh_from());
+        } else {
+            self.held.lose();
+            self.told.changed();
+        }
+    }
+
+    /// The game was learned from the board; what it has beyond `before` plies is news.
+    fn learned(&mut self, before: usize) {
+        self.told.changed();
+        if self.held.game().len() != before {
+            self.verdict.doubt();
+        }
+        self.deviation.mended();
+        self.front_ends_know();
+        let news = self.held.game().moves().get(before).copied();
+        if let Some(sent) = self.errand.take_sent()
+            && news.map(|m| (before, m)) == Some(sent)
+        {
+            // It reached the board: no hand made it.
+            self.held.known_to_front_ends(before + 1);
+            self.claims.stepped(self.held.game(), before + 1);
+        }
+        if self.held.game().len() > before {
+            // Played unseen, perhaps before the new game was announced.
+            self.forget_old_game();
+        }
+        // It may have taken the place of a move that clients knew.
+        self.claims.taken_back_to(self.held.fresh_from());
+        let game = self.held.game();
+        // What the target has was shown: its echo was lost. The rest is the hand's.
+        let shown = self
+            .claims
+            .target()
+            .and_then(|target| target.common_plies(game))
+            .unwrap_or(0);
+        let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
+        for (index, uci) in news {
+            let by = if index < shown {
+                By::Target
+            } else {
+                By::HandUnseen
+            };
+            self.event(Event::Moved {
+                uci,
+                ply: index + 1,
+                by,
+                took: None,
+            });
+        }
+        let game = self.held.game().clone();
+        self.claims.rebase(&game);
+    }
+
+    /// Whether this is a board that reports moves only, and was told of no game yet: neither a new one, nor by the
+    /// player's word that a position was set up.
+    pub(super) fn is_blank(&self) -> bool {
+        self.driver.capabilities().tells_moves_only && !self.held.is_known()
+    }
+}

@@ -1,0 +1,321 @@
+//! One board without I/O: its driver, the game it holds, the clients that follow it, and the steps between.
+//!
+//! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor gives it
+//! a transport and a clock, a replay gives it a transcript, a test gives it both by hand.
+//!
+//! | what | where |
+//! |---|---|
+//! | what comes in | `reports` (of these `moves`; `learning` is what the board tells of its game), `commands` |
+//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise`, `guide` (what the hand is to do) |
+//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
+//! | what comes first | `standing` |
+
+mod advise;
+mod commands;
+mod contact;
+mod course;
+mod deviation;
+mod errand;
+mod guide;
+mod hand;
+mod kings;
+mod lead;
+mod learning;
+mod moves;
+mod pace;
+mod reports;
+mod standing;
+mod steps;
+mod timing;
+mod told;
+mod verdict;
+mod wood;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use shakmaty::Move;
+
+use self::{
+    contact::Contact, course::Course, deviation::Deviation, errand::Errand, hand::Hand, pace::Pace,
+    timing::Times, told::Told, verdict::Verdict,
+};
+use super::{
+    claims::{Claim, Claims},
+    held::{Certainty, Held, Listed},
+};
+use crate::{
+    driver::Driver,
+    vocabulary::{
+        BoardName, By, Channel, ClientName, ClientPlace, Command, Event, Outgoing, Reply, Snapshot,
+    },
+};
+
+/// One board, without I/O. See the module's introduction.
+pub struct Core {
+    name: BoardName,
+    driver: Box<dyn Driver>,
+    contact: Contact,
+    held: Held,
+    claims: Claims,
+    verdict: Verdict,
+    errand: Errand,
+    course: Course,
+    pace: Pace,
+    hand: Hand,
+    /// What became of the board's last list.
+    listed: Listed,
+    deviation: Deviation,
+    times: Times,
+    told: Told,
+}
+
+impl Core {
+    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led
+    /// back.
+    pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
+        Self {
+            name,
+            driver,
+            contact: Contact::default(),
+            held: Held::default(),
+            claims: Claims::default(),
+            verdict: Verdict::default(),
+            errand: Errand::default(),
+            course: Course::default(),
+            pace: Pace::new(correction_wait),
+            hand: Hand::default(),
+            listed: Listed::Followed,
+            deviation: Deviation::default(),
+            times: Times::default(),
+            told: Told::default(),
+        }
+    }
+
+    /// The link is up.
+    pub fn link_up(&mut self, now: Instant) {
+        self.contact.up();
+        self.pace.link_up();
+        self.event(Event::Connected);
+        self.driver.link_up(now);
+        self.drive(now);
+    }
+
+    /// The link is gone, or could not be had; `why` is for the player.
+    pub fn link_down(&mut self, now: Instant, why: String) {
+        if self.contact.down(why.clone()) {
+            self.event(Event::Disconnected { why });
+        }
+        self.driver.link_down();
+        self.held.doubt();
+        self.drop_step();
+        self.errand.unask();
+        self.hand.forget_take_back();
+        self.deviation.forget();
+        self.times.interrupted();
+        self.drive(now);
+    }
+
+    /// Bytes came from the board.
+    pub fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        self.driver.received(now, channel, bytes);
+        self.drive(now);
+    }
+
+    /// What [`Self::poll_transmit`] gave on this channel was done, or refused.
+    pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
+        self.driver.answered(now, channel, outcome);
+        self.drive(now);
+    }
+
+    /// The time given by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        self.driver.timeout(now);
+        self.drive(now);
+    }
+
+    /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let may_lead = self.may_lead();
+        let lead = self.pace.deadline().filter(|_| may_lead);
+        lead.into_iter().chain(self.driver.deadline()).min()
+    }
+
+    /// The next thing to do on the link, now.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        let outgoing = self.driver.poll_transmit(now);
+        if outgoing.is_some() {
+            self.errand.left();
+            self.drive(now);
+        }
+        outgoing
+    }
+
+    /// Why the link is of no use and is to be opened anew, once.
+    pub fn poll_hang_up(&mut self) -> Option<String> {
+        self.driver.poll_hang_up()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.told.poll_event()
+    }
+
+    /// A new snapshot, if anything changed since the last one was taken.
+    pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
+        self.told.take_changed().then(|| self.snapshot())
+    }
+
+    /// How the board stands.
+    pub fn snapshot(&self) -> Snapshot {
+        let stands = !self.held.is_astray() || self.verdict.kings_are_up();
+        let sure = self.held.certainty() == Certainty::Sure && stands;
+        Snapshot {
+            board: self.name.clone(),
+            link: self.contact.state().clone(),
+            id: self.contact.id(),
+            game: Arc::new(self.held.game().clone()),
+            sure,
+            target: self.claims.target().cloned().map(Arc::new),
+            awaiting: self.claims.awaiting(),
+            advice: self.advice(),
+            guidance: self.told.guidance(),
+            by: self.times.by(self.held.game()),
+            took: self.times.took(self.held.game()),
+            ending: self.verdict.end().map(|(end, _)| end),
+            judge: self.verdict.end().map(|(_, judge)| judge),
+            taken_back: self.hand.has_taken_back(),
+            put_to_start: self.hand.times_at_start(),
+            result: self.verdict.result(),
+            battery: self.contact.battery(),
+            places: self
+                .claims
+                .iter()
+                .map(|claim| ClientPlace {
+                    client: claim.client,
+                    number: claim.number,
+                    joined: claim.is_joined(),
+                    answer: answer_to(&self.held, claim).to_vec(),
+                })
+                .collect(),
+            holders: labels(self.claims.holders()),
+            waiting: labels(self.claims.waiting()),
+        }
+    }
+
+    /// What each client has told, for a core that takes this one's place: those who have the board first.
+    pub fn restated(&self) -> Vec<Vec<Command>> {
+        let claims = self.claims.holders().chain(self.claims.waiting());
+        claims.map(Claim::restated).collect()
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Event::NewGame { .. } = event {
+            self.times.forget_from(0);
+            self.verdict.begins();
+        }
+        let changes = matches!(
+            event,
+            Event::Moved { .. }
+                | Event::TookBack { .. }
+                | Event::NewGame { .. }
+                | Event::SetUp { .. }
+                | Event::Executed { .. }
+                | Event::Mended
+        );
+        if changes {
+            self.times.follow(self.held.game());
+            self.verdict.doubt();
+        }
+        if let Event::Moved { ply, by, took, .. } = event {
+            // What is shown on the way to the target's last move was made some time, by whomever.
+            let last = self.claims.target().is_some_and(|t| t.len() == ply);
+            let seen = by != By::Target || last;
+            self.times.made(ply, seen.then_some(by), took);
+        }
+        self.told.event(event);
+    }
+
+    /// Who came to a game is answered by what the board holds of it, once that is known, or not at all.
+    fn meet(&mut self) {
+        // Not while the board is asked: it may hold more than is known, or less.
+        let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
+        let on_the_way = self.driver.stepping();
+        let held = &self.held;
+        let found = |plies| held.is_found(plies);
+        if known && self.claims.meet(held.game(), on_the_way, found) {
+            self.held.known_to_front_ends(self.held.game().len());
+        }
+    }
+
+    /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
+    fn drive(&mut self, now: Instant) {
+        loop {
+            // A game followed may let the driver understand what it sensed before.
+            loop {
+                while let Some(event) = self.driver.poll_event() {
+                    self.driver_event(now, event);
+                    // At once: the board may judge the same move next.
+                    self.judge();
+                    self.claims.taken_back_to(self.held.game().len());
+                }
+                self.meet();
+                let fresh = self.held.fresh_from() < self.held.game().len();
+                if !self.driver.follow(now, self.held.game(), fresh) {
+                    break;
+                }
+            }
+            if !self.driver.stepping() {
+                self.drop_step();
+            }
+            if self.driver.idle() && self.errand.unask() {
+                self.told.changed();
+            }
+            self.pace.pass(now);
+            if self.claims.ends() {
+                // What was in the way of showing its last move may be in the way for ever.
+                self.admit_waiting();
+            }
+            if self.course.take_turned() {
+                self.driver.abandon(self.claims.target());
+            }
+            if !self.lead(now) {
+                break;
+            }
+        }
+        self.judge();
+        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        self.told.players(players);
+        let advice = self.advice();
+        let awaiting = self.claims.awaiting();
+        self.times.note(now, &advice, self.held.game(), awaiting);
+        self.told.advice(advice);
+        // After what it is for.
+        self.told.scene(self.scene(), self.king_first());
+    }
+
+    /// Notes what the hand has answered each client.
+    fn note_answers(&mut self) {
+        let held = &self.held;
+        self.claims
+            .note_answers(|claim| answer_to(held, claim).first().copied());
+    }
+}
+
+/// What clients are called.
+fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
+    claims.map(|claim| claim.label.clone()).collect()
+}
+
+/// What the hand has played in the last position of a client's game.
+fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
+    match held.certainty() {
+        Certainty::Sure => claim.answer(held.game()),
+        Certainty::Unsure | Certainty::Lost => &[],
+    }
+}

@@ -1,0 +1,244 @@
+//! What a move or a take-back that the board reports means for the game.
+
+use std::time::Instant;
+
+use shakmaty::{Color, Move};
+
+use super::{Core, deviation::Unplayable};
+use crate::{
+    board::held::{Certainty, Meaning},
+    driver::Step,
+    game::{Game, uci},
+    vocabulary::{By, Event, Reported, Words},
+};
+
+/// What is to be done with a move that the board reports: the first of these that holds.
+enum Take {
+    /// A shown move was made: its echo is late, and no hand made it.
+    Echo(Move),
+    /// The position that it was made in is not known. The board is given one when a program has it.
+    Unplaced(&'static str),
+    /// The board's list tells the game that it was made in.
+    Asks,
+    /// It is the program's move, and it cannot be taken back on such a board.
+    Refuses,
+    /// The hand made it.
+    Plays,
+}
+
+impl Core {
+    /// The board reports a move.
+    pub(super) fn moved(&mut self, now: Instant, reported: Reported) {
+        let plays_on = self.plays_on(now, reported);
+        match self.take(reported, plays_on) {
+            Take::Echo(m) => {
+                self.errand.begin(Step::Show(m), true);
+                self.accepted(now);
+            }
+            Take::Unplaced(when) => {
+                let text = format!("a move {when}: {}", Words(reported));
+                self.event(Event::Unreadable { text });
+            }
+            Take::Asks => {
+                self.held.saw(reported);
+                self.driver.learn(now);
+            }
+            Take::Refuses => self.refused(now, reported),
+            Take::Plays => self.played(now, reported),
+        }
+    }
+
+    /// Playing on from a position that the player had to set up is as good as saying that it stands. `true` if so.
+    fn plays_on(&mut self, now: Instant, reported: Reported) -> bool {
+        let promotion = self.claims.promotion();
+        let by_hand = self.course.is_by_hand() && self.driver.capabilities().tells_moves_only;
+        let target = self.claims.target().filter(|_| by_hand);
+        let target = target.filter(|target| !self.is_others(target.turn()));
+        let can = |target: &Game| reported.resolve(target.position(), promotion).is_some();
+        let plays_on = target.is_some_and(can);
+        if plays_on {
+            self.ready(now);
+        }
+        plays_on
+    }
+
+    /// Whether this is the side that the hand does not play.
+    fn is_others(&self, turn: Color) -> bool {
+        self.hand.plays().is_some_and(|hand| hand != turn) && !self.claims.awaiting()
+    }
+
+    fn take(&self, reported: Reported, plays_on: bool) -> Take {
+        let board = self.driver.capabilities();
+        let moves_only = board.tells_moves_only;
+        let held = self.held.game();
+        let legal = reported.resolve(held.position(), self.claims.promotion());
+        if let Some((plies, m)) = self.errand.sent()
+            && plies == held.len()
+            && legal == Some(m)
+            && !moves_only
+        {
+            return Take::Echo(m);
+        }
+        let unknown = !self.held.is_known();
+        let doubtful = self.held.certainty() != Certainty::Sure && !moves_only;
+        if self.is_blank() || !board.tells_game && !board.sees_squares && (unknown || doubtful) {
+            return Take::Unplaced(if unknown {
+                "before any game"
+            } else {
+                "while the game is in doubt"
+            });
+        }
+        // A game of which nothing is known yet does not begin with this move.
+        if self.held.certainty() == Certainty::Lost || board.tells_game && self.held.is_suspect() {
+            return Take::Asks;
+        }
+        let others = moves_only && !plays_on && self.is_others(held.turn());
+        if others && legal.is_some_and(|m| !self.is_next(m)) {
+            return Take::Refuses;
+        }
+        Take::Plays
+    }
+
+    /// Whether this is the very move that is to be shown next: a hand that knows it may be quicker.
+    fn is_next(&self, m: Move) -> bool {
+        let held = self.held.game();
+        let target = self.claims.target().filter(|target| target.continues(held));
+        target.is_some_and(|target| target.moves().get(held.len()) == Some(&m))
+    }
+
+    /// The hand made this move, legal or not.
+    fn played(&mut self, now: Instant, reported: Reported) {
+        let board = self.driver.capabilities();
+        let before = self.held.clone();
+        // The picture that was asked for is to tell whether the game began where its list does.
+        let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
+        let meaning = self.held.hand_moved(reported, self.claims.promotion());
+        if unproved {
+            self.held.disprove();
+        }
+        if board.tells_moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
+            self.held = before;
+            self.refused(now, reported);
+        } else {
+            self.meant(now, Some(reported), meaning);
+        }
+    }
+
+    /// A board that reports moves only made one that cannot be played: nothing follows from it.
+    fn refused(&mut self, now: Instant, reported: Reported) {
+        self.told.changed();
+        let position = self.held.game().position();
+        let unplayable = self.deviation.unplayable(reported, position);
+        if unplayable == Unplayable::Mends {
+            self.event(Event::Mended);
+            return;
+        }
+        self.pace.after_hand(now, self.patience());
+        if unplayable == Unplayable::Undoes || self.ends_by_kings(now) {
+            return;
+        }
+        if !self.deviation.is_to_be_told() || unplayable == Unplayable::Again {
+            return;
+        }
+        let text = self.advice().to_string();
+        self.event(Event::Mistake { text });
+    }
+
+    /// Acts on what a report turned out to be.
+    pub(super) fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
+        self.told.changed();
+        self.pace.after_hand(now, self.patience());
+        if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
+            self.errand.outrun();
+        }
+        match meaning {
+            Meaning::Played(m) => self.hand_played(now, m),
+            Meaning::Executed(m) => self.hand_executed(now, m),
+            Meaning::Mended => self.hand_mended(now),
+            Meaning::Repeated => self.confirm(now),
+            Meaning::TookBack(moves) => self.hand_took_back(now, moves),
+            Meaning::Wrong => self.hand_erred(now, reported),
+            Meaning::Unexplained => {
+                self.hand_erred(now, reported);
+                self.held.doubt();
+            }
+        }
+    }
+
+    fn hand_played(&mut self, now: Instant, m: Move) {
+        let ply = self.held.game().len();
+        self.deviation.played();
+        self.course.set_up();
+        self.verdict.goes_on();
+        let step = self.errand.followed_step().cloned();
+        self.confirm(now);
+        if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
+            // The board is on its way to another position, and forgets this move.
+            self.ask_hand(&step);
+        }
+        let target = self.claims.target().filter(|_| self.course.leads());
+        let fresh_from = self.held.fresh_from();
+        let goes_on =
+            |target: &Game| self.held.game().continues(target) && fresh_from <= target.len();
+        if target.is_some_and(goes_on) {
+            // The new game that was announced is under way.
+            self.course.begun();
+        }
+        let took = self.times.played(now, ply - 1);
+        self.event(Event::Moved {
+            uci: uci(m),
+            ply,
+            by: By::Hand,
+            took,
+        });
+        // The hand may simply have put back what it took back.
+        self.front_ends_know();
+    }
+
+    fn hand_executed(&mut self, now: Instant, m: Move) {
+        self.deviation.corrected();
+        // Nothing is left for the hand to mend.
+        self.pace.at_once();
+        self.confirm(now);
+        self.event(Event::Executed { uci: uci(m) });
+    }
+
+    fn hand_mended(&mut self, now: Instant) {
+        self.deviation.corrected();
+        if self.held.unconfirmed().is_none() {
+            self.confirm(now);
+        }
+        self.event(Event::Mended);
+    }
+
+    fn hand_took_back(&mut self, now: Instant, moves: Vec<Move>) {
+        self.deviation.corrected();
+        self.verdict.goes_on();
+        self.hand.took_back();
+        self.confirm(now);
+        let mut ply = self.held.game().len() + moves.len();
+        for m in moves {
+            self.event(Event::TookBack {
+                uci: uci(m),
+                ply,
+                by: By::Hand,
+            });
+            ply -= 1;
+        }
+    }
+
+    /// The hand made a move that cannot be played, or one of which no sense can be made.
+    fn hand_erred(&mut self, now: Instant, reported: Option<Reported>) {
+        if self.driver.capabilities().tells_game {
+            // The board judges moves itself: something was missed, and it can be asked.
+            self.held.doubt();
+            self.driver.learn(now);
+            return;
+        }
+        self.deviation.mistaken(reported);
+        if !self.ends_by_kings(now) {
+            let text = self.advice().to_string();
+            self.event(Event::Mistake { text });
+        }
+    }
+}

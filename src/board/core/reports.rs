@@ -1,0 +1,150 @@
+//! What the driver has to say.
+
+use std::time::{Duration, Instant};
+
+use super::Core;
+use crate::{
+    board::held::List,
+    driver::DriverEvent,
+    game::Game,
+    vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
+};
+
+impl Core {
+    /// Takes what the driver has to say.
+    pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
+        match event {
+            DriverEvent::Answers { id } => self.answers(id),
+            DriverEvent::Unheard => self.unheard(),
+            DriverEvent::Silent => self.silent(),
+            DriverEvent::Stranger(kind) => self.stranger(kind),
+            DriverEvent::Restarted => self.restarted(now),
+            DriverEvent::AsksPosition => self.tell_position(now),
+            DriverEvent::Moved(reported) => self.moved(now, reported),
+            DriverEvent::TookBack(reported) => self.took_back(now, reported),
+            DriverEvent::NewGame => self.put_to_start(now),
+            DriverEvent::Ready => self.stands_ready(now),
+            DriverEvent::Accepted => self.accepted(now),
+            DriverEvent::Failed(failure) => self.failed(now, failure),
+            DriverEvent::Listed {
+                skipped,
+                ref moves,
+                full,
+            } => self.listed(
+                now,
+                List {
+                    skipped,
+                    moves,
+                    full,
+                },
+            ),
+            DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::NoList => self.not_listed(),
+            DriverEvent::ListUnreadable => self.list_unreadable(now),
+            DriverEvent::NoPicture => self.not_placed(),
+            DriverEvent::Ended(result) => self.board_ended(result),
+            DriverEvent::Adrift => self.lost(),
+            DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),
+            DriverEvent::Stands => self.stands(),
+            DriverEvent::Battery(percent) => self.battery(percent),
+            DriverEvent::Unreadable(text) => self.unreadable(text),
+        }
+    }
+
+    fn answers(&mut self, id: Option<String>) {
+        if self.contact.answers(id.clone()) {
+            self.event(Event::Answers { id });
+        }
+    }
+
+    fn unheard(&mut self) {
+        self.contact.unheard();
+        self.event(Event::Unheard);
+    }
+
+    fn silent(&mut self) {
+        self.held.doubt();
+        if self.contact.silent() {
+            self.event(Event::Silent);
+        }
+    }
+
+    fn stranger(&mut self, kind: BoardKind) {
+        if self.contact.stranger(kind) {
+            self.event(Event::Stranger { kind });
+        }
+    }
+
+    fn restarted(&mut self, now: Instant) {
+        self.held.doubt();
+        self.errand.unask();
+        self.pace.restarted(now);
+        self.event(Event::Restarted);
+    }
+
+    fn took_back(&mut self, now: Instant, reported: Option<Reported>) {
+        let meaning = self.held.hand_took_back(reported);
+        self.meant(now, reported, meaning);
+    }
+
+    fn put_to_start(&mut self, now: Instant) {
+        self.pace.takes_set_ups();
+        let before = self.held.game().clone();
+        self.held.replace(Game::standard());
+        self.verdict.goes_on();
+        self.deviation.corrected();
+        self.hand.put_to_start();
+        self.confirm(now);
+        self.went_to_start(before);
+        self.pace.after_hand(now, Duration::ZERO);
+        // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
+        let leads = self.course.leads() && self.claims.awaiting();
+        self.course.lead(leads);
+        self.event(Event::NewGame { by: By::Hand });
+    }
+
+    /// Of a shown move this says nothing: the player may only want the program to go on.
+    fn stands_ready(&mut self, now: Instant) {
+        if self.errand.following().is_some() {
+            self.confirm(now);
+            self.told.changed();
+        }
+    }
+
+    fn board_ended(&mut self, result: BoardResult) {
+        self.verdict.board_says(result);
+        self.event(Event::Result { result });
+        self.over(result.end(self.held.game().turn()), Judge::Board);
+    }
+
+    fn misplaced(&mut self, now: Instant, misplaced: Misplaced) {
+        let before = self.advice();
+        self.deviation.sees(misplaced);
+        if self.errand.following().is_none() && !self.ends_by_kings(now) {
+            let advice = self.advice();
+            // Told once: what is wrong, and what is left of it, is in the guidance.
+            if !matches!(before, Advice::Misplaced(_)) {
+                let text = advice.to_string();
+                self.event(Event::Mistake { text });
+            }
+        }
+        self.told.changed();
+    }
+
+    fn stands(&mut self) {
+        if self.deviation.stands() {
+            self.event(Event::Mended);
+        }
+    }
+
+    fn battery(&mut self, percent: u8) {
+        if self.contact.charged(percent) {
+            self.event(Event::Battery { percent });
+        }
+    }
+
+    fn unreadable(&mut self, text: String) {
+        self.contact.unreadable();
+        self.event(Event::Unreadable { text });
+    }
+}

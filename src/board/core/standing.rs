@@ -1,0 +1,44 @@
+//! Which of the things that decide what happens on a board holds.
+
+use super::Core;
+use crate::game::Game;
+
+/// What decides what happens on a board: the first of these that holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Standing<'a> {
+    /// The board is not there, or not the one that is meant.
+    Away,
+    /// The kings in the centre say that the game is over.
+    KingsUp,
+    /// No client has the board.
+    Free,
+    /// The player has to set this target up.
+    ByHand(&'a Game),
+    /// The board is not led to this target yet.
+    Rests(&'a Game),
+    /// The board is led to this target.
+    Led(&'a Game),
+}
+
+impl Core {
+    /// What decides what happens on the board now.
+    pub(super) fn standing(&self) -> Standing<'_> {
+        match self.claims.target() {
+            _ if !self.contact.is_open() => Standing::Away,
+            _ if self.verdict.kings_are_up() => Standing::KingsUp,
+            None => Standing::Free,
+            Some(target) if self.course.is_by_hand() => Standing::ByHand(target),
+            Some(target) if !self.course.leads() => Standing::Rests(target),
+            Some(target) => Standing::Led(target),
+        }
+    }
+
+    /// Whether the board is to be led, by the player's hand too.
+    pub(super) fn may_lead(&self) -> bool {
+        match self.standing() {
+            Standing::Led(_) => true,
+            Standing::ByHand(_) => self.course.leads(),
+            Standing::Away | Standing::KingsUp | Standing::Free | Standing::Rests(_) => false,
+        }
+    }
+}

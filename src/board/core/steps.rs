@@ -1,0 +1,215 @@
+//! What becomes of a step: it begins, the board takes it or does not, the hand follows it.
+
+use std::time::Instant;
+
+use shakmaty::{Board, Move, Position};
+
+use super::{Core, errand::Following};
+use crate::{
+    board::held::Certainty,
+    driver::{Step, StepFailure},
+    game::{Game, uci},
+    vocabulary::{Advice, Beginning, By, Event},
+};
+
+impl Core {
+    /// A step toward the target begins.
+    pub(super) fn begin(&mut self, now: Instant, step: Step) {
+        self.ask_hand(&step);
+        self.deviation.mended();
+        self.hand.forget_take_back();
+        self.errand.begin(step.clone(), false);
+        if matches!(step, Step::NewGame(_)) {
+            // The game before is over, whether or not its last move was shown.
+            self.tell_ending(now);
+        }
+        self.driver.start(now, step);
+        self.told.changed();
+    }
+
+    /// Carrying out this step, the board asks the hand to put the pieces otherwise.
+    pub(super) fn ask_hand(&mut self, step: &Step) {
+        if let Some(wanted) = self.asked_by(step) {
+            let before = if self.stood_as(&wanted) {
+                Some(wanted.clone())
+            } else {
+                self.picture()
+            };
+            self.errand.move_wood(before, &wanted);
+        }
+        let following = match step {
+            Step::Show(_) => None,
+            Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
+            Step::TakeBack(m) => Some(Following {
+                advice: Advice::TakeBack(*m),
+                game: self
+                    .held
+                    .game()
+                    .truncated(self.held.game().len().saturating_sub(1)),
+            }),
+            Step::NewGame(_) => Some(Following {
+                advice: Advice::NewGame,
+                game: Game::standard(),
+            }),
+            Step::SetUp(game) => Some(Following {
+                advice: Advice::SetUp(game.fen()),
+                game: (**game).clone(),
+            }),
+        };
+        self.errand.ask(following);
+    }
+
+    /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
+    /// that is.
+    pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
+        if self.driver.capabilities().sees_squares {
+            return None;
+        }
+        match step {
+            Step::NewGame(_) => Some(Board::new()),
+            Step::SetUp(game) => Some(game.position().board().clone()),
+            Step::TakeBack(_) => Some(self.before_last()),
+            Step::Show(_) => None,
+        }
+    }
+
+    pub(super) fn tell_position(&mut self, now: Instant) {
+        let held = self.held.game();
+        let game = match self.claims.target() {
+            Some(target) if held.continues(target) && self.held.fresh_from() <= target.len() => {
+                held.clone()
+            }
+            Some(target) => target.clone(),
+            // A board that is switched on while nobody plays begins a new game.
+            None if self.held.certainty() == Certainty::Unsure => Game::standard(),
+            None => held.clone(),
+        };
+        // A position has no en-passant right: the double step is shown, or made again, after the position before it.
+        let game = if game.position().legal_ep_square().is_some() {
+            game.truncated(game.len().saturating_sub(1))
+        } else {
+            game
+        };
+        let new_to_board = game != *held;
+        if new_to_board {
+            self.errand.ask(Some(Following {
+                advice: Advice::SetUp(game.fen()),
+                game: game.clone(),
+            }));
+            let before = self.picture();
+            self.errand.move_wood(before, game.position().board());
+        }
+        self.pace.at_once();
+        self.told.changed();
+        self.driver
+            .tell_position(now, game.position(), new_to_board);
+        // From its last line on the board holds this game, whatever it reported before.
+        self.errand.begin(Step::SetUp(Box::new(game)), true);
+    }
+
+    /// The board has taken the step under way.
+    pub(super) fn accepted(&mut self, now: Instant) {
+        self.pace.forgive();
+        // The first step toward a new game is done; what is taken back from now on is its own.
+        let new_game = self.course.stepped();
+        self.verdict.goes_on();
+        self.deviation.forget();
+        self.note_answers();
+        let step = self.errand.accepted();
+        let wanted = step.as_ref().and_then(|step| self.asked_by(step));
+        if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
+            // Nothing is left for the hand to do, and nothing waits for it.
+            self.driver.confirm(now);
+        }
+        match step {
+            None => {}
+            Some(Step::Show(m)) => self.has_shown(m),
+            Some(Step::TakeBack(m)) => self.has_taken_back(m),
+            Some(Step::NewGame(beginning)) => self.has_begun(beginning),
+            Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
+        }
+        // What the hand makes of it next may be known at once.
+        self.claims.taken_back_to(self.held.game().len());
+        self.claims
+            .stepped(self.held.game(), self.held.fresh_from());
+        self.front_ends_know();
+    }
+
+    fn has_shown(&mut self, m: Move) {
+        let ply = self.held.game().len() + 1;
+        self.held.shown(m);
+        self.event(Event::Moved {
+            uci: uci(m),
+            ply,
+            by: By::Target,
+            took: None,
+        });
+    }
+
+    fn has_taken_back(&mut self, m: Move) {
+        let ply = self.held.game().len();
+        self.held.taken_back();
+        self.event(Event::TookBack {
+            uci: uci(m),
+            ply,
+            by: By::Target,
+        });
+    }
+
+    fn has_begun(&mut self, beginning: Beginning) {
+        self.hand.play(beginning.hand);
+        if self.claims.awaiting() {
+            self.hand_is_awaited();
+        }
+        self.held.replace(Game::standard());
+        self.event(Event::NewGame { by: By::Target });
+    }
+
+    fn has_set_up(&mut self, game: Game, new_game: bool) {
+        self.hand.play(None);
+        self.pace.takes_set_ups();
+        let fen = game.fen();
+        if game == *self.held.game() {
+            self.held.assure();
+        } else {
+            // The same game, taken back or played on, keeps its times.
+            let common = game.common_plies(self.held.game());
+            let kept = common.filter(|_| !new_game).unwrap_or(0);
+            self.times.forget_from(kept);
+            self.held.replace(game);
+        }
+        self.event(Event::SetUp { fen });
+    }
+
+    pub(super) fn failed(&mut self, now: Instant, failure: StepFailure) {
+        self.errand.unask();
+        if matches!(self.errand.step(), Some(Step::SetUp(_))) && failure == StepFailure::Refused {
+            self.errand.refused();
+            // What its list says from now on begins nobody knows where.
+            self.pace.refused();
+            self.held.suspect();
+            self.held.lose();
+        } else {
+            self.drop_step();
+            self.held.doubt();
+        }
+        // What the board holds is asked at once; what it did not take is tried again later.
+        if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
+            self.driver.learn(now);
+        }
+        self.pace.failed(now);
+        self.told.changed();
+    }
+
+    /// The step under way is void.
+    pub(super) fn drop_step(&mut self) {
+        if self.errand.drop_step(self.held.game().len()) {
+            self.held.suspect();
+        }
+    }
+
+    pub(super) fn confirm(&mut self, now: Instant) {
+        self.errand.confirm();
+        self.driver.confirm(now);
+    }
+}

@@ -1,0 +1,414 @@
+//! The core with a board on a clock by hand.
+
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use uuid::Uuid;
+
+use super::*;
+use crate::{
+    driver::{
+        Driver,
+        swpp::{Framing, MOVE_WAIT, Swpp},
+        ucb,
+    },
+    game::{Game, uci},
+    vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Reply},
+};
+
+const CLIENT: ClientId = ClientId(1);
+
+/// A home-made board that has answered, and its client.
+struct Rig {
+    core: Core,
+    now: Instant,
+    number: u64,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let mut rig = Self::over(Framing::Stream);
+        rig.waits(1);
+        rig.hears("H101     1.2\n");
+        rig
+    }
+
+    fn over(way: Framing) -> Self {
+        Self::with(Box::new(Swpp::new(way, MOVE_WAIT)))
+    }
+
+    /// A board of which the first thing known is what it says.
+    fn ucb() -> Self {
+        Self::with(Box::new(ucb::Ucb::new(ucb::Settings::default())))
+    }
+
+    fn with(driver: Box<dyn Driver>) -> Self {
+        let wait = Duration::from_secs(3);
+        let mut core = Core::new(BoardName::default(), driver, wait);
+        let now = Instant::now();
+        core.link_up(now);
+        Self {
+            core,
+            now,
+            number: 0,
+        }
+    }
+
+    fn waits(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.core.timeout(self.now);
+        while self.core.poll_transmit(self.now).is_some() {}
+        self.core.timeout(self.now);
+        while self.core.poll_transmit(self.now).is_some() {}
+    }
+
+    /// What the core sends now.
+    fn transmits(&mut self) -> String {
+        let mut text = String::new();
+        while let Some(outgoing) = self.core.poll_transmit(self.now) {
+            text += std::str::from_utf8(outgoing.bytes()).unwrap();
+        }
+        text
+    }
+
+    /// The characteristic has taken what was written.
+    fn done(&mut self) {
+        let channel = Channel::Serial;
+        self.core.answered(self.now, channel, Reply::Done);
+    }
+
+    fn hears(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        self.core.received(self.now, Channel::Serial, bytes);
+    }
+
+    fn states(&mut self, moves: &str) {
+        self.tells(moves);
+        self.awaits(true);
+    }
+
+    fn awaits(&mut self, on: bool) {
+        let client = CLIENT;
+        let command = Command::Await { client, on };
+        self.core.command(self.now, command);
+    }
+
+    /// The program says the game, and waits for nothing.
+    fn tells(&mut self, moves: &str) {
+        self.number += 1;
+        let mut game = Game::standard();
+        game.play_uci(moves.split_whitespace()).unwrap();
+        let target = Command::Target {
+            client: CLIENT,
+            label: "the test".into(),
+            number: self.number,
+            game: Box::new(game),
+            occasion: Occasion::default(),
+        };
+        self.core.command(self.now, target);
+    }
+
+    fn answer(&self) -> Option<UciMove> {
+        let snapshot = self.core.snapshot();
+        let place = snapshot.place(CLIENT, self.number).unwrap();
+        place.answer.first().copied().map(uci)
+    }
+
+    fn takes_answer(&mut self) {
+        let answered = Command::Answered {
+            client: CLIENT,
+            number: self.number,
+            answer: self.answer().unwrap(),
+        };
+        self.core.command(self.now, answered);
+    }
+}
+
+#[test]
+fn after_a_position_was_set_up_by_hand_the_next_move_is_the_answer() {
+    for says_so in [true, false] {
+        let mut rig = Rig::new();
+        rig.states("");
+        rig.waits(1);
+        rig.hears("MB e2e4\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        rig.waits(10);
+        rig.hears("MB g1f3\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        if says_so {
+            rig.core.command(rig.now, Command::Ready { client: CLIENT });
+        }
+        rig.hears("MB f1c4\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "f1c4", "{says_so}");
+    }
+}
+
+#[test]
+fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
+    let mut rig = Rig::new();
+    rig.states("e2e4");
+    rig.waits(10);
+    rig.hears("MB e7e5\n");
+    rig.takes_answer();
+    rig.states("e2e4 e7e5 g1f3");
+    rig.waits(10);
+    // An analysis for White; the player sets its position up.
+    rig.states("e2e4 e7e5");
+    rig.core.command(rig.now, Command::Ready { client: CLIENT });
+    rig.awaits(false);
+    rig.states("e2e4 e7e5 f1c4");
+    rig.waits(10);
+    rig.hears("MB b8c6\n");
+    rig.takes_answer();
+    // A hand that is quicker than `go`.
+    rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5");
+    rig.waits(10);
+    rig.hears("MB g7g6\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "g7g6");
+    // The rule itself: what White plays is the program's, and does not come by hand.
+    rig.takes_answer();
+    rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5 g7g6");
+    rig.hears("MB h5f3\n");
+    assert_eq!(rig.answer(), None);
+}
+
+#[test]
+fn what_a_hand_plays_for_the_program_is_refused_after_another_program_has_come_too() {
+    let mut rig = Rig::new();
+    rig.states("e2e4");
+    rig.waits(0);
+    rig.waits(10);
+    rig.hears("MB e7e5\n");
+    rig.takes_answer();
+    let left = Command::Release { client: CLIENT };
+    rig.core.command(rig.now, left);
+    rig.states("e2e4 e7e5 g1f3");
+    rig.waits(0);
+    rig.waits(10);
+    rig.hears("MB b8c6\n");
+    rig.takes_answer();
+    rig.hears("MB f1c4\n");
+    assert_eq!(rig.core.snapshot().game.len(), 4);
+    rig.states("e2e4 e7e5 g1f3 b8c6 f1b5");
+    rig.waits(0);
+    rig.waits(10);
+    assert_eq!(rig.core.snapshot().game.len(), 5);
+}
+
+#[test]
+fn a_new_game_that_waited_for_the_board_is_begun_there_and_the_one_before_is_ended() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes_answer();
+    rig.states("e2e4 e7e5");
+    // The move goes out, and the hand has time to make it.
+    rig.waits(0);
+    rig.waits(10);
+    let waiting = ClientId(2);
+    let mut game = Game::standard();
+    game.play_uci(["d2d4"]).unwrap();
+    for command in [
+        Command::NewGame { client: waiting },
+        Command::Target {
+            client: waiting,
+            label: "another".into(),
+            number: 1,
+            game: Box::new(game.clone()),
+            occasion: Occasion::default(),
+        },
+        Command::Await {
+            client: waiting,
+            on: true,
+        },
+    ] {
+        rig.core.command(rig.now, command);
+    }
+    assert_eq!(rig.transmits(), "", "it waits");
+    let ended = Command::Ended {
+        client: CLIENT,
+        end: GameEnd::BlackResigned,
+    };
+    rig.core.command(rig.now, ended);
+    // The hand plays White in the game that ends, and Black in the next.
+    assert_eq!(rig.transmits(), "GE4\nNG1N\nMA d2d4\n");
+    assert_eq!(*rig.core.snapshot().game, game);
+    assert_eq!(rig.core.snapshot().ending, None);
+}
+
+/// What another client than the rig's asks of the board.
+fn another(rig: &mut Rig, moves: &str, begins: bool) {
+    let client = ClientId(2);
+    if begins {
+        rig.core.command(rig.now, Command::NewGame { client });
+    }
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    let target = Command::Target {
+        client,
+        label: "another".into(),
+        number: 1,
+        game: Box::new(game),
+        occasion: Occasion::default(),
+    };
+    rig.core.command(rig.now, target);
+    let on = true;
+    rig.core.command(rig.now, Command::Await { client, on });
+}
+
+fn answer_to_another(rig: &Rig) -> Option<String> {
+    let snapshot = rig.core.snapshot();
+    let place = snapshot.place(ClientId(2), 1)?;
+    place.answer.first().map(|m| uci(*m).to_string())
+}
+
+#[test]
+fn a_new_game_that_stands_already_when_its_client_gets_the_board_is_answered() {
+    let mut rig = Rig::ucb();
+    rig.waits(20);
+    rig.states("e2e4");
+    rig.waits(20);
+    rig.hears("Me7e5\r\n");
+    another(&mut rig, "", true);
+    // The player puts the pieces back, and that program leaves.
+    rig.hears("N\r\n");
+    let client = CLIENT;
+    rig.core.command(rig.now, Command::Release { client });
+    rig.waits(100);
+    assert_eq!(rig.core.snapshot().game.len(), 0);
+    rig.hears("Me2e4\r\n");
+    assert_eq!(answer_to_another(&rig).as_deref(), Some("e2e4"));
+}
+
+#[test]
+fn a_new_game_announced_by_one_of_two_who_share_the_board_leaves_the_other_answered() {
+    let mut rig = Rig::ucb();
+    rig.waits(20);
+    rig.states("");
+    rig.waits(20);
+    another(&mut rig, "", false);
+    let client = CLIENT;
+    rig.core.command(rig.now, Command::NewGame { client });
+    rig.states("");
+    rig.waits(100);
+    rig.hears("Me2e4\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+    assert_eq!(answer_to_another(&rig).as_deref(), Some("e2e4"));
+}
+
+#[test]
+fn who_waits_gets_the_board_though_the_hand_ends_the_game_before_its_last_move_is_shown() {
+    let mut rig = Rig::ucb();
+    rig.waits(20);
+    rig.states("");
+    rig.waits(20);
+    rig.hears("Me2e4\r\n");
+    rig.takes_answer();
+    another(&mut rig, "d2d4", true);
+    // Its last move is on the way when the player puts the pieces back.
+    rig.tells("e2e4 e7e5");
+    let client = CLIENT;
+    let end = GameEnd::BlackResigned;
+    rig.core.command(rig.now, Command::Ended { client, end });
+    rig.hears("N\r\n");
+    for _ in 0..10 {
+        rig.waits(60);
+    }
+    assert!(rig.core.snapshot().place(ClientId(2), 1).unwrap().joined);
+}
+
+#[test]
+fn who_only_announces_a_new_game_does_not_stop_one_whose_program_is_away() {
+    let mut rig = Rig::ucb();
+    rig.waits(20);
+    rig.states("e2e4");
+    rig.waits(60);
+    let client = CLIENT;
+    for on in [true, false] {
+        rig.core.command(rig.now, Command::Away { client, on });
+        if on {
+            rig.core.link_down(rig.now, "the cable".to_owned());
+            let client = ClientId(2);
+            rig.core.command(rig.now, Command::NewGame { client });
+            rig.core.link_up(rig.now);
+        }
+    }
+    for _ in 0..10 {
+        rig.waits(60);
+    }
+    assert!(rig.core.snapshot().sure, "it was told its game again");
+    rig.hears("Me7e5\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "e7e5");
+}
+
+#[test]
+fn a_hand_that_was_quicker_than_the_program_is_answered_though_that_announces_nothing() {
+    let mut rig = Rig::ucb();
+    rig.waits(20);
+    rig.hears("N\r\n");
+    rig.hears("Me2e4\r\n");
+    assert_eq!(rig.core.snapshot().game.len(), 1);
+    rig.states("");
+    assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+}
+
+#[test]
+fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
+    let (write, notify) = (Uuid::from_u128(2), Uuid::from_u128(3));
+    let mut rig = Rig::over(Framing::Gatt {
+        write: Channel::Gatt(write),
+        notify: Channel::Gatt(notify),
+    });
+    rig.states("e2e4");
+    for _ in 0..4 {
+        rig.waits(1);
+        rig.done();
+    }
+    rig.hears("H101     1.2\n");
+    // NG, and MA that the board has not acknowledged yet.
+    rig.waits(0);
+    rig.done();
+    rig.waits(0);
+    rig.states("");
+    rig.done();
+    assert_eq!(rig.core.snapshot().game.len(), 1);
+    assert_eq!(rig.answer(), None);
+}
+
+#[test]
+fn an_end_that_is_told_before_the_last_move_is_shown_stays_the_games_end() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes_answer();
+    rig.states("e2e4 e7e5");
+    let ended = Command::Ended {
+        client: CLIENT,
+        end: GameEnd::WhiteResigned,
+    };
+    rig.core.command(rig.now, ended);
+    rig.waits(10);
+    let snapshot = rig.core.snapshot();
+    assert_eq!(snapshot.game.len(), 2);
+    assert_eq!(snapshot.ending, Some(GameEnd::WhiteResigned));
+    rig.states("");
+    rig.waits(10);
+    assert_eq!(rig.core.snapshot().ending, None);
+}
+
+#[test]
+fn a_position_that_is_set_up_for_a_game_the_program_has_left_is_no_answer() {
+    let mut rig = Rig::ucb();
+    rig.states("e2e4 d7d5 e4d5 d8d5 b1c3 d5a5");
+    rig.waits(0);
+    rig.states("");
+    for _ in 0..120 {
+        rig.waits(1);
+        assert_eq!(rig.answer(), None);
+    }
+    assert!(rig.core.snapshot().game.is_empty());
+}

@@ -1,0 +1,120 @@
+//! What was told of a board: a thing is told when it changes, and once.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use shakmaty::{Board, Role};
+
+use crate::{
+    guidance::{Action, Picture, guide},
+    vocabulary::{Advice, ClientName, Event},
+};
+
+/// What stands on the board, and what should.
+pub(super) type Scene = (Picture, Board);
+
+/// What was told of a board, and what is still to be told.
+pub(super) struct Told {
+    events: VecDeque<Event>,
+    /// The snapshot that was taken last is out of date.
+    changed: bool,
+    advice: Advice,
+    /// The scene when the hand was last told what to put right.
+    scene: Option<Scene>,
+    guidance: Arc<[Action]>,
+    /// Who had the board, and who waited for it.
+    players: [Vec<ClientName>; 2],
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self {
+            events: VecDeque::new(),
+            changed: true,
+            advice: Advice::Nothing,
+            scene: None,
+            guidance: Arc::new([]),
+            players: [Vec::new(), Vec::new()],
+        }
+    }
+}
+
+impl Told {
+    /// Something happened.
+    pub fn event(&mut self, event: Event) {
+        self.changed = true;
+        self.events.push_back(event);
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Something is to be in the next snapshot.
+    pub fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    /// Whether a new snapshot is to be taken. Once.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// What to do so that the pieces stand as they should.
+    pub fn guidance(&self) -> Arc<[Action]> {
+        self.guidance.clone()
+    }
+
+    /// Who has the board, and who waits for it.
+    pub fn players(&mut self, players: [Vec<ClientName>; 2]) {
+        if players != self.players {
+            self.players.clone_from(&players);
+            let [have, wait] = players;
+            self.event(Event::Players { have, wait });
+        }
+    }
+
+    /// What the player is to know or do.
+    pub fn advice(&mut self, advice: Advice) {
+        let text = match (&self.advice, &advice) {
+            (before, now) if before == now => None,
+            // What exactly is wrong is told by the guidance.
+            (Advice::Misplaced(_), Advice::Misplaced(_)) => None,
+            // These have been told as events of their own.
+            (
+                _,
+                Advice::NoLink(_)
+                | Advice::Silent { garbled: false }
+                | Advice::Stranger(_)
+                | Advice::Mistake { .. },
+            ) => Some(String::new()),
+            (_, advice) => Some(advice.to_string()),
+        };
+        self.advice = advice;
+        if let Some(text) = text {
+            self.event(Event::Advice { text });
+        }
+    }
+
+    /// What stands and what should, where the hand is to put it right. Boards that know castling want the king first where
+    /// it is taken back.
+    pub fn scene(&mut self, scene: Option<Scene>, king_first: bool) {
+        if scene == self.scene {
+            return;
+        }
+        let mut actions = match &scene {
+            Some((stands, wanted)) => guide(stands, wanted),
+            None => Vec::new(),
+        };
+        if king_first {
+            let is_king = |action: &Action| action.piece.is_some_and(|p| p.role == Role::King);
+            actions.sort_by_key(|action| !is_king(action));
+        }
+        self.scene = scene;
+        if *actions != *self.guidance {
+            self.guidance = actions.into();
+            let actions = self.guidance();
+            self.event(Event::Guidance { actions });
+        }
+    }
+}

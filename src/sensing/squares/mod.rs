@@ -1,0 +1,337 @@
+//! A board that knows which squares are occupied, but not by what.
+
+mod gesture;
+mod reading;
+mod recognition;
+mod setup;
+mod touched;
+
+use std::time::Instant;
+
+use shakmaty::{Bitboard, Board, Position, Square};
+
+use self::{gesture::Gesture, reading::Reading, setup::Wrong, touched::Touched};
+use super::{Awaited, Follower, Report};
+use crate::{
+    game::Game,
+    guidance,
+    recognise::{Recogniser, Sensing, Waits},
+    sense::Sensed,
+    vocabulary::Misplaced,
+};
+
+/// Whether the board moves pieces itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It does not.
+    Rests,
+    /// It has begun something and rests in between: the pieces stand neither as before nor as in the game.
+    HalfDone,
+    /// It moves a piece now: what the hand does meanwhile waits.
+    Moves,
+}
+
+/// What a board that knows squares senses, and what follows from it.
+#[derive(Debug)]
+pub struct Squares {
+    waits: Waits,
+    sensing: Sensing,
+    /// The hand chooses what a pawn becomes by how often it puts the piece down.
+    by_gesture: bool,
+    recogniser: Recogniser,
+    touched: Touched,
+    reading: Reading,
+    gesture: Gesture,
+    wrong: Option<Wrong>,
+    follower: Follower,
+}
+
+impl Squares {
+    /// Squares of which nothing is known yet.
+    pub fn new(waits: Waits, sensing: Sensing) -> Self {
+        Self {
+            recogniser: Recogniser::new(waits, Board::new()).sensing(sensing),
+            waits,
+            sensing,
+            by_gesture: false,
+            touched: Touched::nothing(),
+            reading: Reading::default(),
+            gesture: Gesture::default(),
+            wrong: None,
+            follower: Follower::default(),
+        }
+    }
+
+    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or
+    /// once is a queen, twice a knight, three times a rook, four times a bishop.
+    #[must_use]
+    pub fn promotes_by_gesture(self, by_gesture: bool) -> Self {
+        Self { by_gesture, ..self }
+    }
+
+    /// The game, what the hand is to do, and what it was told.
+    pub fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    /// The game followed.
+    pub fn game(&self) -> &Game {
+        self.follower.game()
+    }
+
+    /// The pieces as they stand, as far as known.
+    pub fn standing(&self) -> &Board {
+        self.recogniser.standing()
+    }
+
+    /// Whether a promotion waits for the gesture.
+    pub fn is_gesture_awaited(&self) -> bool {
+        self.gesture.is_awaited()
+    }
+
+    /// Whether moves can be recognised.
+    pub fn follows(&self) -> bool {
+        self.follower.follows() && !self.gesture.is_awaited()
+    }
+
+    /// The link is up: nothing was read on it yet.
+    pub fn link_up(&mut self) {
+        self.reading.link_up();
+        self.resume();
+    }
+
+    /// The link is down. A hand that is at work goes on unseen.
+    pub fn link_down(&mut self) {
+        self.touched = Touched::nothing();
+        self.resume();
+        self.follower.link_down();
+    }
+
+    /// Nothing was sensed for a while: pictures alone tell what happened meanwhile.
+    pub fn resume(&mut self) {
+        if self.follower.is_known() {
+            self.recogniser.resume();
+        }
+    }
+
+    /// One thing was sensed. Call [`Self::attend`] next.
+    pub fn sense(&mut self, now: Instant, sensed: Sensed) {
+        match sensed {
+            Sensed::Lifted(square) => self.lifted(now, square),
+            Sensed::Placed(square) => self.placed(now, square),
+            Sensed::Occupied(picture) => {
+                if let Some(full) = self.reading.full().filter(|_| !self.sensing.events) {
+                    for square in full & !picture {
+                        self.lifted(now, square);
+                    }
+                    for square in picture & !full {
+                        self.placed(now, square);
+                    }
+                }
+                self.reading.pictured(picture);
+            }
+        }
+        if self.follower.is_known() {
+            self.recogniser.sense(now, sensed);
+        }
+    }
+
+    fn lifted(&mut self, now: Instant, square: Square) {
+        self.reading.lifted(square);
+        let correction = self.follower.correction();
+        match correction.told(|action| action.from == Some(square)) {
+            Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
+            told => self.touched.lift(square, told.and_then(|action| action.to)),
+        }
+        self.gesture.lifted(now, square);
+    }
+
+    fn placed(&mut self, now: Instant, square: Square) {
+        self.reading.placed(square);
+        let brought =
+            |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
+        let told = self.follower.correction().told(brought);
+        self.touched
+            .put(square, told.and_then(|action| action.piece));
+        self.gesture.placed(now, square);
+    }
+
+    /// Draws the conclusions.
+    pub fn attend(&mut self, now: Instant, work: Work) {
+        if self.follower.is_known() {
+            self.touched.follow(self.recogniser.standing());
+        }
+        self.recognised(now, work);
+        self.mind_touched(now, work);
+        self.look_again();
+        self.mind_setup(now);
+        self.follower.mind_hand(self.recogniser.standing());
+    }
+
+    /// The time given by [`Self::deadline`] has come. Call [`Self::attend`] next.
+    pub fn timeout(&mut self, now: Instant) {
+        self.recogniser.timeout(now);
+        if let Some((m, role)) = self.gesture.take_done(now) {
+            self.played(m, Some(role));
+        }
+    }
+
+    /// When [`Self::timeout`] is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let waits = [
+            self.recogniser.deadline(),
+            self.gesture.deadline(),
+            self.setup_deadline(),
+        ];
+        waits.into_iter().flatten().min()
+    }
+
+    /// The next report.
+    pub fn poll(&mut self) -> Option<Report> {
+        self.follower.poll()
+    }
+
+    /// The game as the program knows it. `busy`: the board moves pieces itself, and the game waits until it is asked
+    /// again. `true` if the recogniser was told; call [`Self::attend`] then.
+    pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool, busy: bool) -> bool {
+        let follows = self.follows() && !busy;
+        let news = self.follower.follow(game, may_replace, follows);
+        if news {
+            self.recogniser.follow(now, game, may_replace);
+        }
+        news
+    }
+
+    /// The hand is to do this.
+    pub fn await_hand(&mut self, awaited: Awaited) {
+        self.follower.await_hand(awaited);
+    }
+
+    /// The player says that the pieces stand.
+    pub fn confirm(&mut self) {
+        self.close();
+        if self.follower.drop_awaited() {
+            self.stand(self.game().position().board().clone());
+        }
+        if self.follower.correction().is_puzzled() {
+            // The player says that no pieces are exchanged.
+            self.touched = Touched::pieces(self.recogniser.standing().clone());
+        }
+    }
+
+    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
+    /// unknown now where the pieces stand.
+    pub fn abandon(&mut self, target: Option<&Game>) -> bool {
+        self.follower.abandon(target)
+    }
+
+    /// The game is over: nothing is to be put right any more.
+    pub fn game_ended(&mut self) {
+        self.follower.correction_mut().drop_guidance();
+    }
+
+    /// Which squares to light.
+    pub fn lights(&self) -> Bitboard {
+        self.follower.lights(self.recogniser.standing())
+    }
+
+    /// Whether the pieces may not stand as they should, so that the board had better not move any.
+    pub fn is_disturbed(&self) -> bool {
+        // After an absence a piece may be missing that was not seen lifted.
+        let disturbed = self.recogniser.is_disturbed()
+            || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
+            || self.follower.correction().is_puzzled();
+        disturbed && self.follower.is_known()
+    }
+
+    /// Whether a square that holds a piece reads empty, as far as its reading is known.
+    pub fn reads_empty(&self, square: Square) -> bool {
+        match self.reading.picture() {
+            Some(picture) => !picture.contains(square),
+            // What was put there since the last picture has not been read.
+            None => self.recogniser.dim().contains(square) && !self.reading.was_put(square),
+        }
+    }
+
+    /// The last picture on this link, less what was lifted since.
+    pub fn picture(&self) -> Option<Bitboard> {
+        self.reading.picture()
+    }
+
+    /// The squares that hold a piece, if a picture told.
+    pub fn full(&self) -> Option<Bitboard> {
+        self.reading.full()
+    }
+
+    /// Whether a piece was put down there since the last picture.
+    pub fn was_put(&self, square: Square) -> bool {
+        self.reading.was_put(square)
+    }
+
+    /// What was put down is asked for again.
+    pub fn forget_put(&mut self) {
+        self.reading.forget_put();
+    }
+
+    /// Whether the pieces stand as on `board`, as far as squares tell.
+    pub fn stand_as(&self, board: &Board) -> bool {
+        self.reading.stand_as(board)
+    }
+
+    /// The board has moved a piece itself: the last picture shows what was before.
+    pub fn outdate(&mut self) {
+        self.reading.outdate();
+    }
+
+    /// The board has moved pieces itself, and they stand so now. It carried one from `from` to `to`, where those are
+    /// squares.
+    pub fn moved_itself(&mut self, standing: Board, from: Option<Square>, to: Option<Square>) {
+        self.stand(standing);
+        self.reading.moved(from, to);
+    }
+
+    /// A step is in the board's game: what was told before it is told no more, unless it is still so.
+    pub fn accepted(&mut self) {
+        self.follower.correction_mut().accepted();
+    }
+
+    /// The pieces stand as in the game, and the game is to be followed from there.
+    pub fn fall_behind(&mut self) {
+        self.follower.fall_behind();
+    }
+
+    /// These pieces stand wrong, as the driver knows.
+    pub fn tell(&mut self, misplaced: Misplaced) {
+        self.follower.tell(misplaced);
+    }
+
+    /// On these squares pieces are missing or too many, for them to stand as in the game.
+    pub fn tell_wrong(&mut self, lacking: Bitboard, surplus: Bitboard) {
+        let board = self.game().position().board();
+        let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
+        self.follower.tell(misplaced);
+    }
+
+    /// No piece stands wrong any more.
+    pub fn mended(&mut self) {
+        self.follower.mended();
+    }
+
+    /// The pieces stand so.
+    fn stand(&mut self, board: Board) {
+        self.recogniser.stand(board);
+        self.follower.fall_behind();
+    }
+
+    /// The pieces were set up so: what was sensed before is void.
+    fn stand_anew(&mut self, board: Board) {
+        self.touched = Touched::pieces(board.clone());
+        self.forget(board);
+        self.follower.fall_behind();
+    }
+
+    /// What the recogniser still waits for is void.
+    fn forget(&mut self, standing: Board) {
+        self.recogniser = Recogniser::new(self.waits, standing).sensing(self.sensing);
+    }
+}

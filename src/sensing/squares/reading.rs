@@ -1,0 +1,105 @@
+//! What the squares read on this link.
+
+use shakmaty::{Bitboard, Board, Square};
+
+/// What the squares read on this link.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// The last picture, less what was lifted since.
+    picture: Option<Bitboard>,
+    /// What was put down since.
+    put: Bitboard,
+    /// Squares that read full and were not lifted from since.
+    stood: Bitboard,
+    /// Pictures in a row that showed the start position.
+    at_start: u8,
+}
+
+impl Reading {
+    /// The link is new: nothing was read on it.
+    pub fn link_up(&mut self) {
+        *self = Self {
+            at_start: self.at_start,
+            ..Self::default()
+        };
+    }
+
+    /// A piece was lifted.
+    pub fn lifted(&mut self, square: Square) {
+        self.put.discard(square);
+        self.stood.discard(square);
+        if let Some(picture) = &mut self.picture {
+            picture.discard(square);
+        }
+    }
+
+    /// A piece was put down.
+    pub fn placed(&mut self, square: Square) {
+        self.put.add(square);
+    }
+
+    /// A picture came.
+    pub fn pictured(&mut self, picture: Bitboard) {
+        self.picture = Some(picture);
+        self.stood |= picture;
+    }
+
+    /// The last picture, less what was lifted since.
+    pub fn picture(&self) -> Option<Bitboard> {
+        self.picture
+    }
+
+    /// Whether a picture came on this link.
+    pub fn are_read(&self) -> bool {
+        self.picture.is_some()
+    }
+
+    /// The squares that hold a piece, if a picture told.
+    pub fn full(&self) -> Option<Bitboard> {
+        self.picture.map(|picture| picture | self.put)
+    }
+
+    /// Whether a piece was put down there since the last picture.
+    pub fn was_put(&self, square: Square) -> bool {
+        self.put.contains(square)
+    }
+
+    /// What was put down is in the game now.
+    pub fn forget_put(&mut self) {
+        self.put = Bitboard::EMPTY;
+    }
+
+    /// The motor has moved a piece: the last picture shows what was before.
+    pub fn outdate(&mut self) {
+        self.put = Bitboard::EMPTY;
+        self.picture = None;
+    }
+
+    /// The pieces were moved otherwise than by hand.
+    pub fn moved(&mut self, from: Option<Square>, to: Option<Square>) {
+        self.put = to.into_iter().collect();
+        if let Some(from) = from {
+            self.stood.discard(from);
+        }
+    }
+
+    /// Squares that read full on this link and were not lifted from since.
+    pub fn stood(&self) -> Bitboard {
+        self.stood
+    }
+
+    /// Whether this is one picture too many of the start position for it to be chance. `shown`: this one shows it.
+    pub fn show_start(&mut self, shown: bool, enough: u8) -> bool {
+        self.at_start = if shown { self.at_start + 1 } else { 0 };
+        let is_start = self.at_start >= enough;
+        if is_start {
+            self.at_start = 0;
+        }
+        is_start
+    }
+
+    /// Whether the pieces stand as on `board`, as far as squares tell.
+    pub fn stand_as(&self, board: &Board) -> bool {
+        self.full() == Some(board.occupied())
+    }
+}

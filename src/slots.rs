@@ -1,0 +1,255 @@
+//! Slots for connections, shared among the addresses they come from: when all are taken, an idle connection of the
+//! address with the most of them makes room for a new one.
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// Wait after a connection could not be accepted (file descriptors exhausted).
+pub const ACCEPT_WAIT: Duration = Duration::from_millis(200);
+/// How long a connection that makes room may take to end. It has nothing left to do.
+pub const LEAVE_WAIT: Duration = Duration::from_secs(2);
+
+/// What counts as one address: this machine is one, and so is an IPv6 network (64 bits), as a machine may give itself
+/// any address in it.
+pub fn origin(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        address if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => {
+            let network = address.to_bits() & !u128::from(u64::MAX);
+            Ipv6Addr::from_bits(network).into()
+        }
+    }
+}
+
+/// Slots for connections.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    /// The total.
+    all: usize,
+    /// The maximum per address.
+    each: usize,
+    taken: Arc<Mutex<Taken>>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    next: u64,
+    by: BTreeMap<u64, Seat>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    origin: IpAddr,
+    /// When its connection was last useful, if ever.
+    used: Option<Instant>,
+    /// It never makes room.
+    busy: bool,
+    leave: CancellationToken,
+    left: CancellationToken,
+}
+
+impl Slots {
+    /// This many slots, with this maximum per address.
+    pub fn new(all: usize, each: usize) -> Self {
+        Self {
+            all,
+            each,
+            taken: Arc::default(),
+        }
+    }
+
+    /// How many are taken.
+    pub fn taken(&self) -> usize {
+        self.lock().by.len()
+    }
+
+    /// A slot for a connection from this address, once another one has made room if necessary. `None` if none
+    /// does.
+    pub async fn take(&self, address: IpAddr) -> Option<Slot> {
+        let origin = origin(address);
+        let deadline = Instant::now() + LEAVE_WAIT;
+        loop {
+            let left = match self.lock().room(origin, self.all, self.each) {
+                Room::Free(id, leave) => {
+                    return Some(Slot {
+                        id,
+                        leave,
+                        slots: self.clone(),
+                    });
+                }
+                Room::Soon(left) => left,
+                Room::None => return None,
+            };
+            let rest = deadline.saturating_duration_since(Instant::now());
+            timeout(rest, left.cancelled()).await.ok()?;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        // A panic while holding the lock leaves nothing half done.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Room {
+    /// The slot, and the token that tells its connection to leave.
+    Free(u64, CancellationToken),
+    /// Ready once this has happened.
+    Soon(CancellationToken),
+    None,
+}
+
+impl Taken {
+    fn room(&mut self, origin: IpAddr, all: usize, each: usize) -> Room {
+        let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for seat in self.by.values() {
+            *counts.entry(seat.origin).or_default() += 1;
+        }
+        let too_many = counts.get(&origin).is_some_and(|count| *count >= each);
+        if !too_many && self.by.len() < all {
+            let id = self.next;
+            self.next += 1;
+            let seat = Seat {
+                origin,
+                used: None,
+                busy: false,
+                leave: CancellationToken::new(),
+                left: CancellationToken::new(),
+            };
+            let leave = seat.leave.clone();
+            self.by.insert(id, seat);
+            return Room::Free(id, leave);
+        }
+        let concerned = |seat: &&Seat| seat.origin == origin || !too_many;
+        let idle = |seat: &&Seat| !seat.busy || seat.leave.is_cancelled();
+        let share = |seat: &&Seat| {
+            let count = counts.get(&seat.origin).copied();
+            // One that is already leaving is waited for. Of those that were never useful, the oldest is first.
+            (!seat.leave.is_cancelled(), Reverse(count), seat.used)
+        };
+        let seats = self.by.values().filter(concerned).filter(idle);
+        match seats.min_by_key(share) {
+            Some(seat) => {
+                seat.leave.cancel();
+                Room::Soon(seat.left.clone())
+            }
+            None => Room::None,
+        }
+    }
+}
+
+/// A connection's slot, until it is dropped.
+#[derive(Debug)]
+pub struct Slot {
+    id: u64,
+    leave: CancellationToken,
+    slots: Slots,
+}
+
+impl Slot {
+    /// Cancelled when the connection has to make room.
+    pub fn leave(&self) -> &CancellationToken {
+        &self.leave
+    }
+
+    /// The connection was useful now.
+    pub fn used(&self) {
+        if let Some(seat) = self.slots.lock().by.get_mut(&self.id) {
+            seat.used = Some(Instant::now());
+        }
+    }
+
+    /// Whether the connection is exempt from making room.
+    pub fn set_busy(&self, busy: bool) {
+        if let Some(seat) = self.slots.lock().by.get_mut(&self.id) {
+            seat.busy = busy;
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(seat) = self.slots.lock().by.remove(&self.id) {
+            seat.left.cancel();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(last: u8) -> IpAddr {
+        [192, 168, 1, last].into()
+    }
+
+    /// The next one to come, and the connection that makes room for it.
+    async fn comes(slots: &Slots, from: u8, there: &mut Vec<(u8, Slot)>) -> Option<u8> {
+        let taking = slots.take(address(from));
+        tokio::pin!(taking);
+        if let Some(slot) = futures_util::FutureExt::now_or_never(&mut taking) {
+            there.push((from, slot?));
+            return Some(from);
+        }
+        let leaving = |(_, slot): &(u8, Slot)| slot.leave().is_cancelled();
+        let at = there.iter().position(leaving)?;
+        let (who, slot) = there.remove(at);
+        drop(slot);
+        there.push((from, taking.await?));
+        Some(who)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_of_the_address_with_most_makes_room() {
+        let slots = Slots::new(4, 3);
+        let mut there = Vec::new();
+        for _ in 0..3 {
+            assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
+        }
+        // An address with its full share gives up one of its own.
+        let oldest = there[0].1.id;
+        assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
+        assert!(there.iter().all(|(_, slot)| slot.id != oldest));
+        // Others need not wait for that.
+        assert_eq!(comes(&slots, 2, &mut there).await, Some(2));
+        assert_eq!(comes(&slots, 3, &mut there).await, Some(1));
+        assert_eq!(slots.taken(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_plays_makes_no_room_and_whoever_spoke_last_does_so_last() {
+        let slots = Slots::new(3, 3);
+        let mut there = Vec::new();
+        for _ in 0..3 {
+            comes(&slots, 1, &mut there).await;
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        there[0].1.set_busy(true);
+        there[1].1.used();
+        let (spoke, silent) = (there[1].1.id, there[2].1.id);
+        comes(&slots, 2, &mut there).await;
+        assert!(there.iter().all(|(_, slot)| slot.id != silent));
+        assert!(there.iter().any(|(_, slot)| slot.id == spoke));
+        for (_, slot) in &there {
+            slot.set_busy(true);
+        }
+        assert!(slots.take(address(3)).await.is_none());
+    }
+
+    #[test]
+    fn a_machine_is_one_address() {
+        let same = |a: &str, b: &str| origin(a.parse().unwrap()) == origin(b.parse().unwrap());
+        assert!(same("127.0.0.1", "127.9.9.9") && same("127.0.0.1", "::1"));
+        assert!(same("::ffff:10.0.0.1", "10.0.0.1") && same("fd00::1", "fd00::2:3"));
+        assert!(!same("10.0.0.1", "10.0.0.2") && !same("fd00:0:0:1::1", "fd00:0:0:2::1"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What a client is called in messages.
+
+use std::{fmt, net::SocketAddr, sync::Arc};
+
+use serde::{Serialize, Serializer};
+
+/// What a client is called in messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientName {
+    /// A chess program, by its address.
+    Program(SocketAddr),
+    /// The `WhitePawn` app, by the way it connects.
+    App(Arc<str>),
+    /// The link with this other board.
+    Link(Arc<str>),
+    /// Any other.
+    Other(Arc<str>),
+}
+
+impl ClientName {
+    /// Several names in one text.
+    pub fn join(names: &[Self], between: &str) -> String {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        names.join(between)
+    }
+}
+
+impl From<&str> for ClientName {
+    /// An address is a chess program's.
+    fn from(text: &str) -> Self {
+        match text.parse() {
+            Ok(address) => Self::Program(address),
+            Err(_) => Self::Other(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for ClientName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(address) => address.fmt(f),
+            Self::App(way) => write!(f, "the WhitePawn app ({way})"),
+            Self::Link(board) => write!(f, "the link with {board}"),
+            Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for ClientName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
