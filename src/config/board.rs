@@ -470,18 +470,18 @@ fn own_key(
     };
     let name = (*name).to_owned();
     let has = |make: &&'static Make| make.key(path).is_some();
-    let mine = make.filter(has);
-    let Some(of) = mine.or_else(|| MAKES.iter().copied().find(has)) else {
-        return Err(within(tables, Kind::UnknownField(name, &[])));
-    };
-    let alone = Value::from(Dict::from([(name.clone(), value.clone())]));
-    (of.read)(&alone).map_err(|error| within(tables, *error))?;
-    match make {
-        Some(make) if mine.is_none() => {
+    let any = || MAKES.iter().copied().find(has);
+    match (make.filter(has).or_else(any), make) {
+        (None, _) => Err(within(tables, Kind::UnknownField(name, &[]))),
+        (Some(of), Some(make)) if of.kind != make.kind => {
             let error = Error::from(refuses(make.kind, path)).with_path(&name);
             Err(within(tables, error))
         }
-        _ => Ok(name),
+        (Some(of), _) => {
+            let alone = Value::from(Dict::from([(name.clone(), value.clone())]));
+            (of.read)(&alone).map_err(|error| within(tables, *error))?;
+            Ok(name)
+        }
     }
 }
 

@@ -76,6 +76,6 @@ mod version {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<PositionFormat, D::Error> {
-        number(deserializer, "1 or 2")
+        number(deserializer, "1 or 2, the \"UCB Version\"")
     }
 }
