@@ -54,7 +54,7 @@ pub struct App {
 
 /// One connection.
 struct Peer {
-    peer: Arc<str>,
+    address: Arc<str>,
     duplex: Duplex,
     lines: Lines,
     /// When an unfinished line is dropped.
@@ -70,7 +70,7 @@ struct Peer {
 impl Peer {
     fn new(connection: Connection) -> Self {
         Self {
-            peer: connection.peer,
+            address: connection.peer,
             duplex: Duplex::new(connection.stream, connection.medium),
             lines: Lines::new(MAX_LINE),
             line_ends: None,
@@ -185,7 +185,7 @@ impl Server {
         if self.links.len() > MAX_GUESTS {
             let oldest = (0..self.links.len()).find(|index| Some(*index) != self.active);
             if let Some(index) = oldest {
-                info!(peer = %self.links[index].peer, "closed: others want to connect, and it never shook hands");
+                info!(peer = %self.links[index].address, "closed: others want to connect, and it never shook hands");
                 self.links.remove(index);
                 self.active = self.active.map(|at| at - usize::from(at > index));
             }
@@ -211,7 +211,7 @@ impl Server {
     fn passed(&mut self, index: usize, passed: Result<Passed, String>) {
         match passed {
             Ok(Passed::Read(bytes)) => {
-                debug!(peer = %self.links[index].peer, bytes = %printable(&bytes, LOGGED), "<");
+                debug!(peer = %self.links[index].address, bytes = %printable(&bytes, LOGGED), "<");
                 self.received(index, &bytes);
             }
             Ok(Passed::Written) => {
@@ -240,7 +240,7 @@ impl Server {
                     if Some(index) != self.active && (greets || resumes) {
                         index = self.takes_over(index);
                     }
-                    let peer = self.links[index].peer.clone();
+                    let peer = self.links[index].address.clone();
                     if Some(index) == self.active {
                         self.session.line(&peer, &line);
                     } else if let Err(error) = swpp::read(&line) {
@@ -253,7 +253,7 @@ impl Server {
         let guest = Some(index) != self.active && self.links.len() > 1;
         let link = &mut self.links[index];
         if guest && link.received > MAX_GUEST_BYTES {
-            let peer = &link.peer;
+            let peer = &link.address;
             info!(%peer, "closed: no handshake: it is not a WhitePawn app");
             self.close(index, "");
             return;
@@ -267,7 +267,7 @@ impl Server {
     fn takes_over(&mut self, index: usize) -> usize {
         let mut place = index;
         if let Some(before) = self.active {
-            let peer = self.links[index].peer.clone();
+            let peer = self.links[index].address.clone();
             // The link before may be dead without having been detected.
             self.links.remove(before);
             let why = format!("{peer} has replaced it");
@@ -383,7 +383,7 @@ impl Server {
         let active = self.active.and_then(|index| self.links.get(index));
         let peer = active
             .filter(|_| self.session.is_present())
-            .map(|link| link.peer.clone());
+            .map(|link| link.address.clone());
         let (awaiting, opponent) = (self.session.awaits(), self.session.opponent());
         self.presence.change(|client| {
             if client.peer != peer {
@@ -403,7 +403,7 @@ impl Server {
         link.duplex.set_reading(!self.session.is_full());
         if let Some(message) = self.session.next_message() {
             let text = swpp::write(&message);
-            debug!(peer = %link.peer, line = text.trim_end(), ">");
+            debug!(peer = %link.address, line = text.trim_end(), ">");
             link.duplex.send(&Outgoing::serial(text.into()));
         }
     }

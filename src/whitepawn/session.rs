@@ -239,7 +239,7 @@ impl Session {
 
     /// Whether only an app sends such a line.
     ///
-    /// After BoardBridge restarts, a serial line is unchanged, and its app has no reason to shake hands again.
+    /// After `BoardBridge` restarts, a serial line is unchanged, and its app has no reason to shake hands again.
     pub fn is_apps(line: &[u8]) -> bool {
         use Message::{AppMove, GameEnded, HandshakeRequest, NewGame};
         matches!(

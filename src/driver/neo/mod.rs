@@ -281,7 +281,7 @@ impl Neo {
                 }
             }
             Settled::Done(Purpose::GameBegun) | Settled::GivenUp(Purpose::GameBegun, _) => {
-                self.begun()
+                self.begun();
             }
             Settled::Done(_) => {}
             Settled::GivenUp(Purpose::Path(_), _) => {
