@@ -1,0 +1,93 @@
+//! What is served at which port.
+
+use std::{fmt, io, net::SocketAddr};
+
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tracing::{info, warn};
+
+use crate::{config::Listen, transport::tcp::bound_buffers, vocabulary::BoardName};
+
+/// What is served at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// GUIs, for every board.
+    Uci,
+    /// GUIs, for one board.
+    UciFor(BoardName),
+    /// The `WhitePawn` app, for one board.
+    WhitePawn(BoardName),
+    /// The event stream.
+    Status,
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uci => f.write_str("uci"),
+            Self::UciFor(board) => write!(f, "uci for {board}"),
+            Self::WhitePawn(board) => write!(f, "whitepawn for {board}"),
+            Self::Status => f.write_str("status"),
+        }
+    }
+}
+
+/// Why the daemon cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// A port cannot be had.
+    #[error("{what} cannot listen at {address}: {}", listen_hint(.what, .source))]
+    Listen {
+        /// Which port.
+        what: Service,
+        /// Where.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+fn listen_hint(what: &Service, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => {
+            let another = match what {
+                Service::Uci => {
+                    ", for instance BOARDBRIDGE_UCI__LISTEN=127.0.0.1:9671, and start the engine as `boardbridge uci \
+                     --connect 127.0.0.1:9671`"
+                }
+                Service::Status => {
+                    ", for instance BOARDBRIDGE_STATUS__LISTEN=127.0.0.1:9681, and watch with `boardbridge watch \
+                     --connect 127.0.0.1:9681`"
+                }
+                _ => " in the configuration",
+            };
+            format!(
+                "the port is in use: is another BoardBridge running? Stop it, or take another port{another}"
+            )
+        }
+        io::ErrorKind::PermissionDenied => "this user may not: take a port above 1023".to_owned(),
+        _ => format!("this machine has no such address ({source}): write 127.0.0.1 or 0.0.0.0"),
+    }
+}
+
+/// Takes a port; none if it is off.
+pub(super) async fn bind(
+    what: &Service,
+    listen: &Listen,
+) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+    let Listen::At(address) = listen else {
+        return Ok(None);
+    };
+    let error = |source| StartError::Listen {
+        what: what.clone(),
+        address: address.clone(),
+        source,
+    };
+    let listener = TcpListener::bind(address.as_str()).await.map_err(error)?;
+    if let Err(error) = bound_buffers(&listener) {
+        warn!(%error, "the kernel keeps more for each connection than it should");
+    }
+    let taken = listener.local_addr().map_err(error)?;
+    info!("{what} listens at {taken}");
+    Ok(Some((listener, taken)))
+}
