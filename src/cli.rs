@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     config::DEFAULT_FILE,
-    reach::{DEFAULT_STATUS, DEFAULT_UCI},
+    ports::{DEFAULT_STATUS, DEFAULT_UCI},
 };
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]

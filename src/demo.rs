@@ -249,7 +249,7 @@ async fn hand_that_waits(mut feed: Feed, orders: mpsc::Sender<HandAction>) {
         let last = state.target.as_ref().and_then(|target| target.last());
         let mine = match state.advice {
             Advice::YourMove(_) => true,
-            Advice::Make(m) => Some(m) == last,
+            Advice::Identity(m) => Some(m) == last,
             _ => false,
         };
         let awaited = mine && state.awaiting;

@@ -6,7 +6,7 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`status`], [`watch`]: the front-ends.
+//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`]: the front-ends.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -28,12 +28,14 @@ pub mod daemon;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod driver;
+pub mod event_stream;
 pub mod game;
 pub mod guidance;
 pub mod lines;
 pub mod link;
 pub mod log;
 pub mod pgn;
+mod ports;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
@@ -42,7 +44,6 @@ pub mod sense;
 pub mod sensing;
 pub mod slots;
 mod spelling;
-pub mod status;
 pub mod swpp;
 pub mod transcript;
 pub mod transport;

@@ -2,12 +2,10 @@
 
 use std::{io, net::ToSocketAddrs};
 
-use crate::lines::printable;
-
-/// The default UCI port, with every board.
-pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
-/// The default port of the event stream.
-pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
+use crate::{
+    lines::printable,
+    ports::{DEFAULT_STATUS, DEFAULT_UCI},
+};
 
 /// Bytes quoted of what something else sends.
 const MAX_REPEATED: usize = 60;

@@ -14,7 +14,10 @@ use std::time::Duration;
 
 use boardbridge::{
     bus::News,
-    uci::server::{self, MAX_CLIENTS_EACH, MAX_TURNS},
+    uci::{
+        connection::{self, MAX_TURNS},
+        server::MAX_CLIENTS_EACH,
+    },
     vocabulary::Event,
 };
 use simulators::run::Kind;
@@ -113,7 +116,7 @@ async fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
         let mut gui = house.gui().await;
         a_move_goes_through(&mut gui, &hand).await;
     };
-    timeout(server::WRITE_WAIT + PATIENCE, async {
+    timeout(connection::WRITE_WAIT + PATIENCE, async {
         tokio::join!(flooding, playing)
     })
     .await
@@ -133,7 +136,7 @@ async fn a_connection_that_says_nothing_of_uci_is_closed_and_a_gui_that_is_silen
     other.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
     // It may be reset, as what it said last is not read.
     let _ = other.read_to_end(&mut Vec::new()).await;
-    assert!(connected.elapsed() >= server::FIRST_WAIT);
+    assert!(connected.elapsed() >= connection::FIRST_WAIT);
     gui.write_all(b"isready\n").await.unwrap();
     gui.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"readyok\n");

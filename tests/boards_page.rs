@@ -11,7 +11,7 @@ use std::{env, fmt::Write, fs, path::PathBuf};
 use boardbridge::{
     config::board::KEYS,
     driver::{
-        make::{Key, Make},
+        identity::{Identity, Key},
         registry::MAKES,
     },
 };
@@ -47,7 +47,7 @@ fn the_page_of_the_boards_is_that_of_this_program() {
     );
 }
 
-fn section(page: &mut String, make: &Make) {
+fn section(page: &mut String, make: &Identity) {
     let media: Vec<String> = make.media.iter().map(ToString::to_string).collect();
     let baud = make.usual_baud();
     let baud = baud.map_or(String::new(), |baud| format!(", {baud} baud"));

@@ -21,12 +21,12 @@ use boardbridge::{
     bus::{BoardHandle, Bus, News, Publisher},
     clients::{Client, ClientKind},
     driver::ucb,
-    game::Game,
-    guidance::Action,
-    status::{
+    event_stream::{
         self,
         lines::{Present, closed_line, event_line, lagged_line},
     },
+    game::Game,
+    guidance::Action,
     vocabulary::{
         Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
         LinkState, Opponent, Snapshot,
@@ -368,7 +368,7 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(status::serve(listener, bus.clone(), stop.clone()));
+    let serving = tokio::spawn(event_stream::serve(listener, bus.clone(), stop.clone()));
     let mut lines = BufReader::new(TcpStream::connect(address).await.unwrap()).lines();
     let mut kinds = async |count: usize| {
         let mut kinds = Vec::new();

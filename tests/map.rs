@@ -19,7 +19,7 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 9] = [
     &[
-        "access", "clock", "game", "lines", "slots", "sense", "spelling",
+        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling",
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],
@@ -29,7 +29,7 @@ const FLOORS: [&[&str]; 9] = [
         "board",
         "link",
         "pgn",
-        "status",
+        "event_stream",
         "uci",
         "watch",
         "whitepawn",
@@ -40,7 +40,7 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 6] = ["link", "pgn", "status", "uci", "watch", "whitepawn"];
+const FRONT_ENDS: [&str; 6] = ["link", "pgn", "event_stream", "uci", "watch", "whitepawn"];
 
 /// What a source file imports of this crate: paths without `crate`.
 #[derive(Default)]

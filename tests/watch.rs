@@ -22,7 +22,7 @@ use std::{
     thread,
 };
 
-use boardbridge::status::MAX_WATCHERS;
+use boardbridge::event_stream::MAX_WATCHERS;
 use program::{PATIENCE, Program, boardbridge};
 use serde_json::Value;
 use tempfile::TempDir;

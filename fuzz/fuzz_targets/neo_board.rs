@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::core::Core, driver::neo::{Neo, Settings, codec}, game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Outcome}};
+use boardbridge::{board::core::Core, driver::neo::{Neo, Settings, codec}, game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Reply}};
 
 const HEARD: [uuid::Uuid; 6] = [
     codec::ANSWERS,
@@ -33,7 +33,7 @@ libfuzzer_sys::fuzz_target!(|input: Vec<(u8, u8, Vec<u8>)>| {
         let channel = Channel::Gatt(HEARD[usize::from(what) % HEARD.len()]);
         core.received(now, channel, &bytes);
         while let Some(outgoing) = core.poll_transmit(now) {
-            let outcome = if what < 250 { Outcome::Done } else { Outcome::Refused("fuzz".into()) };
+            let outcome = if what < 250 { Reply::Done } else { Reply::Refused("fuzz".into()) };
             core.answered(now, outgoing.channel, outcome);
         }
         while core.poll_event().is_some() {}

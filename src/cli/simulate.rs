@@ -21,7 +21,7 @@ use crate::{config::value::is_address, swpp::NORDIC_UART, whitepawn::settings::D
 pub struct Simulate {
     /// The board, or the app.
     pub kind: Kind,
-    /// Make this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
+    /// Identity this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
     /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.

@@ -19,7 +19,7 @@ use super::value::{Address, Listen};
 use crate::{
     driver::{
         Driver,
-        make::{Key, Make, Medium, Settings},
+        identity::{Identity, Key, Medium, Settings},
         registry::{self, MAKES},
         settings::{span, text},
     },
@@ -231,7 +231,7 @@ pub struct TcpConfig {
 #[derive(Clone, Debug)]
 pub struct BoardConfig {
     /// The make.
-    pub make: &'static Make,
+    pub make: &'static Identity,
     /// Reached over a serial port.
     pub serial: Option<SerialConfig>,
     /// Reached over Bluetooth LE.
@@ -255,7 +255,7 @@ pub struct BoardConfig {
 #[serde(deny_unknown_fields)]
 struct Common {
     #[serde(deserialize_with = "known_make")]
-    kind: &'static Make,
+    kind: &'static Identity,
     serial: Option<SerialConfig>,
     ble: Option<BleConfig>,
     tcp: Option<TcpConfig>,
@@ -269,7 +269,7 @@ fn correction_wait() -> Duration {
     CORRECTION_WAIT
 }
 
-fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Make, D::Error> {
+fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Identity, D::Error> {
     let name: String = text(deserializer, "a text in quotes such as \"novag-citrine\"")?;
     let unknown = || de::Error::unknown_variant(&name, &KINDS);
     registry::make(&name).ok_or_else(unknown)
@@ -461,7 +461,7 @@ impl<'de> Deserialize<'de> for BoardConfig {
 /// The name of the key at this path, if boards of this make have it and it takes this value. Of a board whose make is
 /// unknown, any board's key.
 fn own_key(
-    make: Option<&'static Make>,
+    make: Option<&'static Identity>,
     path: &[&str],
     value: &Value,
 ) -> Result<String, Box<Error>> {
@@ -469,7 +469,7 @@ fn own_key(
         return Ok(String::new());
     };
     let name = (*name).to_owned();
-    let has = |make: &&'static Make| make.key(path).is_some();
+    let has = |make: &&'static Identity| make.key(path).is_some();
     let any = || MAKES.iter().copied().find(has);
     match (make.filter(has).or_else(any), make) {
         (None, _) => Err(within(tables, Kind::UnknownField(name, &[]))),
@@ -502,7 +502,7 @@ fn refuses(kind: BoardKind, path: &[&str]) -> String {
 }
 
 /// The keys that may stand in the table of a board that has something at this path.
-pub(super) fn keys(path: &[String], make: Option<&Make>) -> Option<Vec<&'static str>> {
+pub(super) fn keys(path: &[String], make: Option<&Identity>) -> Option<Vec<&'static str>> {
     let table = match path {
         [boards, _, _] if boards == "boards" => None,
         [boards, _, ble, _] if boards == "boards" && ble == "ble" => Some("ble"),
@@ -511,7 +511,7 @@ pub(super) fn keys(path: &[String], make: Option<&Make>) -> Option<Vec<&'static 
     let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
     let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));
     let out_of_reach: Vec<&str> = out_of_reach.map(|medium| medium.key()).collect();
-    let is_its = |known: &&Make| make.is_none_or(|make| make.kind == known.kind);
+    let is_its = |known: &&Identity| make.is_none_or(|make| make.kind == known.kind);
     let own = MAKES
         .iter()
         .copied()

@@ -18,7 +18,7 @@ use super::{
     syntax, words,
 };
 use crate::{
-    driver::{make::Make, registry},
+    driver::{identity::Identity, registry},
     spelling::like,
     vocabulary::{BoardName, MAX_NAME},
 };
@@ -265,7 +265,7 @@ fn boards(value: &mut Value) -> Result<(), Box<figment::Error>> {
 }
 
 /// The make of the board that this path belongs to.
-fn make_of(value: &mut Value, path: &[String]) -> Option<&'static Make> {
+fn make_of(value: &mut Value, path: &[String]) -> Option<&'static Identity> {
     match path {
         [boards, board, ..] if boards == "boards" => {
             let kind = [boards.clone(), board.clone(), "kind".to_owned()];

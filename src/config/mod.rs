@@ -20,7 +20,7 @@ pub use self::{
     board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen,
     whitepawn::WhitePawnConfig,
 };
-pub use crate::reach::{DEFAULT_STATUS, DEFAULT_UCI};
+pub use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
 use crate::{
     pgn::settings::GamesConfig,
     vocabulary::{BoardName, MAX_BOARDS},

@@ -5,7 +5,7 @@ use figment::{error::Actual, value::Value};
 use super::{board::KINDS, value::is_address, whitepawn::RFCOMM_CHANNELS};
 use crate::{
     driver::{
-        make::{Make, Medium},
+        identity::{Identity, Medium},
         registry::MAKES,
     },
     spelling::like,
@@ -67,7 +67,7 @@ pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
 /// The message for an unknown key with this value.
 pub(super) fn no_such_key(
     path: &[String],
-    make: Option<&Make>,
+    make: Option<&Identity>,
     given: Option<&Value>,
     known: &[&str],
 ) -> String {
@@ -101,7 +101,7 @@ pub(super) fn no_such_key(
 /// The message for an unknown word.
 pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> String {
     let is_kind = path.last().is_some_and(|key| key == "kind");
-    let sister = |make: &&Make| Some((make.kind, (make.sister)(name)?));
+    let sister = |make: &&Identity| Some((make.kind, (make.sister)(name)?));
     if is_kind && let Some((kind, key)) = MAKES.iter().find_map(sister) {
         return format!(
             "`{name}` is a {key}: write kind = \"{kind}\", and {key} = \"{name}\" below it"

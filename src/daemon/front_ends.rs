@@ -10,11 +10,11 @@ use super::{
 use crate::{
     bus::Bus,
     config::{Config, Listen},
+    event_stream,
     pgn::{
         self,
         folder::{Folder, Writer},
     },
-    status,
     uci::server,
     vocabulary::BoardName,
 };
@@ -49,7 +49,7 @@ impl Daemon {
         }
         if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
             self.tasks
-                .spawn(status::serve(listener, self.bus.clone(), stop));
+                .spawn(event_stream::serve(listener, self.bus.clone(), stop));
         }
         Ok(())
     }

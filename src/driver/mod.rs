@@ -6,7 +6,7 @@
 //! move is legal, and what is to be shown next, is the business of [`crate::board`].
 
 pub mod citrine;
-pub mod make;
+pub mod identity;
 pub mod neo;
 pub mod outbox;
 pub mod pacer;

@@ -2,20 +2,20 @@
 
 #[cfg(test)]
 use super::toy;
-use super::{citrine, make::Make, neo, swpp, ucb};
+use super::{citrine, identity::Identity, neo, swpp, ucb};
 
 /// The makes: one line each.
-pub static MAKES: &[&Make] = &[
-    &citrine::MAKE,
-    &ucb::MAKE,
-    &neo::MAKE,
-    &swpp::MAKE,
+pub static MAKES: &[&Identity] = &[
+    &citrine::IDENTITY,
+    &ucb::IDENTITY,
+    &neo::IDENTITY,
+    &swpp::IDENTITY,
     #[cfg(test)]
-    &toy::MAKE,
+    &toy::IDENTITY,
 ];
 
 /// The make of this name.
-pub fn make(kind: &str) -> Option<&'static Make> {
-    let named = |make: &&&Make| make.kind.as_str() == kind;
+pub fn make(kind: &str) -> Option<&'static Identity> {
+    let named = |make: &&&Identity| make.kind.as_str() == kind;
     MAKES.iter().find(named).copied()
 }

@@ -34,8 +34,8 @@ macro_rules! settings {
 
         impl Settings {
             /// The keys.
-            pub const KEYS: &'static [$crate::driver::make::Key] = &[$(
-                $crate::driver::make::Key {
+            pub const KEYS: &'static [$crate::driver::identity::Key] = &[$(
+                $crate::driver::identity::Key {
                     path: &[$(stringify!($table),)? stringify!($key)],
                     meaning: concat!($($meaning),+).trim_ascii(),
                 },

@@ -2,7 +2,7 @@
 //!
 //! - [`session`] is the game between them, without I/O: snapshots of both boards and time go in, commands for both come
 //!   out. It knows no protocol, and is a client of each board like any other, by the rule of `board::claims`.
-//! - [`end`] is one of the two boards as the game sees it.
+//! - [`side`] is one of the two boards as the game sees it.
 //! - [`server`] gives it the two boards and a clock.
 //!
 //! A board across the world is one of the two as well: a board that speaks SWPP over TCP, which another `BoardBridge`
@@ -13,10 +13,10 @@
 //! (`taken_back`, `put_to_start`): the game alone looks the same while a board is being led. The board of another
 //! `BoardBridge` is one more actor with the SWPP driver, hidden from UCI.
 
-pub mod end;
 pub mod notice;
 mod presence;
 pub mod server;
 pub mod session;
+pub mod side;
 
-pub use end::{Player, Side};
+pub use side::{Player, Side};

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
 
 use super::{
-    end::{Player, Side},
     session::Session,
+    side::{Player, Side},
 };
 use crate::{
     bus::{BoardHandle, Bus},

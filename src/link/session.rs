@@ -12,8 +12,8 @@ use std::{
 use shakmaty::{Color, Move};
 
 use super::{
-    end::{End, Player, Presently, Side},
     notice::Notice,
+    side::{End, Player, Presently, Side},
 };
 use crate::{
     game::{Game, MAX_PLIES},

@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square};
 
-use super::pieces::{differing, kind};
+use super::compare::{differing, kind};
 use crate::game::Game;
 
 /// What a possibility means for the game.

@@ -6,9 +6,9 @@ use shakmaty::{Bitboard, Board};
 
 use super::{
     Next, Puzzle, Recogniser,
+    compare::differing,
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis},
-    pieces::differing,
     woods::{Made, Wood},
 };
 

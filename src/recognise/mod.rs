@@ -11,10 +11,10 @@
 //! time: [`Waits`]. It never reports a move that was not made; if it cannot tell, it reports the unclear squares
 //! ([`Recognised::Puzzled`]).
 
+mod compare;
 mod evidence;
 mod hypothesis;
 mod judging;
-mod pieces;
 mod sensing;
 mod waits;
 mod woods;

@@ -8,9 +8,9 @@ use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use super::{
     Next,
+    compare::{differing, kind},
     evidence::BOUNCE,
     hypothesis::Hypotheses,
-    pieces::{differing, kind},
 };
 
 /// Placements followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand

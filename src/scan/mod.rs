@@ -13,7 +13,7 @@ pub use self::ports::{Port, serial_ports};
 use self::probe::Finding;
 use crate::{
     driver::{
-        make::{Make, Medium, SWITCH_WAIT},
+        identity::{Identity, Medium, SWITCH_WAIT},
         registry::MAKES,
     },
     log::escaped,
@@ -80,9 +80,9 @@ pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
 }
 
 /// A board's make from its name, or from a service that other things have, too.
-fn board(name: &str, device: &Seen) -> Option<(&'static Make, bool)> {
-    let starts = |make: &&Make| make.radio_names.iter().any(|start| name.starts_with(start));
-    let has = |make: &&Make| {
+fn board(name: &str, device: &Seen) -> Option<(&'static Identity, bool)> {
+    let starts = |make: &&Identity| make.radio_names.iter().any(|start| name.starts_with(start));
+    let has = |make: &&Identity| {
         make.service
             .is_some_and(|service| device.services.contains(&service))
     };

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     driver::{
-        make::{Make, Probe},
+        identity::{Identity, Probe},
         registry::MAKES,
     },
     swpp::MAX_LINE,
@@ -26,7 +26,7 @@ pub enum Finding {
     /// A board.
     Board {
         /// Its make.
-        make: &'static Make,
+        make: &'static Identity,
         /// What it said, in words.
         said: String,
         /// The speed, in baud.
@@ -66,7 +66,7 @@ async fn first<S: Stream, F: Future<Output = Result<S, OpenError>>>(
 }
 
 /// The makes that can be asked, or those that speak only when they are switched on.
-pub fn probes(asked: bool) -> impl Iterator<Item = (&'static Make, &'static Probe)> {
+pub fn probes(asked: bool) -> impl Iterator<Item = (&'static Identity, &'static Probe)> {
     let probes = MAKES
         .iter()
         .filter_map(|make| Some((*make, make.probe.as_ref()?)));
@@ -74,7 +74,7 @@ pub fn probes(asked: bool) -> impl Iterator<Item = (&'static Make, &'static Prob
 }
 
 async fn find<S: Stream, F: Future<Output = Result<S, OpenError>>>(
-    make: &'static Make,
+    make: &'static Identity,
     probe: &Probe,
     open: &impl Fn(u32) -> F,
 ) -> Finding {
@@ -136,13 +136,13 @@ mod tests {
     use super::*;
     use crate::driver::{
         citrine,
-        make::SWITCH_WAIT,
+        identity::SWITCH_WAIT,
         swpp,
         ucb::{self, BAUD},
     };
 
     /// Whether a board of this make was found, which said this, at this speed.
-    fn is(finding: &Finding, make: &Make, words: &str, speed: u32) -> bool {
+    fn is(finding: &Finding, make: &Identity, words: &str, speed: u32) -> bool {
         matches!(finding, Finding::Board { make: found, said, baud }
             if found.kind == make.kind && said == words && *baud == speed)
     }
@@ -173,16 +173,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_board_is_known_by_what_it_answers_at_its_speed() {
         let citrine = ask(board(57_600, "\r\nI\r\n", "ID CITRINE 1.0\r\n")).await;
-        assert!(is(&citrine, &citrine::MAKE, "answers: CITRINE 1.0", 57_600));
+        assert!(is(
+            &citrine,
+            &citrine::IDENTITY,
+            "answers: CITRINE 1.0",
+            57_600
+        ));
         // A sister board that echoes its input.
         let sister = ask(board(9_600, "\r\nI\r\n", "I\r\nID SAPPHIRE II 1.02\r\n")).await;
         let words = "answers: SAPPHIRE II 1.02";
-        assert!(is(&sister, &citrine::MAKE, words, 9_600));
+        assert!(is(&sister, &citrine::IDENTITY, words, 9_600));
         let own = ask(board(115_200, "H0010000\n", "booting\r\nH101     1.2\n")).await;
         let words = "answers as home-made boards do";
-        assert!(is(&own, &swpp::MAKE, words, 115_200));
+        assert!(is(&own, &swpp::IDENTITY, words, 115_200));
         let short = ask(board(115_200, "H0010000\n", "H1011.2\n")).await;
-        assert!(is(&short, &swpp::MAKE, words, 115_200));
+        assert!(is(&short, &swpp::IDENTITY, words, 115_200));
     }
 
     #[tokio::test(start_paused = true)]
@@ -222,7 +227,7 @@ mod tests {
                 });
                 std::future::ready(Ok::<_, OpenError>(port))
             });
-            let found = is(&found.await, &ucb::MAKE, "is a UCB, switched on", BAUD);
+            let found = is(&found.await, &ucb::IDENTITY, "is a UCB, switched on", BAUD);
             assert_eq!(found, is_ucb, "{first:?}");
         }
     }

@@ -1,11 +1,13 @@
 //! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
 //!
-//! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] is what
-//! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`throttle`] when it is told what the player is to do, and
-//! [`relay`] is the program a GUI starts when it can only talk to programs.
+//! [`server`] accepts GUIs over TCP, [`connection`] reads and writes one of them, and [`session`] is its protocol without I/O.
+//! [`command`] is what a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search,
+//! [`throttle`] how often it is told what the player is to do. [`relay`] is the program that a GUI starts when it can only talk
+//! to programs.
 
 mod choice;
 pub mod command;
+pub mod connection;
 pub mod info_json;
 pub mod introduction;
 pub mod relay;

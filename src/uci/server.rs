@@ -1,36 +1,19 @@
 //! Accepts GUIs over TCP and gives each a task of its own.
 
-use std::{
-    net::SocketAddr,
-    panic::AssertUnwindSafe,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-use futures_util::FutureExt as _;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{Instrument, debug, error, info, info_span, warn};
+use tracing::{Instrument, info_span, warn};
 
-use super::{
-    command::{self, UciCommand},
-    session::{Action, Session},
-};
+use super::connection;
 use crate::{
-    bus::{BoardHandle, Bus, Feed},
-    clients::{Client, ClientKind, Presence},
-    clock::sleep_until_some,
-    lines::{Line, Lines, printable},
-    slots::{ACCEPT_WAIT, Slot, Slots},
-    transport::tcp::watch_over,
-    vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
+    bus::Bus,
+    slots::{ACCEPT_WAIT, Slots},
+    vocabulary::ClientId,
 };
 
 /// GUIs at once, over all ports: as many as there may be boards. When all slots are taken, one that has stated no game makes
@@ -38,21 +21,6 @@ use crate::{
 pub const MAX_CLIENTS: usize = 64;
 /// GUIs of one address, so that no machine takes all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
-/// Whoever has said nothing of UCI for this long is no GUI, which says `uci` at once.
-pub const FIRST_WAIT: Duration = Duration::from_mins(1);
-/// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
-/// longest the rules allow 60 kB.
-pub const MAX_LINE: usize = 64 * 1024;
-/// A GUI for which so many bytes wait is told nothing more, and not read, until it has read them. The kernel holds more.
-pub const MAX_OUTPUT: usize = 16 * 1024;
-/// A GUI that takes no bytes for this long while some wait is dead.
-pub const WRITE_WAIT: Duration = Duration::from_secs(10);
-/// How long a leaving GUI may take for its last lines.
-pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
-/// Times that a GUI's turning to a board is told to whoever watches; one that does nothing else is then only in the log.
-pub const MAX_TURNS: u8 = 10;
-/// Bytes read at once.
-const READ_CHUNK: usize = 4096;
 
 /// What all UCI ports share.
 #[derive(Debug, Clone)]
@@ -100,7 +68,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
                     turn_away(&stream);
                     continue;
                 };
-                let client = client(stream, peer, id, bus.clone(), stop.clone(), slot);
+                let client = connection::client(stream, peer, id, bus.clone(), stop.clone(), slot);
                 clients.spawn(client.instrument(span));
             }
             Err(error) => {
@@ -120,273 +88,4 @@ fn turn_away(stream: &TcpStream) {
     );
     // A client that does not read this has lost nothing.
     let _ = stream.try_write(text.as_bytes());
-}
-
-/// One GUI's connection.
-struct Connection {
-    stream: TcpStream,
-    session: Session,
-    bus: Bus,
-    board: Option<BoardHandle>,
-    feed: Option<Feed>,
-    output: Vec<u8>,
-    closing: bool,
-    label: ClientName,
-    slot: Slot,
-    /// It has said nothing of UCI yet.
-    silent: bool,
-    /// Its slot among the daemon's clients.
-    presence: Presence,
-    /// It has chosen a board, or there is but one.
-    chosen: bool,
-    /// Times that its turning to a board was told.
-    turns: u8,
-}
-
-async fn client(
-    stream: TcpStream,
-    peer: SocketAddr,
-    id: ClientId,
-    bus: Bus,
-    stop: CancellationToken,
-    slot: Slot,
-) {
-    info!("a GUI connected");
-    if let Err(error) = watch_over(&stream) {
-        warn!(%error, "a dead connection will be noticed late");
-    }
-    let names = bus
-        .boards()
-        .iter()
-        .map(|board| board.name.clone())
-        .collect();
-    let label = ClientName::Program(peer);
-    let session = Session::new(id, label.clone(), names);
-    let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
-    entry.peer = Some(peer.to_string().into());
-    entry.default_board = session.board().cloned();
-    let board = session
-        .board()
-        .and_then(|name| bus.board(name.as_str()))
-        .cloned();
-    let mut connection = Connection {
-        feed: board.as_ref().map(BoardHandle::feed),
-        board,
-        stream,
-        session,
-        slot,
-        silent: true,
-        presence: bus.clients().enter(entry),
-        chosen: bus.boards().len() == 1,
-        bus,
-        output: Vec::new(),
-        closing: false,
-        label,
-        turns: 0,
-    };
-    connection.appear();
-    connection.tell("connected");
-    // Should it fail by a fault of ours, its board is given back all the same.
-    let run = AssertUnwindSafe(connection.run(stop)).catch_unwind().await;
-    let why = run.unwrap_or_else(|_| {
-        error!("a GUI's task failed: please report it, with what the log says");
-        "BoardBridge itself failed".to_owned()
-    });
-    connection.session.closed();
-    let board = connection.turned_to().cloned();
-    connection.act().await;
-    connection.tell_on(board.as_ref(), &format!("left: {why}"));
-    info!("a GUI left: {why}");
-}
-
-impl Connection {
-    /// Serves the connection until it ends; says why it did.
-    async fn run(&mut self, stop: CancellationToken) -> String {
-        let mut lines = Lines::new(MAX_LINE);
-        let mut buffer = vec![0; READ_CHUNK];
-        let mut write_deadline: Option<Instant> = None;
-        let first_deadline = Instant::now() + FIRST_WAIT;
-        let leave = self.slot.leave().clone();
-        loop {
-            self.act().await;
-            while !self.closing
-                && self.output.len() < MAX_OUTPUT
-                && let Some(line) = lines.next_line()
-            {
-                self.line(line);
-                self.act().await;
-            }
-            if self.closing {
-                return self.finish("it quit").await;
-            }
-            let reads = self.output.len() < MAX_OUTPUT;
-            write_deadline = if self.output.is_empty() {
-                None
-            } else {
-                write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
-            };
-            let session_deadline = self.session.deadline().map(Instant::from_std);
-            let (mut reader, mut writer) = self.stream.split();
-            tokio::select! {
-                biased;
-                () = leave.cancelled() => {
-                    self.session.info("closed, as others want to connect and you play no game: connect again when you do");
-                    self.act().await;
-                    // Nobody waits for it to be read.
-                    let _ = self.stream.try_write(&self.output);
-                    return "it played no game, and others want to connect".to_owned();
-                }
-                () = stop.cancelled() => {
-                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
-                    self.session.info("BoardBridge is being stopped");
-                    self.act().await;
-                    return self.finish("BoardBridge stops").await;
-                }
-                written = writer.write(&self.output), if !self.output.is_empty() => match written {
-                    Ok(0) => return "it accepts no more data".to_owned(),
-                    Ok(count) => {
-                        self.output.drain(..count);
-                        if self.output.is_empty() {
-                            // What was much once does not stay.
-                            self.output = Vec::new();
-                        }
-                        write_deadline = None;
-                    }
-                    Err(error) => return format!("the connection broke: {error}"),
-                },
-                (events, state) = published(&mut self.feed), if reads => self.published(&events, &state),
-                read = reader.read(&mut buffer), if reads => match read {
-                    Ok(0) => return "it closed the connection".to_owned(),
-                    Ok(count) => lines.push(&buffer[..count]),
-                    Err(error) => return format!("the connection broke: {error}"),
-                },
-                () = sleep_until(first_deadline), if self.silent => {
-                    return format!("it said nothing of UCI for {} s", FIRST_WAIT.as_secs());
-                }
-                () = sleep_until_some(session_deadline), if reads => self.session.timeout(now()),
-                () = sleep_until_some(write_deadline) => {
-                    return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
-                }
-            }
-        }
-    }
-
-    /// Something happened on the board.
-    fn published(&mut self, events: &[Event], state: &Arc<Snapshot>) {
-        if self.session.debug() {
-            for event in events {
-                self.session
-                    .info(&format!("debug {}: {event}", state.board));
-            }
-        }
-        self.session.snapshot(state, now());
-    }
-
-    fn line(&mut self, line: Line) {
-        match line {
-            Line::Whole(bytes) => {
-                if let Ok(text) = std::str::from_utf8(&bytes) {
-                    debug!(line = text.trim_end(), "<");
-                    self.slot.used();
-                    self.silent &= matches!(command::parse(text), UciCommand::Unknown);
-                    self.session.line(text, now());
-                } else {
-                    debug!(bytes = %printable(&bytes, 80), "<");
-                    self.session.info("a line that is not text was ignored");
-                }
-            }
-            Line::Overlong(length) => {
-                warn!(length, "a line longer than {MAX_LINE} bytes was ignored");
-                self.session.info(&format!(
-                    "a line of {length} bytes was ignored: {MAX_LINE} is the limit"
-                ));
-            }
-        }
-    }
-
-    /// Does what the session wants done.
-    async fn act(&mut self) {
-        while let Some(action) = self.session.poll_action() {
-            match action {
-                Action::Say(line) => {
-                    debug!(line = %line, ">");
-                    self.output.extend_from_slice(line.as_bytes());
-                    self.output.push(b'\n');
-                }
-                Action::Ask(command) => {
-                    if let Some(board) = &self.board {
-                        // The board's task ends only with the daemon.
-                        let _ = board.commands.send(command).await;
-                    }
-                }
-                Action::Choose(name) => {
-                    info!(board = %name, "the GUI chose a board");
-                    self.board = self.bus.board(name.as_str()).cloned();
-                    self.feed = self.board.as_ref().map(BoardHandle::feed);
-                    self.chosen = true;
-                    if self.turns < MAX_TURNS {
-                        self.turns += 1;
-                        self.tell("chose this board");
-                    }
-                }
-                Action::Close => self.closing = true,
-            }
-        }
-        self.appear();
-    }
-
-    /// The board it has chosen, or begun a game on.
-    fn turned_to(&self) -> Option<&BoardName> {
-        let meant = self.chosen || self.session.plays();
-        self.session.board().filter(|_| meant)
-    }
-
-    /// Lets everybody see what it does.
-    fn appear(&self) {
-        let (board, awaiting) = (self.turned_to(), self.session.awaits());
-        self.presence.change(|client| {
-            if client.board.as_ref() != board {
-                client.board = board.cloned();
-            }
-            client.awaiting = awaiting;
-        });
-        self.slot.set_busy(self.session.plays());
-    }
-
-    /// Tells whoever watches what it has done.
-    fn tell(&self, text: &str) {
-        self.tell_on(self.turned_to(), text);
-    }
-
-    fn tell_on(&self, board: Option<&BoardName>, text: &str) {
-        let event = Event::Client {
-            client: self.label.clone(),
-            text: text.to_owned(),
-        };
-        self.bus.tell(board, event);
-    }
-
-    /// Sends what is left, for a bounded time.
-    async fn finish(&mut self, why: &str) -> String {
-        let last = async {
-            self.stream.write_all(&self.output).await?;
-            self.stream.shutdown().await
-        };
-        // Whether it was read makes no difference to anybody now.
-        let _ = timeout(CLOSE_WAIT, last).await;
-        why.to_owned()
-    }
-}
-
-/// The time as the session takes it.
-fn now() -> std::time::Instant {
-    Instant::now().into_std()
-}
-
-/// What happens on the chosen board.
-async fn published(feed: &mut Option<Feed>) -> (Arc<[Event]>, Arc<Snapshot>) {
-    match feed {
-        Some(feed) => feed.next().await,
-        None => std::future::pending().await,
-    }
 }

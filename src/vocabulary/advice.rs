@@ -28,7 +28,7 @@ pub enum Advice {
     /// What is connected talks as another kind of board does.
     Stranger(BoardKind),
     /// The move shown is to be made on the board.
-    Make(Move),
+    Identity(Move),
     /// The last move is to be taken back on the board.
     TakeBack(Move),
     /// The hand took a move back that stands in the program's game, or the app's.
@@ -117,7 +117,7 @@ impl Advice {
                 uci(*expected)
             ),
             // What was asked for is taken to be done after a while, on a board that does not tell.
-            Self::Make(_) | Self::YourMove(_) => {
+            Self::Identity(_) | Self::YourMove(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
             Self::Nothing | Self::NoLink(_) | Self::Silent { .. } | Self::Stranger(_) => {
@@ -137,7 +137,7 @@ impl fmt::Display for Advice {
             }
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
-            Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
+            Self::Identity(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
                 "take {} back on the board: the king first, then the rook",

@@ -70,7 +70,7 @@ impl Core {
     /// A shown move is to be made. A board that moves its own pieces asks the player for nothing.
     fn make(&self) -> Option<Advice> {
         let by_hand = !self.driver.capabilities().moves_itself;
-        self.shown().filter(|_| by_hand).map(Advice::Make)
+        self.shown().filter(|_| by_hand).map(Advice::Identity)
     }
 
     /// The move that was shown and may not be made yet. What was to be done for a game that the program has left does not
@@ -93,7 +93,9 @@ impl Core {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             }),
-            Some(m) => Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself),
+            Some(m) => {
+                Some(Advice::Identity(m)).filter(|_| !self.driver.capabilities().moves_itself)
+            }
             None => {
                 let sure = self.held.certainty() == Certainty::Sure;
                 // Not while the board is on its way to a position that the program has left.

@@ -44,7 +44,7 @@ impl Times {
         let plies = game.len();
         let made = match advice {
             Advice::YourMove(_) => Some(true),
-            Advice::Make(m) if awaiting && game.last() == Some(*m) => Some(false),
+            Advice::Identity(m) if awaiting && game.last() == Some(*m) => Some(false),
             _ => None,
         };
         let known = self.awaited.filter(|awaited| awaited.plies == plies);

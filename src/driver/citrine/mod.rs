@@ -13,7 +13,7 @@
 
 mod answer;
 pub mod codec;
-mod make;
+mod identity;
 mod setting;
 mod settings;
 pub mod timing;
@@ -25,7 +25,7 @@ use std::{
 
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
-pub use self::make::{KIND, MAKE};
+pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},

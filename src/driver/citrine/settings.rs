@@ -13,7 +13,7 @@ use serde::{
 use super::Citrine;
 use crate::driver::{
     Driver,
-    make::{self, Medium},
+    identity::{self, Medium},
     settings::{settings, text},
 };
 
@@ -49,7 +49,7 @@ settings! {
     }
 }
 
-impl make::Settings for Settings {
+impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
         Box::new(Citrine::new(self.clone()))
     }

@@ -14,8 +14,8 @@
 pub mod codec;
 mod contact;
 mod driving;
+mod identity;
 mod leftover;
-mod make;
 pub mod motor;
 mod reports;
 pub mod request;
@@ -30,7 +30,7 @@ use std::{
 
 use shakmaty::{Bitboard, Board, Chess, Move, Position, Square};
 
-pub use self::make::{KIND, MAKE};
+pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::{Promotion, Settings};
 use self::{
     codec::Message,

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     driver::{
         Driver,
-        make::{self, Medium},
+        identity::{self, Medium},
         settings::{list, number, settings, text},
     },
     recognise::Waits,
@@ -45,7 +45,7 @@ impl Settings {
     }
 }
 
-impl make::Settings for Settings {
+impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
         Box::new(Neo::new(self.clone()))
     }

@@ -11,7 +11,7 @@
 //! - It reports moves only. One that cannot be played is told to the player and changes nothing.
 
 pub mod handshake;
-mod make;
+mod identity;
 mod settings;
 
 use std::{
@@ -22,7 +22,7 @@ use std::{
 use shakmaty::{Chess, Color, Outcome, Position};
 
 use self::handshake::{Answer, Due, Handshake};
-pub use self::make::{KIND, MAKE};
+pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::Settings;
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,

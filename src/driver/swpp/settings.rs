@@ -6,7 +6,7 @@ use super::{Framing, MOVE_WAIT, Swpp};
 use crate::{
     driver::{
         Driver,
-        make::{self, Medium},
+        identity::{self, Medium},
         settings::settings,
     },
     swpp::{BAUD, LongUuid, NORDIC_UART},
@@ -30,7 +30,7 @@ settings! {
     }
 }
 
-impl make::Settings for Settings {
+impl identity::Settings for Settings {
     fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
         let [_, write, notify] = NORDIC_UART;
         let way = match medium {

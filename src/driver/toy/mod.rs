@@ -1,7 +1,7 @@
 //! A board that does not exist: the smallest driver, and the proof that a room, a line in [`super`] and one in
 //! [`super::registry`] make a board. Part of the unit tests only.
 
-mod make;
+mod identity;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use std::{collections::VecDeque, time::Instant};
 use bytes::Bytes;
 use shakmaty::{Chess, uci::UciMove};
 
-pub use self::{make::MAKE, settings::Settings};
+pub use self::{identity::IDENTITY, settings::Settings};
 use super::{Capabilities, Driver, DriverEvent, Step};
 use crate::{
     game::uci,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Toy;
 use crate::driver::{
     Driver,
-    make::{self, Medium},
+    identity::{self, Medium},
     settings::settings,
 };
 
@@ -20,7 +20,7 @@ settings! {
     }
 }
 
-impl make::Settings for Settings {
+impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
         Box::new(Toy::new(self.clone()))
     }

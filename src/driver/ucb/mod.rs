@@ -9,7 +9,7 @@
 //! - It cannot be asked anything: that it is there is known when it speaks, which may be with the hand's first move. And it cannot be told to take back: it is given the position instead.
 
 pub mod codec;
-mod make;
+mod identity;
 mod settings;
 
 use std::{
@@ -20,7 +20,7 @@ use std::{
 use shakmaty::Chess;
 
 use self::codec::Message;
-pub use self::make::{KIND, MAKE};
+pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::{BAUD, Settings};
 use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
 use crate::{

@@ -7,7 +7,7 @@ use serde::{Deserializer, Serializer};
 use super::{Ucb, codec::PositionFormat};
 use crate::driver::{
     Driver,
-    make::{self, Medium},
+    identity::{self, Medium},
     settings::{number, settings},
 };
 
@@ -36,7 +36,7 @@ settings! {
     }
 }
 
-impl make::Settings for Settings {
+impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
         Box::new(Ucb::new(self.clone()))
     }

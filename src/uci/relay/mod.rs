@@ -34,7 +34,7 @@ use std::{
 
 use thiserror::Error;
 
-use super::server::MAX_LINE;
+use super::connection::MAX_LINE;
 use crate::{
     lines::{Line, Lines},
     reach::{Wanted, malformed, unreachable},

@@ -2,7 +2,7 @@
 
 use super::{BAUD, Settings, codec};
 use crate::{
-    driver::make::{self, Make, Medium, Probe, SWITCH_WAIT},
+    driver::identity::{self, Identity, Medium, Probe, SWITCH_WAIT},
     vocabulary::BoardKind,
 };
 
@@ -10,7 +10,7 @@ use crate::{
 pub const KIND: BoardKind = BoardKind::new("novag-ucb");
 
 /// The door of this room.
-pub static MAKE: Make = Make {
+pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Novag Universal Chess Board (UCB)",
     room: "ucb",
@@ -32,7 +32,7 @@ pub static MAKE: Make = Make {
         },
     }),
     keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
     sister: |_| None,
 };

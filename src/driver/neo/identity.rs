@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::{
-    driver::make::{self, Make, Medium},
+    driver::identity::{self, Identity, Medium},
     vocabulary::BoardKind,
 };
 
@@ -10,7 +10,7 @@ use crate::{
 pub const KIND: BoardKind = BoardKind::new("miko-neo");
 
 /// The door of this room.
-pub static MAKE: Make = Make {
+pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Miko Neo, formerly Square Off Neo",
     room: "neo",
@@ -20,7 +20,7 @@ pub static MAKE: Make = Make {
     service: None,
     probe: None,
     keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
     sister: |_| None,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Settings, codec, settings};
 use crate::{
-    driver::make::{self, Make, Medium, Probe},
+    driver::identity::{self, Identity, Medium, Probe},
     vocabulary::BoardKind,
 };
 
@@ -12,7 +12,7 @@ use crate::{
 pub const KIND: BoardKind = BoardKind::new("novag-citrine");
 
 /// The door of this room.
-pub static MAKE: Make = Make {
+pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Novag Citrine and sister boards",
     room: "citrine",
@@ -36,7 +36,7 @@ pub static MAKE: Make = Make {
         },
     }),
     keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
     sister: settings::sister,
 };

@@ -2,12 +2,12 @@
 
 use super::Settings;
 use crate::{
-    driver::make::{self, Make, Medium},
+    driver::identity::{self, Identity, Medium},
     vocabulary::BoardKind,
 };
 
 /// The door of this room.
-pub static MAKE: Make = Make {
+pub static IDENTITY: Identity = Identity {
     kind: BoardKind::new("toy"),
     title: "Toy board",
     room: "toy",
@@ -17,7 +17,7 @@ pub static MAKE: Make = Make {
     service: None,
     probe: None,
     keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
     sister: |_| None,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Settings;
 use crate::{
-    driver::make::{self, Make, Medium, Probe},
+    driver::identity::{self, Identity, Medium, Probe},
     swpp::{self, LineError, Message, NORDIC_UART},
     vocabulary::BoardKind,
 };
@@ -13,7 +13,7 @@ use crate::{
 pub const KIND: BoardKind = BoardKind::new("swpp");
 
 /// The door of this room.
-pub static MAKE: Make = Make {
+pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Home-made boards that speak SWPP",
     room: "swpp",
@@ -42,7 +42,7 @@ pub static MAKE: Make = Make {
         },
     }),
     keys: Settings::KEYS,
-    read: make::read::<Settings>,
-    defaults: make::defaults::<Settings>,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
     sister: |_| None,
 };

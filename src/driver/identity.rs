@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::Driver;
 use crate::vocabulary::BoardKind;
 
-/// A make of board. Each room has one, `MAKE`; [`super::registry`] lists them.
+/// A make of board. Each room has one, `IDENTITY`; [`super::registry`] lists them.
 #[derive(Debug)]
-pub struct Make {
+pub struct Identity {
     /// Its name in the configuration.
     pub kind: BoardKind,
     /// What it is, for the documentation.
@@ -41,7 +41,7 @@ pub struct Make {
     pub sister: fn(&str) -> Option<&'static str>,
 }
 
-impl Make {
+impl Identity {
     /// Its key at this path.
     pub fn key(&self, path: &[&str]) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.path == path)
@@ -135,7 +135,7 @@ pub trait Settings: fmt::Debug + Send + Sync {
     }
 }
 
-/// For [`Make::read`].
+/// For [`Identity::read`].
 ///
 /// # Errors
 /// A value that the settings do not take, with its path.
@@ -143,7 +143,7 @@ pub fn read<S: Settings + DeserializeOwned + 'static>(value: &Value) -> Read {
     Ok(Arc::new(value.deserialize::<S>()?))
 }
 
-/// For [`Make::defaults`].
+/// For [`Identity::defaults`].
 pub fn defaults<S: Serialize + Default>() -> Dict {
     let value = Value::serialize(S::default()).ok();
     value.and_then(Value::into_dict).unwrap_or_default()

@@ -1,0 +1,6 @@
+//! The ports that a daemon listens at unless the configuration says otherwise.
+
+/// UCI, with every board.
+pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
+/// The event stream.
+pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
