@@ -5,8 +5,8 @@
 //! 1. A free board goes to the first client that states a target.
 //! 2. A client that states the very game the board is led through joins: one hand plays both colours.
 //! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
-//!    client of the board awaits a move, or only those that have played on it for less long. A client that only looks on
-//!    has not played. Clients whose game is thereby left wait from then on.
+//!    client of the board awaits a move, or only those that have played on it for less long. A client that only looks
+//!    on has not played. Clients whose game is thereby left wait from then on.
 //! 4. Every other client waits, is told which clients have the board, and gets it when it is free: at once if it awaits
 //!    a move then, first come first served, otherwise when it does.
 //!

@@ -1,8 +1,8 @@
-//! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
+//! The UCI front-end: every board as a UCI engine whose moves are made by hand.
 //!
-//! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] is what
-//! a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search, [`throttle`] when it is told what the player is to do, and
-//! [`relay`] is the program a GUI starts when it can only talk to programs.
+//! [`server`] accepts GUIs over TCP, [`session`] is the protocol for one of them without I/O, [`command`] parses what a
+//! GUI sends, [`introduction`] is the answer to `uci`, [`info_json`] the output besides the search, [`throttle`]
+//! decides when a GUI gets the player's advice, and [`relay`] is the program for GUIs that can only start programs.
 
 mod choice;
 pub mod command;

@@ -33,23 +33,25 @@ use crate::{
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
 };
 
-/// GUIs at once, over all ports: as many as there may be boards. When all slots are taken, one that has stated no game makes
-/// room; where none is, the next is told to come later.
+/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
+/// stated no game makes room; if there is none, the next one is told to come later.
 pub const MAX_CLIENTS: usize = 64;
-/// GUIs of one address, so that no machine takes all slots.
+/// The most GUIs from one address, so that one computer cannot take all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
-/// Whoever has said nothing of UCI for this long is no GUI, which says `uci` at once.
+/// A client that has sent no UCI for this long is not a GUI: a GUI sends `uci` at once.
 pub const FIRST_WAIT: Duration = Duration::from_mins(1);
-/// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
-/// longest the rules allow 60 kB.
+/// The longest line read from a GUI, in bytes: `position` with the longest game ever played has 3 kB, with the longest
+/// the rules allow 60 kB.
 pub const MAX_LINE: usize = 64 * 1024;
-/// A GUI for which so many bytes wait is told nothing more, and not read, until it has read them. The kernel holds more.
+/// A GUI for which this many bytes wait is sent nothing more, and not read, until it has read them. The kernel holds
+/// more.
 pub const MAX_OUTPUT: usize = 16 * 1024;
 /// A GUI that takes no bytes for this long while some wait is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
-/// Times that a GUI's turning to a board is told to whoever watches; one that does nothing else is then only in the log.
+/// How many times a GUI's turning to a board is reported to watchers; one that does nothing else is then only in the
+/// log.
 pub const MAX_TURNS: u8 = 10;
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
@@ -71,7 +73,7 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// A number for one more client.
+    /// A number for another client.
     pub fn client(&self) -> ClientId {
         ClientId(self.ids.fetch_add(1, Ordering::Relaxed))
     }
@@ -113,7 +115,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
     clients.wait().await;
 }
 
-/// Says why, without waiting for anybody to read it.
+/// Sends the reason, without waiting for it to be read.
 fn turn_away(stream: &TcpStream) {
     let text = format!(
         "info string {MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later\n"
@@ -133,13 +135,13 @@ struct Connection {
     closing: bool,
     label: ClientName,
     slot: Slot,
-    /// It has said nothing of UCI yet.
+    /// It has sent no UCI yet.
     silent: bool,
     /// Its slot among the daemon's clients.
     presence: Presence,
-    /// It has chosen a board, or there is but one.
+    /// It has chosen a board, or there is only one.
     chosen: bool,
-    /// Times that its turning to a board was told.
+    /// How many times its turning to a board was reported.
     turns: u8,
 }
 
@@ -186,7 +188,7 @@ async fn client(
     };
     connection.appear();
     connection.tell("connected");
-    // Should it fail by a fault of ours, its board is given back all the same.
+    // Should it fail by a bug of our own, its board is still given back.
     let run = AssertUnwindSafe(connection.run(stop)).catch_unwind().await;
     let why = run.unwrap_or_else(|_| {
         error!("a GUI's task failed: please report it, with what the log says");
@@ -200,7 +202,7 @@ async fn client(
 }
 
 impl Connection {
-    /// Serves the connection until it ends; says why it did.
+    /// Serves the connection until it ends; returns the reason.
     async fn run(&mut self, stop: CancellationToken) -> String {
         let mut lines = Lines::new(MAX_LINE);
         let mut buffer = vec![0; READ_CHUNK];
@@ -232,12 +234,12 @@ impl Connection {
                 () = leave.cancelled() => {
                     self.session.info("closed, as others want to connect and you play no game: connect again when you do");
                     self.act().await;
-                    // Nobody waits for it to be read.
+                    // Whether it is read does not matter.
                     let _ = self.stream.try_write(&self.output);
                     return "it played no game, and others want to connect".to_owned();
                 }
                 () = stop.cancelled() => {
-                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
+                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay continues it.
                     self.session.info("BoardBridge is being stopped");
                     self.act().await;
                     return self.finish("BoardBridge stops").await;
@@ -247,7 +249,7 @@ impl Connection {
                     Ok(count) => {
                         self.output.drain(..count);
                         if self.output.is_empty() {
-                            // What was much once does not stay.
+                            // Releases the memory of a large output.
                             self.output = Vec::new();
                         }
                         write_deadline = None;
@@ -271,7 +273,7 @@ impl Connection {
         }
     }
 
-    /// Something happened on the board.
+    /// Handles what happened on the board.
     fn published(&mut self, events: &[Event], state: &Arc<Snapshot>) {
         if self.session.debug() {
             for event in events {
@@ -304,7 +306,7 @@ impl Connection {
         }
     }
 
-    /// Does what the session wants done.
+    /// Carries out the session's actions.
     async fn act(&mut self) {
         while let Some(action) = self.session.poll_action() {
             match action {
@@ -341,7 +343,7 @@ impl Connection {
         self.session.board().filter(|_| meant)
     }
 
-    /// Lets everybody see what it does.
+    /// Updates the client's entry in the list.
     fn appear(&self) {
         let (board, awaiting) = (self.turned_to(), self.session.awaits());
         self.presence.change(|client| {
@@ -353,7 +355,7 @@ impl Connection {
         self.slot.set_busy(self.session.plays());
     }
 
-    /// Tells whoever watches what it has done.
+    /// Reports to watchers what it has done.
     fn tell(&self, text: &str) {
         self.tell_on(self.turned_to(), text);
     }
@@ -372,13 +374,13 @@ impl Connection {
             self.stream.write_all(&self.output).await?;
             self.stream.shutdown().await
         };
-        // Whether it was read makes no difference to anybody now.
+        // Whether it was read no longer matters.
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }
 }
 
-/// The time as the session takes it.
+/// The time, in the type the session takes.
 fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
