@@ -1,21 +1,21 @@
 //! `BoardBridge` links electronic chess boards to chess programs.
 //!
-//! The map of the house, along the way of a move from the wire to the GUI:
+//! The modules, along the path of a move from the wire to the GUI:
 //!
 //! 1. [`transport`] moves bytes and knows nothing of chess.
 //! 2. [`driver`] turns bytes into reports, one board's protocol each, without I/O.
-//! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both
-//!    a transport and a clock.
-//! 4. [`bus`] tells everybody what happened, [`clients`] who is there, and [`slots`] says who may be.
+//! 3. [`board`] finds the legal move a report means, leads the board to the game the programs follow, and gives both a
+//!    transport and a clock.
+//! 4. [`bus`] publishes what happened, [`clients`] lists who is connected, and [`slots`] decides who may connect.
 //! 5. [`uci`] is a board as a UCI engine, for GUIs; [`link`] lets two boards play each other.
 //!
-//! All of them talk in the words of [`vocabulary`]. Around it: [`game`] is a game of chess, [`pgn`] saves those played,
-//! [`sense`] what a board of sensors notices, [`sensing`] what follows from that, [`guidance`] what the hand is to do,
-//! [`config`] the configuration, [`daemon`] puts everything together, [`status`] and [`watch`] are the event stream,
-//! [`transcript`] and [`replay`] record and repeat sessions, `demo` is the daemon on boards of the crate `simulators`,
-//! [`reach`] says why a daemon cannot be reached.
+//! All of them share the types of [`vocabulary`]. Around them: [`game`] is a game of chess, [`pgn`] saves played games,
+//! [`sense`] is what a board of sensors notices, [`sensing`] what follows from that, [`guidance`] what the player
+//! should do, [`config`] the configuration, [`daemon`] puts everything together, [`status`] and [`watch`] are the event
+//! stream, [`transcript`] and [`replay`] record and repeat sessions, `demo` is the daemon on boards of the crate
+//! `simulators`, [`reach`] explains why a daemon cannot be reached.
 //!
-//! `docs/architecture.md` tells why it is so.
+//! `docs/architecture.md` gives the reasons.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

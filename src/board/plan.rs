@@ -12,7 +12,7 @@ use crate::{
     vocabulary::Beginning,
 };
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// The board stands where it should; what the hand has played beyond is the awaited answer.
@@ -34,7 +34,7 @@ pub struct Circumstances {
     pub stands: Option<usize>,
     /// The board stands at the start, but has to be told that this game begins.
     pub afresh: bool,
-    /// The board is at the start, but the target goes on with a game that it held before: it is to be set up.
+    /// The board is at the start, but the target continues a game that it held before: the position must be set up.
     pub forgotten: bool,
     /// The purpose of the target's game, if it begins from the start.
     pub beginning: Beginning,

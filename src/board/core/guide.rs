@@ -91,7 +91,7 @@ impl Core {
         if self.course.is_by_hand() {
             return Some(Matter::ByHand(target));
         }
-        // If the pieces stood then as they should stand now, nothing is to be done, whether or not the hand did as
+        // If the pieces stood then as they should stand now, there is nothing to do, whether or not the hand did as
         // asked.
         let position = self.held.game().position().board();
         if let Some(was) = self.was().filter(|was| was != position) {

@@ -33,7 +33,7 @@ impl Core {
         }
     }
 
-    /// Whether the board is to be led, by the player's hand too.
+    /// Whether the board should be led, by the player's hand too.
     pub(super) fn may_lead(&self) -> bool {
         match self.standing() {
             Standing::Led(_) => true,

@@ -253,7 +253,7 @@ fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
         _ => Vec::new(),
     };
     for arrow in of_advice {
-        // In chess960 the king or the rook may stay where it is.
+        // In Chess960 the king or the rook may stay on its square.
         if arrow.from != arrow.to && !arrows.contains(&arrow) {
             arrows.push(arrow);
         }
