@@ -186,8 +186,8 @@ impl Claims {
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
-    /// Whether announcing a new game by this client would leave no other client's game. A disconnected client keeps its
-    /// game until the new one is stated, and so does a client whose game is over.
+    /// Whether this client can announce a new game without leaving another client's game. A disconnected client keeps
+    /// its game until the new one is stated, and so does a client whose game is over.
     pub fn may_begin(&self, client: ClientId) -> bool {
         let nobodys = self.holders().next().is_none();
         (nobodys || self.has(client)) && self.may_lead(client)
@@ -419,8 +419,8 @@ impl Claims {
     /// different game that began the same way. In a game without a move, that one must have been seen being made. A
     /// board that is away or has not reported its game is checked once it has.
     ///
-    /// While the board is led elsewhere, `on_the_way`, taking back later moves does not make a move that is not an
-    /// answer count as left.
+    /// While the board is led elsewhere, `on_the_way`, taking back later moves does not leave an earlier one as an
+    /// answer if it must not be one.
     ///
     /// `true` if what it holds is not the client's answer.
     pub fn meet(

@@ -196,7 +196,7 @@ impl Held {
     }
 
     /// Where pieces that stand so are led to: the position before the move that was shown and not made, or the one
-    /// after it if that is closer.
+    /// after it if that takes no more actions.
     pub fn nearest(&self, astray: &Board) -> Board {
         let after = self.game.position().board();
         if !self.unconfirmed {
@@ -449,8 +449,8 @@ impl Held {
     pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
         self.list = list.moves.to_vec();
         let held = self.game.clone();
-        // Where the board's record may begin: where we know it to, by its own numbers or from scratch, or a move
-        // before; or at the standard start.
+        // Where the board's record may begin: at the known ply plus the offset in the board's own numbers, at the
+        // known ply, or a move before it; or at the standard start.
         let (base, lead) = (self.base, self.lead.len());
         let skipped = if lead == 0 { list.skipped } else { 0 };
         let led = list.moves.starts_with(&self.lead);

@@ -1,4 +1,4 @@
-//! The core with a board, on a hand-driven clock.
+//! The core with a board, on a manually advanced clock.
 
 use std::time::Duration;
 
