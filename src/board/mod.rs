@@ -22,8 +22,8 @@
 //!
 //! - A legal move from the held position was *played* ([`held`]). It answers a client only while it is *fresh* to it:
 //!   when the client stated its game the move was unknown, and no answer, `ucinewgame` or take-back has passed since.
-//!   How many moves may already stand on the board when a client joins is one rule, at `Claims::meet`: one move, and
-//!   never one of an old game.
+//!   So a hand that moved before `go` is answered at once. How many moves may already stand on the board when a client
+//!   joins is one rule, at `Claims::meet`: one move, and never one of an old game.
 //! - Anything else is followed square by square until the pieces stand in a known position again.
 //! - After `correction_wait` the board is led back. What the *program* changes is led at once; what the *hand*
 //!   changed gets time.
