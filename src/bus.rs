@@ -1,7 +1,8 @@
-//! The bus: what happens on every board and how it stands afterwards, published to every front-end.
+//! The bus: publishes what happens on every board, with the resulting state, to every front-end.
 //!
-//! Publications go over one `tokio::sync::broadcast`. A consumer that lags never holds up a board: it takes the board's latest
-//! state and goes on from there. Publications of a board are counted, so that none counts twice after that.
+//! Publications go over one `tokio::sync::broadcast`. A consumer that lags never blocks a board: it takes the board's
+//! latest state and continues from there. A board's publications are numbered, so that none is handled twice after
+//! that.
 
 use std::{
     collections::BTreeMap,
@@ -20,27 +21,27 @@ use crate::{
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
 
-/// Publications a consumer may be behind before it loses the oldest. Each holds a board's state, 60 KiB at most. A flooded board
-/// makes some hundred a second; a hand makes one.
+/// How many publications a consumer may be behind before it loses the oldest. Each holds a board's state, 60 KiB at
+/// most. A flooded board makes some hundred a second; a hand makes one.
 pub const CAPACITY: usize = 64;
-/// Commands that may wait for one board. Clients beyond that wait their turn; the board does not.
+/// Commands that may wait for one board. Beyond that clients wait their turn; the board does not.
 pub const COMMANDS: usize = 64;
 
-/// What happened, and how the board stands after it.
+/// What happened, with the resulting state of the board.
 #[derive(Clone, Debug)]
 pub struct Publication {
     /// When.
     pub at: SystemTime,
-    /// What happened, in order. Nothing where only the state has changed, or where this is told to a consumer that lagged.
+    /// What happened, in order. Empty if only the state has changed, or for a consumer that lagged.
     pub events: Arc<[Event]>,
-    /// The board; none for a client that has not chosen one.
+    /// The board's state; `None` for a client that has not chosen a board.
     pub state: Option<Arc<Snapshot>>,
-    /// Counts the board's publications.
+    /// The publication's number on its board.
     number: u64,
 }
 
 impl Publication {
-    /// Which board it is about.
+    /// The board it is about.
     pub fn board(&self) -> Option<&BoardName> {
         self.state.as_ref().map(|state| &state.board)
     }
@@ -61,7 +62,7 @@ struct Latest {
 }
 
 impl Publisher {
-    /// For a board in this state.
+    /// A publisher for a board in this state.
     pub fn new(bus: broadcast::Sender<Publication>, state: Snapshot) -> Self {
         let state = Arc::new(state);
         Self {
@@ -72,7 +73,7 @@ impl Publisher {
 
     /// Publishes what happened, with the new state if there is one.
     pub fn publish(&self, events: Vec<Event>, state: Option<Snapshot>) {
-        // Sent before others may publish: the order on the bus is that of the numbers.
+        // Sent while holding the lock, so that the order on the bus is that of the numbers.
         let mut latest = self.latest();
         latest.number += 1;
         if let Some(state) = state {
@@ -92,26 +93,26 @@ impl Publisher {
     }
 }
 
-/// A front-end's way to one board.
+/// A front-end's handle to one board.
 #[derive(Clone, Debug)]
 pub struct BoardHandle {
-    /// Which board.
+    /// The board's name.
     pub name: BoardName,
     /// How it is reached, in words.
     pub way: Arc<str>,
-    /// What the front-end asks of it.
+    /// Commands from front-ends.
     pub commands: mpsc::Sender<Command>,
     /// What happens on it.
     pub publisher: Publisher,
 }
 
 impl BoardHandle {
-    /// How it stands now.
+    /// The current state.
     pub fn state(&self) -> Arc<Snapshot> {
         self.publisher.latest().state.clone()
     }
 
-    /// Everything that happens on it, beginning with how it stands now.
+    /// Everything that happens on it, beginning with the current state.
     pub fn feed(&self) -> Feed {
         Feed {
             subscription: Subscription::of(&self.publisher.bus),
@@ -149,7 +150,7 @@ impl Bus {
         self.boards.iter().find(|board| board.name.as_str() == name)
     }
 
-    /// The same bus, with this board alone.
+    /// The same bus, with only this board.
     pub fn only(&self, name: &BoardName) -> Self {
         self.with(|board| board == name)
     }
@@ -167,7 +168,7 @@ impl Bus {
         }
     }
 
-    /// Who is connected, over all boards.
+    /// The connected clients of all boards.
     pub fn clients(&self) -> &Clients {
         &self.clients
     }
@@ -192,12 +193,12 @@ impl Bus {
     }
 }
 
-/// What a [`Subscription`] has next.
+/// The next item of a [`Subscription`].
 #[derive(Clone, Debug)]
 pub enum News {
     /// Something happened.
     Published(Publication),
-    /// So many publications were lost. Take every board's state by [`Subscription::look`].
+    /// This many publications were lost. Take every board's state by [`Subscription::look`].
     Lagged(u64),
 }
 
@@ -205,7 +206,7 @@ pub enum News {
 #[derive(Debug)]
 pub struct Subscription {
     publications: broadcast::Receiver<Publication>,
-    /// The last publication known of each board.
+    /// The last known publication of each board.
     seen: BTreeMap<BoardName, u64>,
 }
 
@@ -217,19 +218,19 @@ impl Subscription {
         }
     }
 
-    /// How a board stands now. What happened until now will not come any more.
+    /// The current state of a board. Earlier publications of that board are skipped from then on.
     pub fn look(&mut self, board: &BoardHandle) -> Arc<Snapshot> {
         self.catch_up(board).1
     }
 
-    /// The same, and whether anything has happened since it was seen last.
+    /// The same, and whether anything has happened since it was last seen.
     fn catch_up(&mut self, board: &BoardHandle) -> (bool, Arc<Snapshot>) {
         let latest = board.publisher.latest();
         let seen = self.seen.insert(board.name.clone(), latest.number);
         (seen != Some(latest.number), latest.state.clone())
     }
 
-    /// What comes next. Nothing is lost where this is cancelled.
+    /// The next item. Cancel safe: nothing is lost.
     pub async fn next(&mut self) -> News {
         loop {
             match self.publications.recv().await {
@@ -240,7 +241,7 @@ impl Subscription {
                     }
                 }
                 Err(RecvError::Lagged(lost)) => {
-                    // What is still there is older than the states to be taken now.
+                    // What is left in the channel is older than the states to be taken now.
                     let passed = self.publications.len() as u64;
                     self.publications = self.publications.resubscribe();
                     return News::Lagged(lost + passed);
@@ -257,12 +258,12 @@ impl Subscription {
 pub struct Feed {
     subscription: Subscription,
     board: BoardHandle,
-    /// The board's state is to be taken before anything else.
+    /// The board's state must be taken before anything else.
     behind: bool,
 }
 
 impl Feed {
-    /// What comes next: at first, and after a lag, the board's latest state. Nothing is lost where this is cancelled.
+    /// The next item: at first, and after a lag, the board's latest state. Cancel safe: nothing is lost.
     pub async fn next(&mut self) -> (Arc<[Event]>, Arc<Snapshot>) {
         loop {
             if mem::take(&mut self.behind)

@@ -1,4 +1,4 @@
-//! `boardbridge check`: says what a configuration would run.
+//! `boardbridge check`: shows what a configuration would run.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -78,7 +78,7 @@ pub fn describe(config: &Config, file: &str) -> String {
     text
 }
 
-/// What is to be said of a serial port that is not there, or that somebody may not open.
+/// Notes about a serial port that is missing, or that the user may not open.
 fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
     let Some(SerialConfig { port, .. }) = serial else {
         return String::new();

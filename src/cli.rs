@@ -19,12 +19,12 @@ pub use self::simulate::Simulate;
 #[derive(Debug, Parser)]
 #[command(version, about, long_about = None)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the daemon.
@@ -36,23 +36,23 @@ pub enum Command {
     /// Run the daemon on simulated boards: no hardware, no configuration.
     #[cfg(all(feature = "simulate", target_os = "linux"))]
     Demo {
-        /// Chooses the simulated hands' moves.
+        /// The random seed for the simulated hands' moves.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// The directory of the simulated Bluetooth; the program starts itself anew with it.
+        /// The directory of the simulated Bluetooth; the program restarts itself with it.
         #[arg(long, hide = true)]
         bus: Option<PathBuf>,
     },
     /// What a chess program starts as "the engine": a relay to the daemon.
     Uci {
-        /// Where the daemon listens.
+        /// The daemon's address.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_UCI)]
         connect: String,
-        /// Which board; the chess program can also choose it by the option Board.
+        /// The board; the chess program can also choose it by the option Board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
     },
-    /// Check a configuration and say what it would run.
+    /// Check a configuration and show what it would run.
     Check {
         /// The configuration.
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
@@ -60,23 +60,23 @@ pub enum Command {
     },
     /// List the serial ports and Bluetooth boards in reach, each with the TOML to paste.
     Scan {
-        /// The Bluetooth adapter to look with, such as hci1; the first one by default.
+        /// The Bluetooth adapter to scan with, such as hci1; the first one by default.
         #[arg(long, value_name = "NAME")]
         adapter: Option<String>,
-        /// Ask what is at each serial port that no program has open. Do not while other devices than boards are
-        /// at them: they are sent a line or two at three speeds.
+        /// Ask what is at each serial port that no program has open. Do not use it while devices other than boards are
+        /// connected: they are sent a line or two at three speeds.
         #[arg(long)]
         probe: bool,
     },
     /// Show what a running daemon's boards and clients do: the current state, then what happens.
     Watch {
-        /// Where the daemon's event stream is.
+        /// The address of the daemon's event stream.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_STATUS)]
         connect: String,
         /// Only this board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
-        /// One JSON object a line, for programs.
+        /// One JSON object per line, for programs.
         #[arg(long)]
         json: bool,
     },
@@ -84,17 +84,19 @@ pub enum Command {
     /// come from standard input.
     ///
     /// A Neo, and a board with --ble, print the address of a D-Bus of their own: run and scan find them there with
-    /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air by a second real adapter, for any program in
-    /// reach.
+    /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air through a second real adapter, for any
+    /// program in range.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on forgetful,
-    /// forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage COUNT.
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on
+    /// forgetful, forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage
+    /// COUNT.
     ///
-    /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE (sent but
-    /// not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2 WhitePawn,
-    /// 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
+    /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE
+    /// (sent but not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2
+    /// WhitePawn, 3 Lichess. Codes: 0 aborted, 1 checkmate, 2 draw, 3 the player resigned, 4 the opponent resigned.
     ///
-    /// What is to be seen is printed, one thing a line; where nothing can be done, why. Without --game or --seed it ends with its input.
+    /// Every effect is printed, one per line, or the reason why an order cannot be followed. Without --game or --seed
+    /// the simulation ends with its input.
     #[cfg(all(feature = "simulate", target_os = "linux"))]
     #[expect(
         clippy::doc_markdown,
@@ -105,10 +107,10 @@ pub enum Command {
     Replay {
         /// The transcript.
         file: PathBuf,
-        /// One JSON object a line.
+        /// One JSON object per line.
         #[arg(long)]
         json: bool,
-        /// Print the whole transcript with the output made now, instead of the events.
+        /// Print the whole transcript with the output produced now, instead of the events.
         #[arg(long, conflicts_with = "json")]
         transcript: bool,
     },

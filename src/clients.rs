@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::vocabulary::{BoardName, ClientId, ClientName, Opponent};
 
-/// Clients listed at once: all admitted GUIs, and more configured front-ends than anyone has. Those beyond are
+/// Clients listed at once: all admitted GUIs, and more configured front-ends than any setup has. Further ones are
 /// served, but not listed.
 pub const MAX_LISTED: usize = 512;
 

@@ -32,7 +32,7 @@ use crate::{
 
 /// How long a simulated hand takes for a move.
 pub const HAND_DELAY: Duration = Duration::from_millis(600);
-/// How long a person waits to see whether the Neo is content.
+/// How long a person waits to see whether the Neo is satisfied.
 const NEO_PATIENCE: Duration = Duration::from_secs(3);
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
@@ -40,19 +40,19 @@ const MAX_ORDERS: usize = 16;
 /// Why the demonstration cannot run.
 #[derive(Debug, Error)]
 pub enum DemoError {
-    /// A pseudo-terminal or a signal handler is not to be had.
+    /// A pseudo-terminal or a signal handler cannot be opened.
     #[error("the simulated boards need pseudo-terminals: {0}")]
     Io(#[from] io::Error),
     /// An override in the environment is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A port is not to be had.
+    /// A port cannot be opened.
     #[error(transparent)]
     Start(#[from] StartError),
 }
 
-/// Starts the program anew with a simulated Bluetooth: which one a process talks to is settled when it starts.
-/// Comes back only if that is not to be had, with the reason.
+/// Restarts the program with a simulated Bluetooth: a process chooses its Bluetooth when it starts. Returns only if
+/// that fails, with the reason.
 pub fn restart_with_bluetooth(seed: u64) -> io::Error {
     let name = format!("boardbridge-demo-{}", std::process::id());
     let directory = std::env::temp_dir().join(name);
@@ -68,19 +68,19 @@ pub fn restart_with_bluetooth(seed: u64) -> io::Error {
         .arg(&directory)
         .env("DBUS_SYSTEM_BUS_ADDRESS", bus_address(&directory.join(BUS)))
         .exec();
-    // It is empty, and stays behind if it cannot be removed.
+    // It is empty, and stays if it cannot be removed.
     let _ = remove_dir(&directory);
     error
 }
 
-/// The socket's name in the directory of the simulated Bluetooth.
+/// The name of the socket in the directory of the simulated Bluetooth.
 const BUS: &str = "bus";
 
-/// Runs until it is stopped; `seed` chooses the hands' moves, `bus` is the directory of the simulated Bluetooth,
+/// Runs until it is stopped. `seed` chooses the hands' moves, `bus` is the directory of the simulated Bluetooth,
 /// `why_no_neo` says why there is none.
 ///
 /// # Errors
-/// [`DemoError`], worded for the player.
+/// [`DemoError`], with a message for the player.
 pub async fn run(
     seed: u64,
     bus: Option<&Path>,
@@ -142,7 +142,7 @@ pub async fn run(
     if let (Some(neo), Some(board)) = (neo, daemon.bus().board("neo")) {
         tokio::spawn(person_at_the_neo(board.feed(), neo));
     }
-    // Whoever started it may not be reading.
+    // Its output may not be read.
     let _ = write!(io::stdout(), "{}", welcome(&daemon, missing.as_deref()));
     stop_signal().await?;
     daemon.stop().await;
@@ -154,7 +154,7 @@ pub async fn run(
     Ok(())
 }
 
-/// A Neo three times as quick as a real one: nobody likes to watch a demonstration wait.
+/// A Neo three times as fast as a real one, to keep the demonstration short.
 fn neo_settings(seed: u64) -> neo::Settings {
     neo::Settings {
         suffix: "1A2".to_owned(),
@@ -241,7 +241,7 @@ async fn simulate(name: &'static str, mut port: Port, mut hand: mpsc::Receiver<H
     }
 }
 
-/// Makes a move whenever the player is to move, like a person who reads what the board waits for.
+/// Makes a move whenever it is the player's turn, like a person who reads what the board waits for.
 async fn hand_that_waits(mut feed: Feed, orders: mpsc::Sender<HandAction>) {
     let mut state = feed.latest().await;
     loop {
@@ -249,7 +249,7 @@ async fn hand_that_waits(mut feed: Feed, orders: mpsc::Sender<HandAction>) {
         let last = state.target.as_ref().and_then(|target| target.last());
         let mine = match state.advice {
             Advice::YourMove(_) => true,
-            Advice::Identity(m) => Some(m) == last,
+            Advice::Make(m) => Some(m) == last,
             _ => false,
         };
         let awaited = mine && state.awaiting;

@@ -1,7 +1,7 @@
 //! A game of chess as `BoardBridge` keeps it: a start position and the moves played from it.
 //!
 //! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
-//! simulated hand plays. Text (FEN, UCI moves) is turned into it at the edges and nowhere else.
+//! simulated hand plays. Text (FEN, UCI moves) is converted to it at the edges and nowhere else.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use shakmaty::{
 };
 use thiserror::Error;
 
-/// The longest game accepted, in plies. The longest tournament game on record has 538; what a program sends is
-/// looked through again and again, and must not take long.
+/// The longest game accepted, in plies. The longest tournament game on record has 538; what a program sends is searched
+/// repeatedly, which must not take long.
 pub const MAX_PLIES: usize = 2_000;
 
-/// Characters of a FEN that is shown as wrong: a right one has fewer than 100.
+/// Characters shown of an invalid FEN: a valid one has fewer than 100.
 const MAX_SHOWN: usize = 100;
 
 /// A start position, the moves played from it, and the position they lead to.
@@ -34,7 +34,7 @@ pub enum GameError {
     Fen {
         /// The text given.
         fen: String,
-        /// What shakmaty says of it.
+        /// The error from shakmaty.
         source: shakmaty::fen::ParseFenError,
     },
     /// The FEN parses but no legal game has this position.
@@ -42,7 +42,7 @@ pub enum GameError {
     Position {
         /// The text given.
         fen: String,
-        /// What shakmaty says of it.
+        /// The error from shakmaty.
         source: Box<PositionError<Chess>>,
     },
     /// A move is not written in UCI notation.
@@ -52,7 +52,7 @@ pub enum GameError {
         ply: usize,
         /// The text given.
         text: String,
-        /// What shakmaty says of it.
+        /// The error from shakmaty.
         source: ParseUciMoveError,
     },
     /// A move is illegal where it is played.
@@ -62,7 +62,7 @@ pub enum GameError {
         ply: usize,
         /// The move given.
         uci: UciMove,
-        /// What shakmaty says of it.
+        /// The error from shakmaty.
         source: IllegalUciMoveError,
     },
     /// More than [`MAX_PLIES`] moves.
@@ -77,7 +77,7 @@ impl Default for Game {
 }
 
 impl PartialEq for Game {
-    /// Same start (move counters aside) and same moves.
+    /// Whether both have the same start (move counters aside) and the same moves.
     fn eq(&self, other: &Self) -> bool {
         self.moves == other.moves && self.start == other.start
     }
@@ -103,7 +103,7 @@ impl Game {
     /// A game that starts from a FEN.
     ///
     /// Castling rights of Chess960 are understood in any usual writing (X-FEN, Shredder-FEN).
-    /// Castling rights and en-passant squares that the pieces contradict are dropped, as chess GUIs do.
+    /// Castling rights and en-passant squares that contradict the pieces are dropped, as chess GUIs do.
     ///
     /// # Errors
     /// [`GameError::Fen`] or [`GameError::Position`], with the text given.
@@ -148,7 +148,7 @@ impl Game {
     /// Plays moves given as text in UCI notation.
     ///
     /// # Errors
-    /// The first text that is no legal move, with its number; the game is then unchanged up to it.
+    /// The first text that is not a legal move, with its number; the moves before it have been played.
     pub fn play_uci<'a>(
         &mut self,
         moves: impl IntoIterator<Item = &'a str>,
@@ -171,7 +171,7 @@ impl Game {
         Ok(())
     }
 
-    /// Plays a move that is legal in [`Self::position`]. An illegal move is not played; `false` says so.
+    /// Plays a move that is legal in [`Self::position`]. Returns `false`, without playing it, if it is illegal.
     pub fn push(&mut self, m: Move) -> bool {
         match self.position.clone().play(m) {
             Ok(next) => {
@@ -220,12 +220,12 @@ impl Game {
         self.moves.last().copied()
     }
 
-    /// Moves played.
+    /// The number of moves played.
     pub fn len(&self) -> usize {
         self.moves.len()
     }
 
-    /// Whether nothing has been played.
+    /// Whether no move has been played.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
@@ -235,7 +235,7 @@ impl Game {
         &self.position
     }
 
-    /// Whose turn it is.
+    /// The side to move.
     pub fn turn(&self) -> Color {
         self.position.turn()
     }
@@ -260,18 +260,18 @@ impl Game {
         })
     }
 
-    /// Whether `self` is `other` played on (or equal to it).
+    /// Whether `self` continues `other` (or is equal to it).
     pub fn continues(&self, other: &Self) -> bool {
         self.common_plies(other) == Some(other.len())
     }
 
-    /// `self` told as a continuation of `known`, where that is what it is.
+    /// `self` as a continuation of `known`, if it is one.
     ///
     /// GUIs differ: some send the whole game, some the position after the last capture and the moves since,
     /// some only the position on the board now. All of them mean one game. This finds `self`'s start among
     /// the positions of `known`, or one or two plies beyond its end.
     pub fn rebased(self, known: &Self) -> Self {
-        // Knights that went out and came back stand as at the start; their count of moves says that they did.
+        // Knights that went out and came back stand as at the start, but the move number differs from 1.
         let begins = self.is_standard() && self.start.fullmoves().get() == 1;
         if self.start == known.start || begins {
             return self;
@@ -306,9 +306,10 @@ impl Game {
         game
     }
 
-    /// The same game told from before a double step of a pawn, if its start has an en-passant right.
+    /// The same game restated from before a double step of a pawn, if its start has an en-passant right.
     ///
-    /// A board that is given a position square by square knows of no such right; one that is shown the step does.
+    /// A board that is given a position square by square does not know of such a right; one that is shown the step
+    /// does.
     pub fn before_double_step(self) -> Self {
         let Some(to) = self.start.legal_ep_square() else {
             return self;
@@ -342,12 +343,12 @@ impl Game {
         game
     }
 
-    /// The position after the last move as FEN.
+    /// The position after the last move, as FEN.
     pub fn fen(&self) -> Fen {
         fen(&self.position)
     }
 
-    /// A move as people write it, with its number: `3... Nf6`. Empty beyond the last.
+    /// A move in SAN with its number: `3... Nf6`. Empty beyond the last.
     pub fn san(&self, ply: usize) -> String {
         let Some(&m) = self.moves.get(ply) else {
             return String::new();
@@ -359,15 +360,15 @@ impl Game {
         format!("{number}{dots} {san}")
     }
 
-    /// The moves as people write them, without their numbers: `Nf6`.
+    /// The moves in SAN, without numbers: `Nf6`.
     pub fn sans(&self) -> Vec<String> {
         let mut at = self.start.clone();
         let mut san = |m: &Move| SanPlus::from_move_and_play_unchecked(&mut at, *m).to_string();
         self.moves.iter().map(&mut san).collect()
     }
 
-    /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same side
-    /// to move, the same possible moves).
+    /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same
+    /// side to move, the same possible moves).
     pub fn repetitions(&self) -> usize {
         let mut at = self.start.clone();
         let mut times = usize::from(at == self.position);
@@ -402,7 +403,7 @@ impl fmt::Display for Game {
     }
 }
 
-/// A move in UCI notation: castling as the king's two squares, or, where it begins elsewhere than in standard chess, as
+/// A move in UCI notation: castling as the king's two squares, or, if it begins elsewhere than in standard chess, as
 /// the king's and the rook's.
 pub fn uci(m: Move) -> UciMove {
     m.to_uci(CastlingMode::from_chess960(is_chess960_castling(m)))
@@ -423,9 +424,9 @@ pub fn fen(position: &Chess) -> Fen {
     Fen::from_position(position, EnPassantMode::Legal)
 }
 
-/// One or two legal moves that lead from `from` to `to`, where they exist.
+/// One or two legal moves that lead from `from` to `to`, if they exist.
 pub fn explain(from: &Chess, to: &Chess) -> Option<Vec<Move>> {
-    // The side to move tells the parity: one ply or two.
+    // The side to move gives the parity: one ply or two.
     let one = from.turn() != to.turn();
     for m in from.legal_moves() {
         let mut next = from.clone();
@@ -436,7 +437,7 @@ pub fn explain(from: &Chess, to: &Chess) -> Option<Vec<Move>> {
             }
             continue;
         }
-        // The first mover's pieces stand in the end where its move left them, captures aside.
+        // The first mover's pieces must end where its move left them, captures aside.
         if !(to.board().by_color(from.turn())).is_subset(next.board().by_color(from.turn())) {
             continue;
         }

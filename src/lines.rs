@@ -4,8 +4,8 @@
 
 use std::{mem, time::Duration};
 
-/// A line of a board's whose end has not come within this time will not end: a line takes at most 0.4 s on the
-/// slowest wire (40 bytes at 1200 baud). What comes later is a line of its own.
+/// If the end of a board's line has not come within this time, it will not come: a line takes at most 0.4 s on the
+/// slowest wire (40 bytes at 1200 baud). What comes later is a separate line.
 pub const LINE_WAIT: Duration = Duration::from_secs(2);
 
 /// What a byte stream holds next.
@@ -13,7 +13,7 @@ pub const LINE_WAIT: Duration = Duration::from_secs(2);
 pub enum Line {
     /// A whole line without its end.
     Whole(Vec<u8>),
-    /// A line longer than the bound; all of it was dropped. The length counts what was dropped.
+    /// A line longer than the bound; all of it was dropped. The length is the number of bytes dropped.
     Overlong(usize),
 }
 
@@ -22,7 +22,7 @@ pub enum Line {
 pub struct Lines {
     bound: usize,
     partial: Vec<u8>,
-    /// Bytes dropped of an overlong line whose end has not connected yet.
+    /// Bytes dropped of an overlong line whose end has not come yet.
     dropped: usize,
     input: Vec<u8>,
     at: usize,
@@ -40,7 +40,7 @@ impl Lines {
         }
     }
 
-    /// Adds bytes. Take every line before adding more: what is held is then at most one chunk and one line.
+    /// Adds bytes. Take every line before adding more: then at most one chunk and one line are held.
     pub fn push(&mut self, bytes: &[u8]) {
         self.input.drain(..self.at);
         self.at = 0;
@@ -76,12 +76,12 @@ impl Lines {
         }
     }
 
-    /// The bytes of a line whose end has not connected yet.
+    /// The bytes of a line whose end has not come yet.
     pub fn partial(&self) -> &[u8] {
         &self.partial
     }
 
-    /// Whether a line has begun whose end has not connected yet.
+    /// Whether a line has begun whose end has not come yet.
     pub fn is_unfinished(&self) -> bool {
         !self.partial.is_empty() || self.dropped > 0
     }

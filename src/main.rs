@@ -94,7 +94,7 @@ fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
     done(ended)
 }
 
-/// A reader that has seen enough, such as `head`, is no failure.
+/// A reader that stops early, such as `head`, is not a failure.
 fn written(result: io::Result<()>) -> ExitCode {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -109,7 +109,7 @@ fn wrong(error: impl Display) -> ExitCode {
     ExitCode::from(WRONG_USAGE)
 }
 
-/// One thread serves every board: they make a few hundred bytes a second, and nothing waits for another core.
+/// One thread serves every board: they make a few hundred bytes a second, so nothing needs another core.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -149,7 +149,7 @@ fn run(file: &Path) -> ExitCode {
     match runtime() {
         Ok(runtime) => {
             let ended = runtime.block_on(serve);
-            // A port that is still being opened is not waited for: its board may never let it.
+            // Does not wait for a port that is still being opened: that may never finish.
             runtime.shutdown_background();
             done(ended)
         }
@@ -159,7 +159,7 @@ fn run(file: &Path) -> ExitCode {
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
-    // Comes back only where there can be no simulated Bluetooth.
+    // Returns only if there can be no simulated Bluetooth.
     let why_no_neo = match bus {
         Some(_) => None,
         None => Some(boardbridge::demo::restart_with_bluetooth(seed)),
@@ -240,7 +240,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
     };
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(run(settings, stop_signal));
-        // A read from standard input may still be under way; it has nothing to say any more.
+        // A read from standard input may still be under way; its result is not needed.
         runtime.shutdown_background();
         outcome
     });

@@ -15,13 +15,13 @@ use crate::{
     vocabulary::BoardName,
 };
 
-/// Deadlines served between two inputs at most: a day of waiting makes some thirty thousand.
+/// The most deadlines served between two inputs: a day of waiting makes some thirty thousand.
 const MAX_DEADLINES: usize = 1_000_000;
 
-/// A transcript cannot be replayed.
+/// Why a transcript cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// Its head does not say what the board is.
+    /// Its head does not describe a valid board.
     #[error("the lines that begin with ! do not say what the board is: {0}")]
     Board(Box<figment::Error>),
 }
@@ -29,7 +29,7 @@ pub enum ReplayError {
 /// Plays a transcript's input and returns it with the output it makes now.
 ///
 /// # Errors
-/// The transcript does not say what the board is.
+/// If the transcript does not describe a valid board.
 pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
     let board: BoardConfig = Figment::from(Toml::string(&transcript.board))
         .extract()
@@ -68,7 +68,7 @@ pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
                 run.core.command(at, command.clone());
             }
             Item::End => echo(&mut run),
-            // Output is made anew.
+            // Output is produced again.
             Item::Sent(_) | Item::Event(_) | Item::Expected(_) => {}
         }
         run.collect(at);
@@ -93,7 +93,7 @@ impl Run {
             let Some(deadline) = self.core.deadline().filter(|at| *at <= until) else {
                 break;
             };
-            // What is due since before the last input comes after it.
+            // What was due before the last input comes after it.
             self.now = deadline.max(self.now);
             self.core.timeout(self.now);
             self.collect(self.now);

@@ -12,8 +12,8 @@
 //! 0.060 @ refused f9664d70 WHY      the board refused it
 //! 1.300 * target 1 1 startpos       a front-end's command: client, number, game
 //! 1.300 * await 1 on
-//! 1.300 = {"event":"moved",…}       what happened, as `boardbridge watch --json` tells it
-//! 9.000 @ end                       nothing more; time goes on to here
+//! 1.300 = {"event":"moved",…}       what happened, as `boardbridge watch --json` prints it
+//! 9.000 @ end                       nothing more; time runs to here
 //! ```
 //!
 //! Seconds since the beginning; payloads in quotes, with Rust's byte escapes.
@@ -45,16 +45,16 @@ use crate::{
     },
 };
 
-/// A recording stops at this size: a session of a whole day has some 2 MB, a flood has no end.
+/// A recording stops at this size: a session of a whole day has some 2 MB, a flood is unbounded.
 pub const MAX_RECORDING: u64 = 64 * 1024 * 1024;
-/// Items that may wait for the disk. Items beyond are dropped, and the recording says so.
+/// Items that may wait for the disk. Further items are dropped, and the recording says so.
 pub const MAX_WAITING: usize = 1024;
 /// Bytes that may wait for the disk, besides one item.
 pub const MAX_WAITING_BYTES: usize = 512 * 1024;
-/// The longest line read from a transcript, bytes.
+/// The longest line read from a transcript, in bytes.
 pub const MAX_LINE: usize = 256 * 1024;
 
-/// One thing that happened.
+/// One item of a transcript.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The link came up.
@@ -65,22 +65,22 @@ pub enum Item {
     End,
     /// Bytes came from the board.
     Received(Channel, Vec<u8>),
-    /// Something was asked of the board.
+    /// A request was sent to the board.
     Sent(Outgoing),
-    /// What was asked on a channel was done, or refused.
+    /// A request on a channel was done, or refused.
     Answered(Channel, Reply),
-    /// A front-end asked something.
+    /// A command came from a front-end.
     Command(Command),
     /// Something happened.
     Event(Event),
-    /// An event as a file gives it: to be compared, not to be acted on.
+    /// An event as written in a file: to be compared, not acted on.
     Expected(String),
 }
 
 /// One line of a transcript.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Since the beginning.
+    /// The time since the beginning.
     pub at: Duration,
     /// What happened.
     pub item: Item,
@@ -95,13 +95,13 @@ pub struct Transcript {
     pub entries: Vec<Entry>,
 }
 
-/// A text is no transcript.
+/// The text is not a valid transcript.
 #[derive(Debug, Error)]
 #[error("line {line}: {problem}")]
 pub struct TranscriptError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what is expected.
     pub problem: String,
 }
 
@@ -274,7 +274,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
         "target" => {
             let number = number(word("a number")?)?;
             let mut rest: Vec<&str> = words.collect();
-            // Left out where it is the usual one.
+            // Left out if it is the usual one.
             let given = rest.first().and_then(|word| word.parse().ok());
             if given.is_some() {
                 rest.remove(0);
@@ -365,11 +365,11 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Writes a recording on a thread of its own: a slow disk never holds up a board.
+/// Writes a recording on a thread of its own: a slow disk never blocks a board.
 #[derive(Debug)]
 pub struct Recorder {
     lines: SyncSender<String>,
-    /// Bytes that wait.
+    /// Bytes that wait for the disk.
     waiting: Arc<AtomicUsize>,
     began: Instant,
     dropped: u64,
@@ -377,11 +377,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording in `directory`, which is made if it is not there. `board_toml` says what the board
-    /// is.
+    /// Begins a recording in `directory`, which is created if missing. `board_toml` describes the board.
     ///
     /// # Errors
-    /// The directory or the file cannot be made.
+    /// If the directory or the file cannot be created.
     pub fn begin(directory: &Path, board: &BoardName, board_toml: &str) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
         let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
@@ -406,7 +405,7 @@ impl Recorder {
                     warn!(path = %shown.display(), "the recording is full and ends here");
                     return;
                 } else {
-                    // Written out at once: what happened just before a crash is what one wants to read.
+                    // Flushed at once: what happened just before a crash matters most.
                     file.write_all(line.as_bytes()).and_then(|()| file.flush())
                 };
                 if let Err(error) = written {
@@ -424,7 +423,7 @@ impl Recorder {
         })
     }
 
-    /// Where the recording is.
+    /// The path of the recording.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -445,7 +444,7 @@ impl Recorder {
             self.dropped += 1;
             return;
         }
-        // Before the thread can have taken it.
+        // Before the thread can take the line.
         self.waiting.fetch_add(line.len(), Ordering::Relaxed);
         match self.lines.try_send(line) {
             Ok(()) => self.dropped = 0,

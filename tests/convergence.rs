@@ -305,7 +305,7 @@ impl World {
     /// What the player is told to do is of the program's own game.
     fn tells_of_no_other_game(&mut self) {
         let snapshot = self.snapshot();
-        if let Advice::Identity(m) = snapshot.advice {
+        if let Advice::Make(m) = snapshot.advice {
             let m = boardbridge::game::uci(m).to_string();
             if self.makes.last() != Some(&m) {
                 self.makes.push(m);
@@ -317,7 +317,7 @@ impl World {
         let ours = match &snapshot.advice {
             Advice::SetUp(fen) | Advice::SetUpByHand(fen) => (0..=target.len())
                 .any(|plies| *target.position_at(plies).board() == fen.as_setup().board),
-            Advice::Identity(m) => target.moves().contains(m),
+            Advice::Make(m) => target.moves().contains(m),
             _ => true,
         };
         assert!(ours, "{:?} for {target}", snapshot.advice);

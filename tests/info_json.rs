@@ -474,7 +474,7 @@ fn arrows_show_the_move_to_be_made_and_the_one_to_be_taken_back() {
     let plain = castled.moves()[0];
     let wrong = Reported::squares(Square::A1, Square::H7, None);
     for (advice, arrows) in [
-        (Advice::Identity(plain), vec!["e2e4"]),
+        (Advice::Make(plain), vec!["e2e4"]),
         (
             Advice::PutBack {
                 made: plain,
@@ -483,7 +483,7 @@ fn arrows_show_the_move_to_be_made_and_the_one_to_be_taken_back() {
             vec!["e2e4"],
         ),
         (Advice::TakeBack(plain), vec!["e4e2"]),
-        (Advice::Identity(white), vec!["e1g1", "h1f1"]),
+        (Advice::Make(white), vec!["e1g1", "h1f1"]),
         (Advice::TakeBack(black), vec!["g8e8", "f8h8"]),
         (
             Advice::Mistake {
@@ -518,7 +518,7 @@ fn one_who_waits_sees_who_has_the_board_and_nothing_of_the_others_game() {
         s.places = vec![place(ClientId(9), 1, true), place(CLIENT, 1, false)];
         s.guidance = three_wrong();
         s.game = game("e2e4");
-        s.advice = Advice::Identity(game("e2e4").moves()[0]);
+        s.advice = Advice::Make(game("e2e4").moves()[0]);
     });
     desk.sees(&others);
     let rows = json!([
@@ -595,7 +595,7 @@ fn story() -> Vec<String> {
     };
     let state = desk.own(|s| {
         shown(s);
-        s.advice = Advice::Identity(game("e2e4 e7e5").moves()[1]);
+        s.advice = Advice::Make(game("e2e4 e7e5").moves()[1]);
     });
     desk.sees(&state);
     desk.rests();
@@ -714,7 +714,7 @@ impl Any {
             .map(|(piece, from, to)| carry(*piece, square(*from), square(*to)))
             .collect();
         snapshot.advice = match (self.advice.0 % 8, last) {
-            (0, Some(m)) => Advice::Identity(m),
+            (0, Some(m)) => Advice::Make(m),
             (1, Some(m)) => Advice::TakeBack(m),
             (2, Some(made)) => Advice::PutBack {
                 made,

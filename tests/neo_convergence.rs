@@ -474,7 +474,7 @@ impl World {
                 self.knows();
                 self.hand(HandAction::Move(m));
             }
-            Advice::Identity(m) => {
+            Advice::Make(m) => {
                 // The person knows which squares are lit, or reads the words.
                 let m = *m;
                 let mut game = self.neo.game().clone();

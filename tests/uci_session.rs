@@ -258,8 +258,8 @@ fn what_is_new_is_told_at_once() {
     let [e4, e5] = [game.moves()[0], game.moves()[1]];
     for (advice, words) in [
         (Advice::YourMove(Color::White), "White to move on the board"),
-        (Advice::Identity(e4), "make the move e2e4 on the board"),
-        (Advice::Identity(e5), "make the move e7e5 on the board"),
+        (Advice::Make(e4), "make the move e2e4 on the board"),
+        (Advice::Make(e5), "make the move e7e5 on the board"),
         (
             Advice::PutBack {
                 made: e4,

@@ -1,4 +1,4 @@
-//! One task per board: gives a [`Core`] a transport, a clock and the bus. Reconnects for ever.
+//! One task per board: gives a [`Core`] a transport, a clock and the bus. Reconnects without end.
 
 use std::{
     any::Any,
@@ -26,13 +26,13 @@ use crate::{
     vocabulary::{BoardName, Command, Event, Request},
 };
 
-/// Bytes of the wire shown in one line of the debug log.
+/// Bytes from the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
-/// Bytes at once after which others have their turn: a board's longest message has 257, and what comes in larger pieces
-/// comes without end.
+/// Bytes at once after which other tasks get a turn: a board's longest message has 257, and anything in larger pieces
+/// is an endless stream.
 const FLOOD: usize = 512;
-/// A link that stood for this long was of use: the next attempt comes soon.
+/// A link that stood for this long was useful: the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
 const LONG_OF_USE: Duration = Duration::from_mins(1);
@@ -43,9 +43,9 @@ pub struct Actor {
     /// Makes a core, also after one has failed.
     make: Box<dyn Fn() -> Core + Send>,
     core: Core,
-    /// Machines that have failed.
+    /// Cores that have failed.
     failed: u32,
-    /// What each client had told the core that failed, to be told to the new one.
+    /// Commands that restore each client's state, taken from the core that failed, for the new one.
     restated: VecDeque<Vec<Command>>,
     transport: Transport,
     recorder: Option<Recorder>,
@@ -95,8 +95,8 @@ impl Actor {
         (actor, handle)
     }
 
-    /// Runs until `stop` is cancelled. A fault of ours (a panic) ends the link and the core, not the board: a new core is
-    /// told what its clients want, and begins.
+    /// Runs until `stop` is cancelled. A bug of our own (a panic) ends the link and the core, not the board: a new core
+    /// starts with its clients' state restored.
     pub async fn run(mut self, stop: CancellationToken) {
         let span = info_span!("board", name = %self.name);
         async {
@@ -120,7 +120,7 @@ impl Actor {
         .await;
     }
 
-    /// Puts a new core in the place of one that has failed.
+    /// Replaces a core that has failed.
     fn begin_anew(&mut self, panic: &(dyn Any + Send)) {
         self.failed = self.failed.saturating_add(1);
         let message = panic
@@ -135,9 +135,9 @@ impl Actor {
             "the board's task failed, and is started again: {message}"
         );
         let old = std::mem::replace(&mut self.core, (self.make)());
-        // What is wrong in the old one may be in the way of this too.
+        // The fault in the old core may break this too.
         let known = catch_unwind(AssertUnwindSafe(|| old.restated())).unwrap_or_default();
-        // Behind those it had not been told of yet: the last of these may be what it failed on.
+        // Behind the commands it had not received yet: the last of these may be what it failed on.
         self.restated.extend(known);
         let why = format!(
             "BoardBridge itself failed on this board (for the {failed}. time since the start), and restarts it. \
@@ -175,7 +175,7 @@ impl Actor {
                             }
                             why
                         }
-                        // Nor one on which nothing sensible is said.
+                        // Nor one on which only nonsense is received.
                         Ended::GivenUp(why) => {
                             if began.elapsed() > LONG_OF_USE {
                                 backoff.reset();
@@ -195,7 +195,7 @@ impl Actor {
         }
     }
 
-    /// Opens the link, with an ear for commands. Nothing if the daemon stops.
+    /// Opens the link while handling commands. `None` if the daemon stops.
     async fn opened(&mut self, stop: &CancellationToken) -> Option<Result<Link, OpenError>> {
         let transport = self.transport.clone();
         let opening = transport.open();
@@ -211,7 +211,7 @@ impl Actor {
         }
     }
 
-    /// Waits before the next attempt, with an ear for commands. `true` if the daemon stops.
+    /// Waits before the next attempt while handling commands. `true` if the daemon stops.
     async fn unlinked(&mut self, wait: Duration, stop: &CancellationToken) -> bool {
         let until = tokio::time::Instant::now() + wait;
         loop {
@@ -249,14 +249,14 @@ impl Actor {
                     Ok(incoming) => {
                         flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
                         self.incoming(incoming);
-                        // A board that talks without end does not keep clients waiting either.
+                        // A board that sends without end does not keep clients waiting either.
                         if let Ok(command) = self.commands.try_recv() {
                             self.command(command);
                         }
                     }
                     Err(why) => return Ended::Broken(why),
                 },
-                // Last: clients that ask without end do not keep the board waiting.
+                // Last: clients that send without end do not keep the board waiting.
                 Some(command) = self.commands.recv() => self.command(command),
             }
         }
@@ -283,7 +283,7 @@ impl Actor {
         self.core.command(now(), command);
     }
 
-    /// Hands over what is to be done on the link now.
+    /// Sends what is due on the link now.
     fn send(&mut self, link: &mut Link) {
         while let Some(outgoing) = self.core.poll_transmit(now()) {
             let channel = outgoing.channel;
@@ -299,7 +299,7 @@ impl Actor {
         }
     }
 
-    /// Tells the bus what happened.
+    /// Publishes what happened on the bus.
     fn publish(&mut self) {
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();

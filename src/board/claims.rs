@@ -1,23 +1,23 @@
-//! Who has the board.
+//! Which clients have the board.
 //!
 //! The rule, in order:
 //!
 //! 1. A free board goes to the first client that states a target.
 //! 2. A client that states the very game the board is led through joins: one hand plays both colours.
-//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other client
-//!    of the board awaits a move, or only those who have played on it for less long. Who only looks on has not played.
-//!    Those whose game is left by that wait from then on.
-//! 4. Everybody else waits, is told who has the board, and gets it when it is free: at once if it awaits a move
-//!    then, first come first served, otherwise when it does.
+//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
+//!    client of the board awaits a move, or only those that have played on it for less long. A client that only looks
+//!    on has not played. Clients whose game is thereby left wait from then on.
+//! 4. Every other client waits, is told which clients have the board, and gets it when it is free: at once if it awaits
+//!    a move then, first come first served, otherwise when it does.
 //!
-//! 5. A client whose connection is lost keeps the board, and is answered, until somebody else wants it. Having lost the
-//!    board it waits, and gets it again only when its connection is back.
+//! 5. A disconnected client keeps the board, and is answered, until another client wants it. Having lost the board it
+//!    waits, and gets it again only when its connection is back.
 //!
-//! 6. A new game that a client announces while others have the board is begun when it leads; it is never reached by taking
-//!    another's back.
+//! 6. A new game that a client announces while others have the board begins when that client leads; it is never reached
+//!    by taking back another client's moves.
 //!
-//! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move is stating
-//! the game again.
+//! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move counts as
+//! stating the game again.
 
 use shakmaty::{Move, Role};
 
@@ -26,12 +26,11 @@ use crate::{
     vocabulary::{ClientId, ClientName, Command, Occasion},
 };
 
-/// Clients that may follow one board at once; those beyond are told that it is taken. More than the UCI
-/// server lets in.
+/// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
 pub const MAX_CLAIMS: usize = 512;
 
-/// Moves of the hand that may stand on the board when a program comes, and answer it: it is quick, or was while the daemon was
-/// away.
+/// Moves of the hand that may already stand on the board when a program comes and still answer it: the hand was quick,
+/// or played while the daemon was away.
 const MOVES_BEFORE: usize = 1;
 
 /// Whether a client has the board, and what it does there.
@@ -41,37 +40,37 @@ enum Seat {
     Waits,
     /// It has the board, and has not awaited the hand since it got it.
     LooksOn,
-    /// It has awaited the hand since it got the board, as so many others had before.
+    /// It has awaited the hand since it got the board; this many others had before.
     Plays(u64),
 }
 
 /// One client's claim to the board.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// Who.
+    /// Its identity.
     pub client: ClientId,
-    /// What to call it in messages.
+    /// Its name in messages.
     pub label: ClientName,
     /// The client's number for its target.
     pub number: u64,
     /// The game it follows.
     pub game: Game,
-    /// What it is played for.
+    /// The purpose of the game.
     occasion: Occasion,
     /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
     fresh_from: usize,
-    /// It has come to a game that it did not play on, and what the board held then has not been looked at yet.
+    /// It has come to a game that it did not play on, and what the board held then has not been checked yet.
     comes: bool,
     /// Whether it awaits the hand's move.
     awaiting: bool,
-    /// What the hand has made: the client may still await `stop`, but nothing can disturb it any more.
+    /// What the hand has made: the client may still await `stop`, but nothing can disturb the answer any more.
     answered: Option<Move>,
     seat: Seat,
     /// It begins a new game when it leads.
     begins: bool,
     /// Its connection is gone, but it may come back.
     away: bool,
-    /// Its game is over: it has the board only until that shows the last move.
+    /// Its game is over: it has the board only until the last move is shown.
     finished: bool,
     /// What a pawn becomes where the board cannot tell.
     promotion: Role,
@@ -83,7 +82,7 @@ impl Claim {
         self.seat != Seat::Waits
     }
 
-    /// What the hand has played in the last position of its game, where this game is on the board.
+    /// What the hand has played in the last position of its game, if this game is on the board.
     pub fn answer<'a>(&self, held: &'a Game) -> &'a [Move] {
         let plies = self.game.len();
         let fresh = self.is_joined() && !self.comes && self.fresh_from <= plies;
@@ -103,7 +102,7 @@ impl Claim {
         }
     }
 
-    /// What the client has told, in commands. Answers are not: they are what the board says.
+    /// Commands that restore the client's state. Answers are not among them: the board supplies those.
     pub fn restated(&self) -> Vec<Command> {
         let client = self.client;
         let mut told = vec![
@@ -135,16 +134,17 @@ pub struct Claims {
     all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
-    /// Times that a client has begun to play on the board.
+    /// How many times a client has begun to play on the board.
     players: u64,
-    /// Announced a new game while somebody else has the board, and have not stated it yet.
+    /// Clients that announced a new game while another has the board, and have not stated it yet.
     announced: Vec<ClientId>,
-    /// Somebody leads who did not have the board before, or announced a new game before it could lead: whether it did.
+    /// A client leads that did not have the board before, or that announced a new game before it could lead; the value
+    /// says whether it announced one.
     came: Option<bool>,
 }
 
 impl Claims {
-    /// The game the board is to be led to, while somebody has it.
+    /// The game the board should be led to, while a client has it.
     pub fn target(&self) -> Option<&Game> {
         self.target.as_ref()
     }
@@ -159,7 +159,7 @@ impl Claims {
         self.all.iter().filter(|claim| claim.is_joined())
     }
 
-    /// Whether a client has the board only until that shows the last move of its game.
+    /// Whether a client has the board only until the last move of its game is shown.
     pub fn ends(&self) -> bool {
         self.holders().any(|claim| claim.finished)
     }
@@ -179,15 +179,15 @@ impl Claims {
         self.holders().any(|claim| claim.awaiting)
     }
 
-    /// Whether this client may change the course of the game: it has the board, or the board is free, and nobody who has
-    /// played on it for as long awaits a move.
+    /// Whether this client may change the course of the game: it has the board, or the board is free, and no client
+    /// that has played on it for as long awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
         let free = self.holders().all(|claim| claim.away || claim.finished);
         (free || self.has(client)) && !self.other_awaits(client)
     }
 
-    /// Whether a new game that this client announces leaves nobody's. Whose connection is lost keeps his, and so does
-    /// whose game is over, until the new one is stated.
+    /// Whether this client can announce a new game without leaving another client's game. A disconnected client keeps
+    /// its game until the new one is stated, and so does a client whose game is over.
     pub fn may_begin(&self, client: ClientId) -> bool {
         let nobodys = self.holders().next().is_none();
         (nobodys || self.has(client)) && self.may_lead(client)
@@ -210,8 +210,8 @@ impl Claims {
         }
     }
 
-    /// Whether the board has just gone to a client that did not have it or could not lead it, and whether that has
-    /// announced a new game. Once.
+    /// Whether the board has just gone to a client that did not have it or could not lead it, and whether that client
+    /// has announced a new game. Returned once.
     pub fn take_came(&mut self) -> Option<bool> {
         self.came.take()
     }
@@ -226,8 +226,8 @@ impl Claims {
         before != self.announced.len()
     }
 
-    /// A client states its target, while the hand's moves from `fresh_from` on are known to nobody. `true` if the
-    /// board's target changed.
+    /// A client states its target, while no client knows the hand's moves from `fresh_from` on. `true` if the board's
+    /// target changed.
     pub fn state(
         &mut self,
         client: ClientId,
@@ -315,7 +315,7 @@ impl Claims {
         }
     }
 
-    /// A client's connection is gone, or back.
+    /// A client's connection is lost, or back.
     pub fn set_away(&mut self, client: ClientId, away: bool) {
         if let Some(claim) = self.get(client) {
             claim.away = away;
@@ -330,7 +330,7 @@ impl Claims {
         }
     }
 
-    /// The board is where its target was: those whose game is over leave. `true` if the board's target changed.
+    /// The board has reached its target: clients whose game is over leave. `true` if the board's target changed.
     pub fn leave_finished(&mut self) -> bool {
         let before = self.all.len();
         self.all.retain(|claim| !claim.finished);
@@ -344,7 +344,7 @@ impl Claims {
             return false;
         };
         claim.awaiting = on;
-        // The hand may have answered others already: the game is not left for that, unless by the program.
+        // The hand may have answered others already: the game is not left because of that, only because of the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
         let seat = claim.seat;
@@ -356,28 +356,28 @@ impl Claims {
         on && !(seat != Seat::Waits && answered) && self.admit(client)
     }
 
-    /// What the target is played for, by the word of a client that states it.
+    /// The purpose of the target's game, as given by a client that states it.
     pub fn occasion(&self) -> Occasion {
         let states = |claim: &&Claim| self.target.as_ref() == Some(&claim.game);
         let claim = self.holders().find(states);
         claim.map_or(Occasion::default(), |claim| claim.occasion)
     }
 
-    /// What a pawn becomes where the board cannot tell, by the word of the client that awaits the move.
+    /// What a pawn becomes where the board cannot tell, as set by the client that awaits the move.
     pub fn promotion(&self) -> Role {
         let awaiting = self.holders().find(|claim| claim.awaiting);
         let claim = awaiting.or_else(|| self.holders().next());
         claim.map_or(Role::Queen, |claim| claim.promotion)
     }
 
-    /// A client says what a pawn becomes where the board cannot tell.
+    /// A client sets what a pawn becomes where the board cannot tell.
     pub fn set_promotion(&mut self, client: ClientId, role: Role) {
         if let Some(claim) = self.get(client) {
             claim.promotion = role;
         }
     }
 
-    /// A client was told the answer to its target: the game goes on by it. `true` if the target changed.
+    /// A client was told the answer to its target, which extends its game. `true` if the target changed.
     pub fn answered(&mut self, client: ClientId, number: u64, answer: Move) -> bool {
         let target = self.target.clone();
         let Some(claim) = self.get(client).filter(|claim| claim.number == number) else {
@@ -385,7 +385,7 @@ impl Claims {
         };
         claim.awaiting = false;
         let mut on = claim.game.clone();
-        // What it was told once is not an answer again.
+        // A move it was told is not its answer again.
         claim.fresh_from = usize::MAX;
         if !claim.is_joined() || !on.push(answer) || target.as_ref() != Some(&claim.game) {
             return false;
@@ -394,7 +394,7 @@ impl Claims {
         true
     }
 
-    /// The hand's answer is none that this client can take: nobody's answer any more.
+    /// This client cannot take the hand's answer: it no longer answers any client.
     pub fn refuse(&mut self, client: ClientId, number: u64) -> bool {
         let refuses = |claim: &Claim| claim.client == client && claim.number == number;
         let holds = self.holders().any(refuses);
@@ -404,22 +404,23 @@ impl Claims {
         holds
     }
 
-    /// What stands on the board now is nobody's answer.
+    /// What stands on the board now answers no client.
     pub fn forget_answers(&mut self) {
         for claim in &mut self.all {
             claim.fresh_from = usize::MAX;
         }
     }
 
-    /// The board is known to hold this game, in which `is_found` tells of moves that were on it when it was first asked. The
-    /// rule of what the hand may have played before a program came:
+    /// The board is known to hold this game, in which `is_found` says which moves were on it when it was first asked.
+    /// The rule for what the hand may have played before a program came:
     ///
-    /// A client that comes to a game, instead of playing its own on, is answered by one move that stands on the board then,
-    /// and by none if more do: with one the board stands as in the program's game, with more it holds another one that began
-    /// the same way. In a game without a move, that one must have been seen to be made. A board that is away or has not told its
-    /// game is looked at when it has.
+    /// A client that comes to a game, instead of continuing its own, is answered by one move that stands on the board
+    /// then, and by none if there are more: with one the board stands as in the program's game, with more it holds a
+    /// different game that began the same way. In a game without a move, that one must have been seen being made. A
+    /// board that is away or has not reported its game is checked once it has.
     ///
-    /// While the board is led elsewhere, `on_the_way`, a move that is not to be an answer is not left by taking back those after it.
+    /// While the board is led elsewhere, `on_the_way`, taking back later moves does not leave an earlier one as an
+    /// answer if it must not be one.
     ///
     /// `true` if what it holds is not the client's answer.
     pub fn meet(
@@ -448,15 +449,15 @@ impl Claims {
         another
     }
 
-    /// The held game is so long now: what comes after it will be new to everybody.
+    /// The held game now has this many plies: what comes after it will be new to every client.
     pub fn taken_back_to(&mut self, plies: usize) {
         for claim in &mut self.all {
             claim.fresh_from = claim.fresh_from.min(plies);
         }
     }
 
-    /// A step of the program's was carried out, and what the board holds up to this ply is no news: that answers nobody whom
-    /// the hand had not answered with the same move, whatever he has stated meanwhile.
+    /// A step of the program was carried out: what the board holds up to this ply answers no client, except one that
+    /// the hand had already answered with the same move, whatever that client has stated meanwhile.
     pub fn stepped(&mut self, held: &Game, plies: usize) {
         for claim in &mut self.all {
             let made = held.moves().get(claim.game.len()).copied();
@@ -466,7 +467,7 @@ impl Claims {
         }
     }
 
-    /// Notes what the hand has answered each client.
+    /// Records the hand's answer to each client.
     pub fn note_answers(&mut self, answer: impl Fn(&Claim) -> Option<Move>) {
         for claim in &mut self.all {
             claim.answered = answer(claim);
@@ -481,7 +482,7 @@ impl Claims {
         before != self.all.len() && self.admit_waiting()
     }
 
-    /// Lets in those whose time has come. `true` if the board's target changed.
+    /// Admits clients whose turn has come. `true` if the board's target changed.
     pub fn admit_waiting(&mut self) -> bool {
         let mut changed = false;
         if self.holders().next().is_none() {
@@ -499,7 +500,7 @@ impl Claims {
         changed
     }
 
-    /// Tells the claims in terms of a game now known: see [`Game::rebased`].
+    /// Restates the claims in terms of a game now known: see [`Game::rebased`].
     pub fn rebase(&mut self, known: &Game) {
         for claim in &mut self.all {
             claim.game = claim.game.clone().rebased(known);
@@ -564,7 +565,7 @@ mod tests {
         assert!(claims.has(BLACK));
         let e5 = game("e2e4 e7e5").last().unwrap();
         assert!(claims.answered(WHITE, 1, e5));
-        // It knows the reply before the other has told it, and is wrong.
+        // It guesses the reply before the other client has stated it, and is wrong.
         assert!(state(&mut claims, BLACK, "e2e4 e7e5 h2h3"));
         claims.set_awaiting(BLACK, true);
         assert!(state(&mut claims, WHITE, "e2e4 e7e5 g1f3"));
@@ -579,7 +580,7 @@ mod tests {
         claims.set_awaiting(BLACK, true);
         assert!(!state(&mut claims, WHITE, "e2e4"));
         assert!(claims.has(BLACK) && !claims.has(WHITE));
-        // Nor who played before, and has stopped.
+        // Nor a client that played before, and has stopped.
         let mut claims = Claims::default();
         state(&mut claims, WHITE, "");
         claims.set_awaiting(WHITE, true);

@@ -1,4 +1,4 @@
-//! The game a board holds, as far as we know it, and what a reported move means for it.
+//! The game a board holds, as far as we know it, and the meaning of a reported move in it.
 
 use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
@@ -8,17 +8,18 @@ use crate::{
     vocabulary::{Reported, Wording},
 };
 
-/// A list that has so many moves of the program's game is of that game: a set-up position has the same ones by chance only.
+/// A list that shares this many moves with the program's game is of that game: a set-up position matches them only by
+/// chance.
 const PROOF: usize = 2;
 
 /// How far the game is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// The board told, or was told, and nothing has happened since that we did not see.
+    /// The board reported it, or was told it, and nothing unseen has happened since.
     Sure,
     /// The board was away: ask it, if it can be asked.
     Unsure,
-    /// It was asked, and its answer is no game we can follow: only a new game or a set-up helps.
+    /// It was asked, and its answer is not a game we can follow: only a new game or a set-up helps.
     Lost,
 }
 
@@ -37,7 +38,7 @@ pub enum Meaning {
     TookBack(Vec<Move>),
     /// The hand made a move that is not legal here, or not the one that was shown.
     Wrong,
-    /// No sense can be made of it.
+    /// It cannot be explained.
     Unexplained,
 }
 
@@ -52,14 +53,14 @@ pub struct List<'a> {
     pub full: bool,
 }
 
-/// What became of a board's list.
+/// The outcome of reading a board's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
-    /// It tells the game.
+    /// It identifies the game.
     Followed,
-    /// It tells a game, but the squares must tell whether it is the whole of it.
+    /// It identifies a game, but only the squares can show whether it is complete.
     Doubtful,
-    /// It is no game we know the beginning of.
+    /// It does not begin where any known game does.
     NotFollowed,
 }
 
@@ -68,7 +69,7 @@ pub enum Listed {
 enum Grounds {
     /// Nothing was ever known of this board.
     Nothing,
-    /// A list that the squares have not confirmed. A game found on the board now is compared with that.
+    /// A list that the squares have not confirmed. A game now found on the board is compared with it.
     List,
     /// The board was told, or the moves were seen as they were played.
     Proof,
@@ -79,27 +80,27 @@ enum Grounds {
 pub struct Held {
     game: Game,
     certainty: Certainty,
-    /// The ply from which on the board's own record is the game's: it knows nothing of what was before a set-up.
+    /// The ply at which the board's own record of the game begins: it knows nothing before a set-up.
     base: usize,
-    /// What the board lists before that: moves from a position that nobody knows.
+    /// What the board lists before that: moves from an unknown position.
     lead: Vec<Reported>,
     /// The board's last list.
     list: Vec<Reported>,
-    /// The moves from here on were made by the hand and no front-end knows them.
+    /// The moves from here on were made by the hand, and no front-end knows them.
     fresh_from: usize,
-    /// So many moves stood on the board when it was asked for the first time: nobody knows when they were made.
+    /// This many moves stood on the board when it was first asked: it is unknown when they were made.
     found: usize,
-    /// A move that was seen to be made while nothing was known of the game.
+    /// A move that was seen being made while nothing was known of the game.
     seen: Option<Reported>,
     grounds: Grounds,
-    /// A position was on its way to the board when the link was lost: it may hold that, or not.
+    /// A position was on its way to the board when the link was lost: the board may or may not hold it.
     suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
     unconfirmed: bool,
-    /// How the board's list ended, if the last move is known from there alone: the list tells that the board has the
+    /// How the board's list ended, if the last move is known from that alone: the list shows that the board has the
     /// move, not that the hand made it.
     listed: Option<Reported>,
-    /// Where the pieces stand while they do not stand as in the game.
+    /// Where the pieces stand while that differs from the game.
     astray: Option<Box<Board>>,
 }
 
@@ -139,7 +140,7 @@ impl Held {
         self.grounds != Grounds::Nothing
     }
 
-    /// Whether the board may hold a game that is not known at all: its list and its squares tell.
+    /// Whether the board may hold an entirely unknown game: its list and its squares will show.
     pub fn is_suspect(&self) -> bool {
         self.grounds == Grounds::Nothing || self.suspected
     }
@@ -149,7 +150,7 @@ impl Held {
         self.certainty == Certainty::Unsure && self.grounds != Grounds::Proof
     }
 
-    /// A move was made on a board whose list is still to be confirmed: it is no proof.
+    /// A move was made on a board whose list is still to be confirmed: it no longer proves anything.
     pub fn disprove(&mut self) {
         if self.grounds == Grounds::Proof {
             self.grounds = Grounds::List;
@@ -157,7 +158,7 @@ impl Held {
         self.doubt();
     }
 
-    /// The ply the board's own record begins at.
+    /// The ply at which the board's own record begins.
     pub fn base(&self) -> usize {
         self.base
     }
@@ -167,7 +168,7 @@ impl Held {
         self.fresh_from
     }
 
-    /// Whether the first move after so many plies was found on the board, and nobody knows when it was made.
+    /// Whether the first move after this many plies was found on the board, so that it is unknown when it was made.
     pub fn is_found(&self, plies: usize) -> bool {
         plies < self.found
     }
@@ -184,18 +185,18 @@ impl Held {
         last.is_some_and(|(listed, last)| listed.names(last, mover))
     }
 
-    /// Whether the pieces stand otherwise than in the game.
+    /// Whether the pieces stand differently from the game.
     pub fn is_astray(&self) -> bool {
         self.astray.is_some()
     }
 
-    /// Where the pieces stand while they do not stand as in the game.
+    /// Where the pieces stand while that differs from the game.
     pub fn astray(&self) -> Option<&Board> {
         self.astray.as_deref()
     }
 
-    /// Where pieces that stand so are led to: as before the move that was shown and not made, or, where that is
-    /// shorter, as after it.
+    /// Where pieces that stand so are led to: the position before the move that was shown and not made, or the one
+    /// after it if that takes no more actions.
     pub fn nearest(&self, astray: &Board) -> Board {
         let after = self.game.position().board();
         if !self.unconfirmed {
@@ -210,7 +211,7 @@ impl Held {
         }
     }
 
-    /// The board holds exactly this game: it was told so, or told us.
+    /// The board holds exactly this game: it was told so, or reported it.
     pub fn replace(&mut self, game: Game) {
         self.fresh_from = game.len();
         self.found = 0;
@@ -238,24 +239,25 @@ impl Held {
         self.suspected = false;
     }
 
-    /// A position was on its way to the board, and nobody knows whether it has arrived: its list may begin there.
+    /// A position was on its way to the board, and it is unknown whether it has arrived: the board's list may begin
+    /// there.
     pub fn suspect(&mut self) {
         self.disprove();
         self.suspected = true;
     }
 
-    /// The hand made this move, in a game that the board has yet to tell.
+    /// The hand made this move, in a game that the board has yet to report.
     pub fn saw(&mut self, reported: Reported) {
         self.seen = Some(reported);
         self.doubt();
     }
 
-    /// The board cannot tell a game that we can follow.
+    /// The board cannot report a game that we can follow.
     pub fn lose(&mut self) {
         self.certainty = Certainty::Lost;
     }
 
-    /// Front-ends know the first `plies` moves, or have given up the claim to them.
+    /// Front-ends know the first `plies` moves, or have given up their claim to them.
     pub fn known_to_front_ends(&mut self, plies: usize) {
         self.fresh_from = self.fresh_from.max(plies.min(self.game.len()));
     }
@@ -310,8 +312,7 @@ impl Held {
         Meaning::Played(m)
     }
 
-    /// Takes in a move the board reports. `promotion` is the piece a pawn becomes where the board does not
-    /// say.
+    /// Handles a move that the board reports. `promotion` is the piece a pawn becomes where the board does not say.
     pub fn hand_moved(&mut self, reported: Reported, promotion: Role) -> Meaning {
         let position = self.game.position();
         let legal = reported.resolve(position, promotion);
@@ -334,8 +335,8 @@ impl Held {
         }
     }
 
-    /// Whether the report is a part of what the game has already: the shown move before the last, executed only
-    /// after the hand's own, or the rook's half of the castling just made.
+    /// Whether the report is part of what the game already has: the shown move before the last, executed only after the
+    /// hand's own, or the rook's half of the castling just made.
     fn is_late(&self, reported: Reported) -> bool {
         let moves = self.game.moves();
         let before_last = moves.len().checked_sub(2).map(|at| moves[at]);
@@ -355,8 +356,8 @@ impl Held {
         })
     }
 
-    /// Whether a legal move leaves a square where, by what was reported before, its piece does not stand: then
-    /// what was reported before is not so any more.
+    /// Whether a legal move leaves a square where, by earlier reports, its piece does not stand: then the earlier
+    /// reports no longer apply.
     fn refuted_by(&self, m: Move) -> bool {
         let from = m.from();
         self.astray
@@ -367,8 +368,8 @@ impl Held {
             })
     }
 
-    /// The pieces do not stand as in the game, or will not after this report: follow them square by square
-    /// until they stand in a position of the game, or one legal move away from it.
+    /// The pieces differ from the game, or will after this report: follows them square by square until they stand in a
+    /// position of the game, or one legal move away from it.
     fn gone_astray(&mut self, reported: Reported, promotion: Role) -> Meaning {
         let before_shown = self
             .unconfirmed
@@ -419,10 +420,10 @@ impl Held {
         found
     }
 
-    /// Takes in a take-back the board reports.
+    /// Handles a take-back that the board reports.
     pub fn hand_took_back(&mut self, reported: Option<Reported>) -> Meaning {
         if self.astray.take().is_some() {
-            // It was the wrong move that was taken back. What the board makes of it is not ours to know.
+            // The wrong move was taken back. What the board makes of it is unknown.
             self.doubt();
             return Meaning::Mended;
         }
@@ -430,26 +431,26 @@ impl Held {
         match self.game.last() {
             Some(last) if reported.is_none_or(|r| r.names(last, mover)) => {
                 if self.unconfirmed && reported.is_none() {
-                    // Whether the board counts a move that it shows and the hand has not made, nobody knows.
+                    // It is unknown whether the board counts a move that it shows and the hand has not made.
                     self.doubt();
                 }
                 self.pop();
                 Meaning::TookBack(vec![last])
             }
-            // It was a move that was not heard: the board holds this position again.
+            // It was a move that was not received: the board holds this position again.
             None if reported.is_none() => Meaning::Repeated,
             _ => Meaning::Unexplained,
         }
     }
 
-    /// Takes in the board's own list of its game.
+    /// Handles the board's own list of its game.
     ///
     /// `targets` are games the board may be in, besides the one known.
     pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
         self.list = list.moves.to_vec();
         let held = self.game.clone();
-        // Where the board's record may begin: where we know it to, by its own numbers or anew, or a move before; or at the
-        // standard start.
+        // Where the board's record may begin: at the known ply plus the offset in the board's own numbers, at the
+        // known ply, or a move before it; or at the standard start.
         let (base, lead) = (self.base, self.lead.len());
         let skipped = if lead == 0 { list.skipped } else { 0 };
         let led = list.moves.starts_with(&self.lead);
@@ -479,8 +480,8 @@ impl Held {
             self.doubt();
             return Listed::Doubtful;
         }
-        // A board that was set up lists nothing before that. Where the same list may also begin at the start, or where nobody
-        // knows where it begins, the squares tell.
+        // A board that was set up lists nothing before that. If the same list may also begin at the start, or if it is
+        // unknown where it begins, the squares decide.
         let same =
             |(.., game): &(usize, usize, Game)| game.position().board() == found.position().board();
         let proves = |target: &&Game| target.len() >= PROOF && found.continues(target);
@@ -493,7 +494,7 @@ impl Held {
         }
         self.adopt(found);
         if sure && !list.full {
-            // A position that was on its way has not arrived.
+            // The position that was on its way has not arrived.
             self.suspected = false;
             return Listed::Followed;
         }
@@ -501,14 +502,14 @@ impl Held {
         Listed::Doubtful
     }
 
-    /// Whether a board that is asked again may turn out to hold `target` after all: what was learned of it was a
-    /// guess, made before anybody followed a game.
+    /// Whether a board that is asked again may turn out to hold `target` after all: what was learned of it was a guess,
+    /// made before any client followed a game.
     pub fn may_be_told_better(&self, target: &Game) -> bool {
         let fits = self.game.continues(target) || target.continues(&self.game);
         self.grounds == Grounds::List && !fits
     }
 
-    /// The game is now `found`: what it has beyond the one held was played by the hand, unseen.
+    /// The game is now `found`: its moves beyond the held game were played by the hand, unseen.
     pub fn adopt(&mut self, found: Game) {
         (self.fresh_from, self.found) = match found.common_plies(&self.game) {
             Some(common) if self.is_known() => {
@@ -532,8 +533,8 @@ impl Held {
         self.astray = None;
     }
 
-    /// Takes in the board's own picture of its squares. `false` if it is no position of a game we know, nor one
-    /// move on.
+    /// Handles the board's own picture of its squares. `false` if it is neither a position of a known game nor one move
+    /// beyond.
     pub fn see(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
         let fits = |position: &Chess| {
             position.board() == board && turn.is_none_or(|turn| turn == position.turn())
@@ -565,7 +566,7 @@ impl Held {
                 if let Some(m) = next {
                     self.played(m);
                     if self.list.is_empty() {
-                        // It was in the position that the board was given: no hand made it there.
+                        // It was in the position that the board was given: the hand did not make it there.
                         self.base = self.game.len();
                         self.fresh_from = self.base;
                     }
@@ -577,8 +578,8 @@ impl Held {
         false
     }
 
-    /// The squares have told the game, to `next` where that is one move more than was known. A list that is not of this game
-    /// began in a position that nobody knows, and led here.
+    /// The squares have identified the game, up to `next` if that is one move more than was known. A list that is not
+    /// of this game began in an unknown position, and led here.
     fn begin_record(&mut self, next: Option<Move>) {
         let list = std::mem::take(&mut self.list);
         let rest = list.strip_prefix(self.lead.as_slice());

@@ -1,4 +1,4 @@
-//! A board: the game it holds, who plays through it, and the steps that lead it to the target.
+//! A board: the game it holds, its clients, and the steps that lead it to the target.
 //!
 //! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
@@ -22,8 +22,8 @@
 //!
 //! - A legal move from the held position was *played* ([`held`]). It answers a client only while it is *fresh* to it:
 //!   when the client stated its game the move was unknown, and no answer, `ucinewgame` or take-back has passed since.
-//!   So a hand that moved before `go` is answered at once. How much may stand on the board when a client joins is one
-//!   rule, at `Claims::meet`: one move, and never one of an old game.
+//!   So a hand that moved before `go` is answered at once. How many moves may already stand on the board when a client
+//!   joins is one rule, at `Claims::meet`: one move, and never one of an old game.
 //! - Anything else is followed square by square until the pieces stand in a known position again.
 //! - After `correction_wait` the board is led back. What the *program* changes is led at once; what the *hand*
 //!   changed gets time.
@@ -32,10 +32,10 @@
 //!
 //! After a lost link the held game is in doubt. A board that can be asked is asked (`G` on a Citrine; what it has
 //! beyond the target is the player's move). One that cannot is given the position again before anything else. A board
-//! of squares is believed to stand at the last position of the target that has the same ones.
+//! of squares is assumed to stand at the last position of the target that has the same ones.
 //!
-//! What is to be put right is a scene of two pictures: what stands, and what should. What stands is what the board
-//! reports or senses; where it tells nothing while a position is set up, the pieces stand as before until a move
+//! What has to be put right is a scene of two pictures: what stands, and what should. What stands is what the board
+//! reports or senses; where it reports nothing while a position is set up, the pieces stand as before until a move
 //! proves that they were moved. [`guidance`](crate::guidance) makes the list whenever either changes; it is in the
 //! snapshot, and a board with lights shows it.
 

@@ -1,7 +1,7 @@
 //! The smallest step from the game a board holds to the target.
 //!
-//! GUI take-backs, resumed games, a position that jumps ahead, a daemon restart, a board that was unplugged for
-//! an hour: all are the same question, answered here.
+//! GUI take-backs, resumed games, a position that jumps ahead, a daemon restart, a board that was unplugged for an
+//! hour: all are the same question, answered here.
 
 use shakmaty::Position;
 
@@ -12,31 +12,31 @@ use crate::{
     vocabulary::Beginning,
 };
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// The board stands where it should; what the hand has played beyond is the answer awaited.
+    /// The board stands where it should; what the hand has played beyond is the awaited answer.
     There,
     /// One step; afterwards ask again.
     Do(Step),
-    /// This board cannot be led there: the player has to set the position up and say so.
+    /// This board cannot be led there: the player has to set the position up and confirm it.
     ByHand,
 }
 
-/// Circumstances of a plan.
+/// The circumstances of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances {
     /// A new game was announced: do not take the old one back move by move.
     pub new_game: bool,
     /// The board has refused a set-up before.
     pub set_up_refused: bool,
-    /// The pieces stand as in the target after so many plies: to set that up takes no hand.
+    /// The pieces stand as in the target after this many plies: setting that up needs no hand.
     pub stands: Option<usize>,
     /// The board stands at the start, but has to be told that this game begins.
     pub afresh: bool,
-    /// The board is at the start, but the target goes on with a game that it held before: it is to be set up.
+    /// The board is at the start, but the target continues a game that it held before: the position must be set up.
     pub forgotten: bool,
-    /// What the target's game is played for, if it is begun anew.
+    /// The purpose of the target's game, if it begins from the start.
     pub beginning: Beginning,
 }
 
@@ -50,8 +50,8 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         });
     }
     let game = held.game();
-    // Nobody can tell whether a board that tells of moves only has heard of the game it was told to begin: it is told every
-    // one.
+    // It is unknown whether a board that reports moves only has received the new game it was told to begin, so it is
+    // told every one.
     let anew = given.new_game && board.tells_moves_only && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_astray();
     let known = known && !given.afresh && !anew;
@@ -66,7 +66,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         if given.forgotten {
             // Neither shown nor taken back.
         } else if let Some(last) = game.last().filter(|_| back > 0) {
-            // A board takes back what it has in its record, and that begins at its last set-up.
+            // A board takes back what is in its record, which begins at its last set-up.
             if board.take_back && !given.new_game && (common >= held.base() || !board.keeps_record)
             {
                 ways.push((back + forward, Step::TakeBack(last)));
@@ -77,7 +77,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             ways.push((forward, Step::Show(next)));
         }
     }
-    // A game that was interrupted is not begun anew, even where it is not certain what the board holds of it.
+    // An interrupted game is not begun again, even if it is uncertain what the board holds of it.
     let has_begun = given.forgotten || game.common_plies(target).is_some_and(|common| common > 0);
     let interrupted = !given.new_game && has_begun;
     if target.is_standard() && (target.is_empty() || !interrupted) {

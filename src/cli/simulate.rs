@@ -21,13 +21,14 @@ use crate::{config::value::is_address, swpp::NORDIC_UART, whitepawn::settings::D
 pub struct Simulate {
     /// The board, or the app.
     pub kind: Kind,
-    /// Identity this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
+    /// Make this a symbolic link to the pseudo-terminal, or the socket of the D-Bus.
     #[arg(long, value_name = "PATH")]
     pub link: Option<PathBuf>,
-    /// Listen here instead of on a pseudo-terminal; port 0 takes any that is free. The newest connection wins.
+    /// Listen here instead of on a pseudo-terminal; port 0 takes any free one. The newest connection wins.
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
-    /// Neo, SWPP board: be on the air by this real Bluetooth adapter, such as hci1. App: the one to look for its board with.
+    /// Neo, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
+    /// board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
@@ -36,18 +37,18 @@ pub struct Simulate {
     /// Citrine, UCB, Neo: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
-    /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its opponent
-    /// thinks.
+    /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its
+    /// opponent thinks.
     #[arg(long, default_value = "500ms", value_parser = hand_delay)]
     pub hand_delay: HandDelay,
-    /// Let the hand, or the app's opponent, play a game of this file: one game a line, UCI moves.
+    /// Let the hand, or the app's opponent, play a game from this file: one game per line, UCI moves.
     #[arg(long, value_name = "FILE")]
     pub game: Option<PathBuf>,
-    /// Which line of the file, from 1.
+    /// The line of the file, counted from 1.
     #[arg(long, default_value_t = 1, requires = "game")]
     pub line: usize,
-    /// Let the hand, or the app's opponent, play random legal moves chosen by this number. A Neo's hand, a board in the
-    /// style bare and the app promote to queens only: nothing tells a Neo or its hand the other pieces.
+    /// Let the hand, or the app's opponent, play random legal moves chosen by this seed. A Neo's hand, a board in the
+    /// style bare and the app promote to queens only: a Neo and its hand cannot learn of other pieces.
     #[arg(long, conflicts_with = "game")]
     pub seed: Option<u64>,
     /// Whose moves are played, with --game or --seed.
@@ -59,7 +60,7 @@ pub struct Simulate {
 }
 
 impl Simulate {
-    /// An option that was given and has no use here.
+    /// An option that was given but does not apply.
     pub fn unfit(&self, given: &ArgMatches) -> Option<String> {
         USES.iter()
             .filter(|(option, ..)| given.value_source(option) == Some(ValueSource::CommandLine))
@@ -90,21 +91,21 @@ impl Simulate {
     }
 }
 
-/// These kinds have a use for an option then.
+/// The kinds that an option applies to, and when.
 type Use = (&'static [Kind], When);
 
-/// When an option is of use.
+/// When an option applies.
 #[derive(Clone, Copy, Debug)]
 enum When {
     Always,
     OnBle,
     OnTheRadio,
     OffBle,
-    /// Somebody plays by himself.
+    /// The hand or the opponent plays by itself.
     Playing,
 }
 
-/// What is of use to whom and when, of the options that are not for everybody.
+/// The kinds and conditions for each option that does not always apply.
 const USES: [(&str, &[Use]); 15] = {
     use Kind::{MikoNeo, NovagCitrine, NovagUcb, SwppBoard, WhitepawnApp};
     const BOARDS: &[Kind] = &[NovagCitrine, NovagUcb, MikoNeo, SwppBoard];
@@ -141,26 +142,27 @@ const USES: [(&str, &[Use]); 15] = {
     ]
 };
 
-/// The SWPP's two ends.
+/// The two ends of SWPP.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "SWPP board and WhitePawn app")]
 pub struct Swpp {
     /// How tidily it writes.
     #[arg(long, value_enum, default_value_t)]
     pub style: Style,
-    /// Board: be on Bluetooth, on a D-Bus of its own. App: look for its board over Bluetooth LE.
+    /// Board: advertise on Bluetooth, on a D-Bus of its own. App: look for its board over Bluetooth LE.
     #[arg(long)]
     pub ble: bool,
     /// The board's name on Bluetooth, for the board and the app that looks for it.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Board: how it answers the handshake: prompt, never, short (its version is not filled up), or so late, such as 250ms.
+    /// Board: how it answers the handshake: prompt, never, short (its version is not filled up), or after a delay, such
+    /// as 250ms.
     #[arg(long, value_name = "HOW", default_value = "prompt", value_parser = answer)]
     pub answer: Answer,
     /// App: connect to this board.
     #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_TCP, value_parser = address, conflicts_with_all = ["port", "link"])]
     pub connect: String,
-    /// App: open this serial port or pseudo-terminal instead (8N1). With --link it is at a pseudo-terminal of its own.
+    /// App: open this serial port or pseudo-terminal instead (8N1). With --link it has a pseudo-terminal of its own.
     #[arg(long, value_name = "PATH", conflicts_with = "link")]
     pub port: Option<PathBuf>,
     /// App: the port's speed.
@@ -198,7 +200,7 @@ impl Swpp {
     }
 }
 
-/// How long a hand takes for a move; `None` if it waits to be told.
+/// How long a hand takes for a move; `None` if it waits for an order.
 #[derive(Clone, Copy, Debug)]
 pub struct HandDelay(pub Option<Duration>);
 

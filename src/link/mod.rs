@@ -2,14 +2,14 @@
 //!
 //! - [`session`] is the game between them, without I/O: snapshots of both boards and time go in, commands for both come
 //!   out. It knows no protocol, and is a client of each board like any other, by the rule of `board::claims`.
-//! - [`side`] is one of the two boards as the game sees it.
+//! - [`side`] is one of the two boards from the game's point of view.
 //! - [`server`] gives it the two boards and a clock.
 //!
-//! A board across the world is one of the two as well: a board that speaks SWPP over TCP, which another `BoardBridge`
-//! is there. `docs/links.md` tells what the players meet.
+//! A remote board can be one of the two: a board that speaks SWPP over TCP, provided by another `BoardBridge`.
+//! `docs/links.md` describes what the players see.
 //!
-//! The link keeps the one game, says which side is to move, and otherwise leaves each board to its own core, so
-//! that a board that is away or stuck holds up nothing. It reads a take-back and a new game by hand from the snapshot
+//! The link keeps the one game, decides which side is to move, and otherwise leaves each board to its own core, so that
+//! a board that is away or stuck does not block anything. It reads a take-back and a new game by hand from the snapshot
 //! (`taken_back`, `put_to_start`): the game alone looks the same while a board is being led. The board of another
 //! `BoardBridge` is one more actor with the SWPP driver, hidden from UCI.
 

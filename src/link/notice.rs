@@ -1,4 +1,4 @@
-//! What there is to say to the player at one board of a link.
+//! Notices to the player at one board of a link.
 
 use std::{fmt, sync::Arc};
 
@@ -9,69 +9,69 @@ use crate::{
     vocabulary::{GameEnd, Reported, Words},
 };
 
-/// One thing to say.
+/// One notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The other board has gone.
+    /// The other board has become unavailable.
     Away(Arc<str>),
     /// The hand has moved, and the other board is not there.
     MoveWaits(Arc<str>),
     /// The other board is back.
     Back(Arc<str>),
-    /// A board is in others' hands.
+    /// Other clients have a board.
     Occupied {
-        /// Which.
+        /// The board.
         board: Arc<str>,
-        /// Whose.
+        /// The clients that have it.
         holders: String,
     },
-    /// The hand has moved, and the other is to move.
+    /// The hand has moved, but it is the other side's turn.
     OutOfTurn {
-        /// What it moved.
+        /// The move.
         made: shakmaty::uci::UciMove,
-        /// Where the next move is made.
+        /// The board where the next move is made.
         other: Arc<str>,
     },
     /// Moves were taken back.
     TookBack {
-        /// So many.
+        /// How many.
         plies: usize,
-        /// Where.
+        /// The board.
         board: Arc<str>,
     },
-    /// A take-back cannot be told to this board.
+    /// This board cannot be told of a take-back.
     NoTakeBack(Arc<str>),
-    /// The hand here wants a new game in the middle of one.
+    /// The hand here asks for a new game in the middle of one.
     WantsNewGame {
-        /// Where it has to be wanted too.
+        /// The board that has to ask for it too.
         other: Arc<str>,
     },
-    /// The hand there wants a new game in the middle of one.
+    /// The hand at the other board asks for a new game in the middle of one.
     NewGameWanted {
-        /// Where.
+        /// That board.
         other: Arc<str>,
     },
-    /// The hand here wants a new game, and the board there has no way to want it too.
+    /// The hand here asks for a new game, and the other board cannot ask for one.
     NoNewGame(Arc<str>),
-    /// The game goes on after all.
+    /// The game continues after all.
     GoesOn,
     /// A game begins.
     NewGame {
         /// The colour played here.
         color: Color,
-        /// The board of the other.
+        /// The other board.
         other: Arc<str>,
     },
     /// The game is over.
     Over(GameEnd),
-    /// The other board reports a move that cannot be played.
+    /// The other board reports an unplayable move.
     Illegal {
         /// The move.
         made: Reported,
-        /// Which board.
+        /// The board.
         other: Arc<str>,
     },
-    /// The game is longer than any that is played.
+    /// The game is longer than [`MAX_PLIES`].
     TooLong,
 }
 

@@ -1,17 +1,17 @@
-//! Whether a board is there, and whether its absence has been told and waited for.
+//! Whether a board is there, and whether its absence has been reported and waited for.
 
 use std::time::{Duration, Instant};
 
-/// How long a board is awaited before the link makes way for others on the other board: longer than a radio needs to
-/// find a board again, shorter than a player waits for nothing.
+/// How long a board is awaited before the link lets other clients have the other board: longer than a radio needs to
+/// find a board again, shorter than a player would wait in vain.
 pub const AWAY_WAIT: Duration = Duration::from_mins(1);
 
 /// What has changed about a board's presence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presently {
-    /// It has gone.
+    /// It is gone.
     Left,
-    /// It is back, and it was told that it had gone.
+    /// It is back, and its absence was reported.
     Back,
 }
 
@@ -21,7 +21,7 @@ enum State {
     Away {
         /// The other player has been told.
         told: bool,
-        /// When others may have the other board.
+        /// When other clients may have the other board.
         yields_at: Option<Instant>,
     },
 }
@@ -30,12 +30,12 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Presence {
     state: State,
-    /// Others may have the other board.
+    /// Other clients may have the other board.
     yielded: bool,
 }
 
 impl Presence {
-    /// A board that has not been heard of.
+    /// A board of which nothing is known yet.
     pub fn unheard(now: Instant) -> Self {
         Self {
             state: State::Away {
@@ -51,7 +51,7 @@ impl Presence {
         matches!(self.state, State::Here)
     }
 
-    /// The other player is told that the board is not there. `false` if that was said already.
+    /// Notes that the other player is told of the board's absence. `false` if that player was told already.
     pub fn tell_away(&mut self) -> bool {
         match &mut self.state {
             State::Here => false,
@@ -59,7 +59,7 @@ impl Presence {
         }
     }
 
-    /// Takes in whether the board is there.
+    /// Notes whether the board is there.
     pub fn seen(&mut self, now: Instant, here: bool) -> Option<Presently> {
         match (here, &self.state) {
             (true, State::Away { told, .. }) => {
@@ -78,12 +78,12 @@ impl Presence {
         }
     }
 
-    /// Whether others may have the other board.
+    /// Whether other clients may have the other board.
     pub fn has_yielded(&self) -> bool {
         self.yielded
     }
 
-    /// Whether the other board's claim is to be changed: nothing, or whether others may have it now.
+    /// Whether the other board's claim must change: `None`, or whether other clients may have that board now.
     pub fn yields(&mut self, now: Instant) -> Option<bool> {
         match &mut self.state {
             State::Here => std::mem::take(&mut self.yielded).then_some(false),
@@ -95,7 +95,7 @@ impl Presence {
         }
     }
 
-    /// When others may have the other board.
+    /// When other clients may have the other board.
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Here => None,

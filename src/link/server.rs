@@ -1,4 +1,4 @@
-//! Runs one `[[link]]`: gives the game between two boards the boards and a clock.
+//! Runs one `[[link]]`: connects the game between two boards to the boards and a clock.
 
 use tokio::{
     sync::mpsc::{Permit, error::SendError},
@@ -22,11 +22,11 @@ use crate::{
 pub struct Pair {
     /// The two boards.
     pub boards: [BoardHandle; 2],
-    /// Who plays on them.
+    /// The players at them.
     pub players: [Player; 2],
-    /// Which of them plays White.
+    /// The side that plays White.
     pub white: Side,
-    /// Where it tells what happens.
+    /// Where it reports what happens.
     pub bus: Bus,
 }
 
@@ -38,7 +38,7 @@ pub async fn serve(link: Pair, stop: CancellationToken) {
 }
 
 async fn run(link: Pair, stop: CancellationToken) {
-    // Listed for as long as they are held.
+    // Listed until dropped.
     let _presences = Side::BOTH.map(|side| {
         let player = &link.players[side.index()];
         let mut client = Client::new(player.client, player.label.clone(), ClientKind::Link);
@@ -64,7 +64,7 @@ async fn run(link: Pair, stop: CancellationToken) {
             link.bus.tell(Some(board), event);
         }
         let deadline = session.deadline().map(Instant::from_std);
-        // A board that takes no commands keeps only its own waiting.
+        // A board that takes no commands makes only its own commands wait.
         tokio::select! {
             () = stop.cancelled() => return,
             place = senders[0].reserve(), if session.has_commands(Side::First) => {
@@ -80,9 +80,9 @@ async fn run(link: Pair, stop: CancellationToken) {
     }
 }
 
-/// Hands a command over.
+/// Sends a command.
 fn give(place: Result<Permit<'_, Command>, SendError<()>>, command: Option<Command>) {
-    // A board whose task has ended, ends with the daemon.
+    // A board's task ends only with the daemon.
     if let (Ok(place), Some(command)) = (place, command) {
         place.send(command);
     }

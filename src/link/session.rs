@@ -1,8 +1,8 @@
-//! The game between two boards, without I/O: snapshots of both and time go in, commands and words for both come out.
+//! The game between two boards, without I/O: snapshots of both and time go in, commands and notices for both come out.
 //!
-//! The game is one, and only one hand is to move. Its move is stated as the target of the other board; what else a board
-//! does (it leaves, comes back, was switched off, stands wrong) its own core mends toward its target. So nothing
-//! that happens to one board holds up the other, and boards that went apart are led together by the same rule.
+//! There is one game, and only one hand is to move. Its move is stated as the target of the other board; anything else
+//! a board does (it leaves, comes back, was switched off, stands wrong) its own core mends toward its target. So
+//! nothing that happens to one board blocks the other, and boards that differ are led together by the same rule.
 
 use std::{
     collections::VecDeque,
@@ -22,21 +22,22 @@ use crate::{
     },
 };
 
-/// How long after one board the other has to want a new game too, in the middle of one: time to put up 32 pieces.
+/// How long after one board the other has to ask for a new game too, in the middle of one: time to set up 32 pieces.
 pub const WISH_WAIT: Duration = Duration::from_mins(1);
-/// The pause before the next game, where no hand can tell that it wants it.
+/// The pause before the next game, if no hand can ask for it.
 pub const NEXT_WAIT: Duration = Duration::from_secs(10);
-/// Before so many plies a new game is no wish: the second player may still be putting up the pieces for this one.
+/// Before this many plies a new game is not a request: the second player may still be setting up the pieces for this
+/// one.
 const BEGUN: usize = 2;
 
-/// A new game is wanted on one board in the middle of one.
+/// A request for a new game on one board in the middle of a game.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     side: Side,
     until: Instant,
 }
 
-/// The game. See the module's introduction.
+/// The game. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
     ends: [End; 2],
@@ -50,7 +51,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A link whose first game begins; `white` plays White in every game.
+    /// A link at the start of its first game; `white` plays White in every game.
     pub fn new(now: Instant, players: [Player; 2], white: Side) -> Self {
         let mut session = Self {
             ends: players.map(|player| End::new(now, player)),
@@ -85,19 +86,19 @@ impl Session {
         self.ends[side.index()].has_commands()
     }
 
-    /// The next thing to say to the player at a board.
+    /// The next notice for the player at a board.
     pub fn poll_notice(&mut self) -> Option<(Side, Notice)> {
         self.notices.pop_front()
     }
 
-    /// When [`Self::timeout`] is to be called next.
+    /// When to call [`Self::timeout`] next.
     pub fn deadline(&self) -> Option<Instant> {
         let ends = self.ends.iter().filter_map(End::deadline);
         let wish = self.wish.map(|wish| wish.until);
         ends.chain(wish).chain(self.next_at).min()
     }
 
-    /// The time given by [`Self::deadline`] has come.
+    /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         for side in Side::BOTH {
             if let Some(left) = self.end(side).taken_back(now) {
@@ -158,7 +159,7 @@ impl Session {
             if self.game.len() >= BEGUN {
                 self.wishes(now, side);
             } else {
-                // Its machine has let go of the game.
+                // Its core has dropped the game.
                 self.state(side);
             }
             return;
@@ -187,7 +188,7 @@ impl Session {
         self.over.is_none() && self.color(side) == self.game.turn()
     }
 
-    /// Gives a board the game.
+    /// States the game to a board.
     fn state(&mut self, side: Side) {
         let occasion = Occasion {
             takes_back: true,
@@ -208,7 +209,7 @@ impl Session {
         for side in Side::BOTH {
             let end = self.end(side);
             end.has_begun = false;
-            // Where the hand has put the pieces up already, its next move may come at once.
+            // If the hand has set up the pieces already, its next move may come at once.
             if !end.is_at_start() {
                 end.announce();
             }
@@ -228,7 +229,7 @@ impl Session {
             self.end(side).end(ending);
             self.tell(side, Notice::Over(ending));
         }
-        // Nobody can put pieces to the start that stand there.
+        // Pieces that already stand at the start cannot be put there again.
         let nobody_tells = self.ends.iter().all(|end| !end.player.tells_all);
         self.next_at = (nobody_tells || self.game.is_empty()).then(|| now + NEXT_WAIT);
     }
@@ -243,14 +244,14 @@ impl Session {
         self.make_way(now, side);
     }
 
-    /// While one board is not there, others may have the other.
+    /// While one board is away, other clients may have the other.
     fn make_way(&mut self, now: Instant, side: Side) {
         if let Some(on) = self.end(side).yields(now) {
             self.end(side.other()).yield_to_others(on);
         }
     }
 
-    /// The board is in others' hands.
+    /// Other clients have the board.
     fn waits(&mut self, side: Side, snapshot: &Snapshot) {
         if snapshot.holders.is_empty() {
             self.state(side);
@@ -268,8 +269,8 @@ impl Session {
         }
     }
 
-    /// Tells the other player of a move that a board has reported and that cannot be played: a board that speaks SWPP, and
-    /// perhaps another game.
+    /// Tells the other player of an unplayable move that a board has reported: a board that speaks SWPP, and may hold a
+    /// different game.
     fn illegal(&mut self, side: Side, snapshot: &Snapshot) {
         let made = match &snapshot.advice {
             Advice::Mistake { made, .. } if !self.end(side).player.tells_all => Some(*made),
@@ -282,7 +283,7 @@ impl Session {
         }
     }
 
-    /// The hand has put all pieces to the start in the middle of a game.
+    /// The hand has put all pieces at the start in the middle of a game.
     fn wishes(&mut self, now: Instant, side: Side) {
         let other = side.other();
         if !self.end(other).player.tells_all {
@@ -312,7 +313,7 @@ impl Session {
         self.tell(other, there);
     }
 
-    /// The game goes on; whose wish it was is to be led back.
+    /// The game continues; the board that asked for a new one must be led back.
     fn drop_wish(&mut self) {
         if self.wish.take().is_some() {
             for side in Side::BOTH {
@@ -321,7 +322,7 @@ impl Session {
         }
     }
 
-    /// What the hand may have taken back.
+    /// Handles what the hand may have taken back.
     fn take_back(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         let common = snapshot.game.common_plies(&self.game);
         let left = common.filter(|left| *left < self.game.len());
@@ -356,7 +357,7 @@ impl Session {
         }
     }
 
-    /// What the hand has played.
+    /// Handles what the hand has played.
     fn answer(&mut self, now: Instant, side: Side, place: &ClientPlace) {
         let Some(&m) = place.answer.first() else {
             self.end(side).refused = false;
@@ -383,7 +384,7 @@ impl Session {
         self.end(side).accept(m);
         self.drop_wish();
         let ending = GameEnd::by_rules(&self.game);
-        // No hand is awaited any more then.
+        // From then on no hand is awaited.
         self.over = ending;
         for side in Side::BOTH {
             self.state(side);

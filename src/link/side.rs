@@ -1,4 +1,4 @@
-//! One of the two boards of a link: its place, and what it is still to be told.
+//! One of the two boards of a link: its state, and the commands that wait for it.
 
 use std::{
     collections::VecDeque,
@@ -28,7 +28,7 @@ impl Side {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
-    /// The other one.
+    /// The opposite side.
     pub fn other(self) -> Self {
         match self {
             Self::First => Self::Second,
@@ -36,34 +36,34 @@ impl Side {
         }
     }
 
-    /// Its place in a pair.
+    /// Its index in a pair.
     pub fn index(self) -> usize {
         usize::from(self == Self::Second)
     }
 }
 
-/// Who plays on one side.
+/// The player on one side.
 #[derive(Clone, Debug)]
 pub struct Player {
     /// The link's number as a client of this board.
     pub client: ClientId,
-    /// What the link is called in this board's messages: `the link with neo`.
+    /// The link's name in this board's messages: `the link with neo`.
     pub label: ClientName,
-    /// What the board is called in the other's messages.
+    /// The board's name in the other board's messages.
     pub name: Arc<str>,
-    /// Whether the board can be told of take-backs, and its hand can tell of take-backs and new games: not by SWPP.
+    /// Whether the board can be told of take-backs, and its hand can signal take-backs and new games: not over SWPP.
     pub tells_all: bool,
-    /// How long the hand may take to mend what it did before its board is led back.
+    /// How long the hand has to mend what it did before its board is led back.
     pub correction_wait: Duration,
 }
 
-/// A take-back that the link follows at that time, if the pieces stand so until then.
+/// A take-back that the link follows at that time, if the pieces still stand so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TakeBack {
     at: Instant,
-    /// What is left of the game.
+    /// Plies left of the game.
     left: usize,
-    /// Plies on the board, with what was played anew.
+    /// Plies on the board, including moves played after the take-back.
     on_board: usize,
 }
 
@@ -75,27 +75,27 @@ pub struct End {
     presence: Presence,
     /// Counts the targets given to the board.
     number: u64,
-    /// What the board is to be told. A target makes those before it needless, so that no more than a few ever wait.
+    /// Commands for the board. A target makes those before it needless, so that no more than a few ever wait.
     commands: VecDeque<Command>,
     take_back: Option<TakeBack>,
-    /// Times the hand had put all pieces to the start, when that was last looked at.
+    /// How many times the hand had put all pieces at the start, when last checked.
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
     at_start: bool,
     /// The hand's move out of turn has been refused.
     pub refused: bool,
-    /// That a take-back cannot be followed has been said.
+    /// The player was told that a take-back cannot be followed.
     pub told_no_take_back: bool,
-    /// That the board is in others' hands has been said.
+    /// The player was told that other clients have the board.
     pub told_to_wait: bool,
-    /// That the board reports what cannot be played has been said.
+    /// The player was told that the board reports an unplayable move.
     pub told_illegal: bool,
-    /// The board has been seen in this game without an end to it.
+    /// The board has been seen in this game before the game ended.
     pub has_begun: bool,
 }
 
 impl End {
-    /// A board that has not been heard of.
+    /// A board of which nothing is known yet.
     pub fn new(now: Instant, player: Player) -> Self {
         Self {
             player,
@@ -133,22 +133,22 @@ impl End {
         self.presence.is_here()
     }
 
-    /// The other player is told that the board is not there. `false` if that was said already.
+    /// Notes that the other player is told of the board's absence. `false` if that player was told already.
     pub fn tell_away(&mut self) -> bool {
         self.presence.tell_away()
     }
 
-    /// Whether others may have the other board.
+    /// Whether other clients may have the other board.
     pub fn has_yielded(&self) -> bool {
         self.presence.has_yielded()
     }
 
-    /// Takes in whether the board is there.
+    /// Notes whether the board is there.
     pub fn seen(&mut self, now: Instant, link: &LinkState) -> Option<Presently> {
         self.presence.seen(now, link.is_open())
     }
 
-    /// Whether the other board's claim is to be changed: nothing, or whether others may have it now.
+    /// Whether the other board's claim must change: `None`, or whether other clients may have that board now.
     pub fn yields(&mut self, now: Instant) -> Option<bool> {
         self.presence.yields(now)
     }
@@ -162,7 +162,7 @@ impl End {
             .min()
     }
 
-    /// Takes in whether all pieces stand at the start. `true` if they have just been put there by the hand.
+    /// Notes whether all pieces stand at the start. `true` if the hand has just put them there.
     pub fn put_to_start(&mut self, snapshot: &Snapshot) -> bool {
         let game = &snapshot.game;
         self.at_start =
@@ -176,7 +176,7 @@ impl End {
         self.at_start
     }
 
-    /// The hand has taken back all but so many plies of the game.
+    /// The hand has taken back all but `left` plies of the game.
     pub fn takes_back(&mut self, now: Instant, left: usize, on_board: usize) {
         let same = |t: &TakeBack| t.left == left && t.on_board == on_board;
         if !self.take_back.as_ref().is_some_and(same) {
@@ -192,7 +192,7 @@ impl End {
         self.told_no_take_back = false;
     }
 
-    /// The take-back that is to be followed now: what is left of the game.
+    /// The take-back to follow now: the plies left of the game.
     pub fn taken_back(&mut self, now: Instant) -> Option<usize> {
         self.take_back.take_if(|t| t.at <= now).map(|t| t.left)
     }
@@ -202,12 +202,12 @@ impl End {
         self.take_back.is_some()
     }
 
-    /// The board is to be told this besides.
+    /// Queues a command for the board.
     fn ask(&mut self, command: Command) {
         self.commands.push_back(command);
     }
 
-    /// A new game begins here, and nothing that stands on the board is a move.
+    /// A new game begins here, and what stands on the board does not count as a move.
     pub fn announce(&mut self) {
         self.commands.clear();
         self.ask(Command::NewGame {
@@ -215,9 +215,9 @@ impl End {
         });
     }
 
-    /// The board is to be led to this game, and the hand to move if it is its turn.
+    /// The board should be led to this game, and the hand should move if it is its turn.
     pub fn state(&mut self, game: &Game, occasion: Occasion, awaits: bool, yields: bool) {
-        // What it knows of the game before, if it knows of it yet, is needed to tell what is new.
+        // What it knows of the previous game, if anything yet, is needed to see what is new.
         self.commands.retain(|c| {
             !matches!(
                 c,
@@ -243,7 +243,7 @@ impl End {
         }
     }
 
-    /// Others may have the board, or no longer.
+    /// Whether other clients may have the board.
     pub fn yield_to_others(&mut self, on: bool) {
         self.commands.retain(|c| !matches!(c, Command::Away { .. }));
         self.ask(Command::Away {
@@ -261,7 +261,7 @@ impl End {
         });
     }
 
-    /// The hand's move is none of the game.
+    /// The hand's move is not a move of the game.
     pub fn refuse(&mut self) {
         self.refused = true;
         self.ask(Command::Refuse {

@@ -2,7 +2,7 @@
 
 use crate::{lines::printable, spelling, vocabulary::BoardName};
 
-/// The longest name that is repeated to a GUI, characters.
+/// The longest name that is repeated to a GUI, in characters.
 const MAX_REPEATED: usize = 60;
 
 /// The boards that a GUI can choose among, and the one it has chosen.
@@ -10,12 +10,12 @@ const MAX_REPEATED: usize = 60;
 pub(super) struct Choice {
     boards: Vec<BoardName>,
     board: Option<BoardName>,
-    /// The name that was asked for last and is not a board's.
+    /// The name that was last asked for, if no board has it.
     unknown: Option<String>,
 }
 
 impl Choice {
-    /// The first of these boards.
+    /// Begins with the first of these boards.
     pub fn among(boards: Vec<BoardName>) -> Self {
         Self {
             board: boards.first().cloned(),
@@ -29,14 +29,14 @@ impl Choice {
         self.board.as_ref()
     }
 
-    /// The board of this name, in any case of letters.
+    /// The board of this name, ignoring case.
     pub fn find(&self, name: &str) -> Option<BoardName> {
         let exact = self.boards.iter().find(|board| board.as_str() == name);
         let same = |board: &&BoardName| board.as_str().eq_ignore_ascii_case(name);
         exact.or_else(|| self.boards.iter().find(same)).cloned()
     }
 
-    /// Turns to this board, found by that name.
+    /// Turns to this board, found by `name`.
     pub fn turn_to(&mut self, board: Option<BoardName>, name: &str) {
         if board.is_none() {
             self.unknown = Some(name.to_owned());
@@ -44,7 +44,7 @@ impl Choice {
         self.board = board;
     }
 
-    /// The option that a GUI shows its player to choose by.
+    /// The option by which a GUI lets its player choose.
     pub fn option(&self) -> Option<String> {
         let shown = self.board.as_ref().or_else(|| {
             let unknown = self.unknown.as_deref()?;
@@ -65,7 +65,7 @@ impl Choice {
         }
     }
 
-    /// The board whose name is most like this one, if any is.
+    /// The board with the most similar name, if any is similar.
     fn like(&self, name: &str) -> Option<&BoardName> {
         let names: Vec<&str> = self.boards.iter().map(BoardName::as_str).collect();
         let meant = *spelling::like(name, &names).first()?;

@@ -1,10 +1,10 @@
-//! What a GUI says, as types. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+//! Commands from a GUI, as types. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 
 use shakmaty::uci::UciMove;
 
 use crate::game::{Game, GameError};
 
-/// What a GUI may say.
+/// The commands a GUI may send.
 const COMMANDS: [&str; 10] = [
     "uci",
     "isready",
@@ -33,10 +33,10 @@ pub enum UciCommand {
     SetOption {
         /// The option's name.
         name: String,
-        /// Its value; none for a button.
+        /// Its value; `None` for a button.
         value: Option<String>,
     },
-    /// `position …`, with what was wrong with it if it is none.
+    /// `position …`, or what is wrong with it.
     Position(Result<Box<Game>, GameError>),
     /// `go …`
     Go(Go),
@@ -62,7 +62,7 @@ pub enum Mode {
     Ponder,
 }
 
-/// `go` with what matters to a hand. Clocks, depth, nodes and movetime do not hurry it.
+/// The parts of `go` that matter to a hand. Clocks, depth, nodes and movetime do not hurry it.
 #[derive(Clone, Debug, Default)]
 pub struct Go {
     /// How the search ends.
@@ -71,8 +71,8 @@ pub struct Go {
     pub search_moves: Vec<UciMove>,
 }
 
-/// The first word of a line that is a command, and the words behind it. Words before it are skipped, as the specification
-/// asks.
+/// The first word of a line that is a command, and the words after it. Words before it are skipped, as the
+/// specification asks.
 pub fn head(line: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = line.split_whitespace();
     let command = words.find(|word| COMMANDS.contains(word))?;
@@ -110,7 +110,7 @@ fn set_option(words: &[&str]) -> UciCommand {
     }
 }
 
-/// The name and the value in the words behind `setoption`; a button has no value.
+/// The name and the value in the words after `setoption`; a button has no value.
 pub fn option(words: &[&str]) -> Option<(String, Option<String>)> {
     let Some((&"name", words)) = words.split_first() else {
         return None;

@@ -1,6 +1,6 @@
-//! What an engine says of itself in answer to `uci`.
+//! An engine's answer to `uci`.
 
-/// The lines before `uciok`, with what the option `Board` is. `name` is the board's, where one is chosen.
+/// The lines before `uciok`, including the option `Board`. `name` is the board's, if one is chosen.
 pub fn introduction(name: &str, board_option: Option<String>) -> Vec<String> {
     let version = env!("CARGO_PKG_VERSION");
     let mut lines = vec![

@@ -1,4 +1,4 @@
-//! The UCI front-end: every board as a UCI engine whose moves are made by a hand.
+//! The UCI front-end: every board as a UCI engine whose moves are made by hand.
 //!
 //! [`server`] accepts GUIs over TCP, [`connection`] reads and writes one of them, and [`session`] is its protocol without I/O.
 //! [`command`] is what a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search,

@@ -16,10 +16,10 @@ use crate::{
     vocabulary::ClientId,
 };
 
-/// GUIs at once, over all ports: as many as there may be boards. When all slots are taken, one that has stated no game makes
-/// room; where none is, the next is told to come later.
+/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
+/// stated no game makes room; if there is none, the next one is told to come later.
 pub const MAX_CLIENTS: usize = 64;
-/// GUIs of one address, so that no machine takes all slots.
+/// The most GUIs from one address, so that one computer cannot take all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
 
 /// What all UCI ports share.
@@ -39,7 +39,7 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// A number for one more client.
+    /// A number for another client.
     pub fn client(&self) -> ClientId {
         ClientId(self.ids.fetch_add(1, Ordering::Relaxed))
     }
@@ -81,7 +81,7 @@ pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: Cancel
     clients.wait().await;
 }
 
-/// Says why, without waiting for anybody to read it.
+/// Sends the reason, without waiting for it to be read.
 fn turn_away(stream: &TcpStream) {
     let text = format!(
         "info string {MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later\n"

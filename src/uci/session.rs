@@ -22,19 +22,19 @@ use crate::{
     },
 };
 
-/// Moves of an `info … pv` line at most: a player may play on for as long as an analysis lasts.
+/// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
 const MAX_PV: usize = 64;
 
-/// What a session wants done.
+/// An action that a session asks for.
 #[derive(Debug)]
 pub enum Action {
     /// Send this line to the GUI.
     Say(String),
-    /// Give this command to the board, the one chosen at that moment.
+    /// Give this command to the board chosen at that moment.
     Ask(Command),
     /// Turn to this board.
     Choose(BoardName),
-    /// Say nothing more and close.
+    /// Send nothing more and close.
     Close,
 }
 
@@ -43,11 +43,11 @@ pub enum Action {
 struct Search {
     mode: Mode,
     only: Vec<Move>,
-    /// What the GUI has been shown of the hand's moves.
+    /// The hand's moves that the GUI has been shown.
     shown: Vec<Move>,
 }
 
-/// One GUI's conversation. See the module's introduction.
+/// One GUI's conversation. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
     client: ClientId,
@@ -56,13 +56,13 @@ pub struct Session {
     statement: Statement,
     search: Option<Search>,
     promotion: Role,
-    /// Castling is told as king takes rook (`UCI_Chess960`).
+    /// Castling is written as king takes rook (`UCI_Chess960`).
     chess960: bool,
     debug: bool,
-    /// The last things said, so as to say them once.
+    /// What was last sent, so that each thing is sent once.
     told: Told,
     advice_due: bool,
-    /// The GUI was told to wait: the game of others on the board, as far as it was told.
+    /// The GUI was told to wait: the other clients' game on the board, as far as it was sent.
     others: Option<Arc<Game>>,
     json: InfoJson,
     actions: VecDeque<Action>,
@@ -103,7 +103,7 @@ impl Session {
         self.debug
     }
 
-    /// Whether it has begun a game on the board chosen.
+    /// Whether it has begun a game on the chosen board.
     pub fn plays(&self) -> bool {
         self.statement.is_said()
     }
@@ -113,7 +113,7 @@ impl Session {
         self.search.is_some()
     }
 
-    /// Tells the GUI something in words.
+    /// Sends the GUI a text.
     pub fn info(&mut self, text: &str) {
         self.say(format!("info string {text}"));
     }
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Says what is to be said as `info json`.
+    /// Sends the pending `info json` lines.
     fn say_json(&mut self) {
         while let Some(line) = self.json.poll_line() {
             self.say(line);
@@ -270,7 +270,7 @@ impl Session {
         }
     }
 
-    /// Gives the board the game.
+    /// States the game to the board.
     fn state(&mut self) {
         let Ok(game) = self.statement.game() else {
             return;
@@ -340,11 +340,11 @@ impl Session {
             client: self.client,
             on: true,
         });
-        // As soon as the board has taken notice: what it says before is of the position before.
+        // As soon as the board has noticed: its advice until then is for the previous position.
         self.advice_due = true;
     }
 
-    /// Ends a search that a command from the GUI ends: with the hand's move if there is one.
+    /// Ends a search because of a command from the GUI: with the hand's move if there is one.
     fn end_search(&mut self) {
         if self.search.is_some() && !self.answer_if_shown() {
             self.search = None;
@@ -388,7 +388,7 @@ impl Session {
         if self.choice.board() != Some(&snapshot.board) {
             return;
         }
-        // Before `bestmove`: some GUIs take nothing between two searches.
+        // Before `bestmove`: some GUIs accept nothing between two searches.
         self.json.snapshot(snapshot, self.stand(snapshot), now);
         self.say_json();
         if self.statement.is_said()
@@ -407,7 +407,7 @@ impl Session {
                 ));
             }
         }
-        // Those who wait are told of the others' moves, and that is enough of their game.
+        // Clients that wait are told of the other clients' moves; they need no more of that game.
         let has = self.has(snapshot);
         if let Some(result) = self.told.result(snapshot).filter(|_| has) {
             self.info(&format!("the board says: {result}"));
@@ -422,7 +422,7 @@ impl Session {
         self.advise(snapshot, now);
     }
 
-    /// Tells the player what to know or do, if that is new.
+    /// Sends what the player should know or do, if that is new.
     fn advise(&mut self, snapshot: &Snapshot, now: Instant) {
         let Snapshot {
             advice, guidance, ..
@@ -459,7 +459,7 @@ impl Session {
         }
     }
 
-    /// This client's place at the board, where that knows of the game.
+    /// This client's place at the board, if the board knows of the game.
     fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a ClientPlace> {
         snapshot.place(self.client, self.statement.number())
     }
@@ -470,7 +470,7 @@ impl Session {
         places.any(|place| place.client == self.client && place.joined)
     }
 
-    /// How this client stands to the board.
+    /// How this client relates to the board.
     fn stand(&self, snapshot: &Snapshot) -> Stand {
         let place = self.place(snapshot);
         Stand {
@@ -480,7 +480,7 @@ impl Session {
         }
     }
 
-    /// Tells a GUI that waits for the board what is played on it meanwhile.
+    /// Tells a GUI that waits for the board what is being played on it.
     fn tell_others(&mut self, before: &Game, game: &Game) {
         let known = before.common_plies(game).unwrap_or(0);
         if known == before.len() {
@@ -545,7 +545,7 @@ impl Session {
         }
     }
 
-    /// The connection is gone: gives the board back.
+    /// The connection is lost: gives the board back.
     pub fn closed(&mut self) {
         self.search = None;
         self.ask(Command::Release {
@@ -554,7 +554,7 @@ impl Session {
     }
 }
 
-/// A move as a GUI words it.
+/// A move as a GUI writes it.
 fn worded(m: Move, chess960: bool) -> UciMove {
     if chess960 {
         m.to_uci(CastlingMode::Chess960)

@@ -5,11 +5,11 @@ use crate::game::Game;
 /// Whether the board knows of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// It does not.
+    /// Not known.
     Unsaid,
-    /// It does.
+    /// Known.
     Said,
-    /// It has answered it: the game is to be stated again before it can be answered again.
+    /// Known and answered: the game must be stated again before it can be answered again.
     Answered,
 }
 
@@ -43,12 +43,12 @@ impl Statement {
         self.game = game;
     }
 
-    /// The number by which the board knows of the game.
+    /// The number under which the board knows the game.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The board is told of the game, by this number.
+    /// The board is told of the game; returns its number.
     pub fn say(&mut self) -> u64 {
         self.number += 1;
         self.known = Known::Said;

@@ -1,5 +1,5 @@
-//! When a GUI is told what the player is to do: at once what is new, and what has been done of it not too often. Snapshots'
-//! parts and time go in.
+//! When a GUI is told what the player should do: news at once, progress not too often. Parts of snapshots and time go
+//! in.
 
 use std::{
     sync::Arc,
@@ -8,13 +8,13 @@ use std::{
 
 use crate::{guidance::Action, vocabulary::Advice};
 
-/// Between two lines about the same task: a line that is read takes about so long, while a hand that sets pieces up puts
-/// one a second, and a loose sensor flickers many times a second.
+/// The time between two lines about the same task: reading a line takes about this long, while a hand that sets pieces
+/// up places one a second, and a loose sensor flickers many times a second.
 pub const PROGRESS: Duration = Duration::from_secs(2);
-/// Tasks remembered at most. Who has so many others within [`PROGRESS`] may be told one of them again.
+/// The most tasks remembered. A GUI with this many others within [`PROGRESS`] may be told one of them again.
 const MAX_RECENT: usize = 8;
 
-/// What to tell now.
+/// What to send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// The task, and the list of what to do for it.
@@ -28,9 +28,9 @@ pub enum Word {
 pub struct Throttle {
     task: Advice,
     list: Arc<[Action]>,
-    /// When each of the last tasks was told last.
+    /// When each recent task was last sent.
     recent: Vec<(Advice, Instant)>,
-    /// Something is to be told then, if it still is so.
+    /// Something must be sent then, if it still applies.
     due: Option<Instant>,
 }
 
@@ -51,7 +51,7 @@ impl Throttle {
         self.due
     }
 
-    /// What to tell of this task and its list; `anew` if the task is to be told even if it has been.
+    /// What to send about this task and its list; `anew` if the task must be sent even if it has been.
     pub fn look(
         &mut self,
         task: &Advice,
@@ -84,7 +84,7 @@ impl Throttle {
         Some(word)
     }
 
-    /// This is not for the GUI to know now.
+    /// The GUI should not be told this now.
     pub fn leave(&mut self, task: &Advice, list: &Arc<[Action]>) {
         self.due = None;
         self.task = task.clone();

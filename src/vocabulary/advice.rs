@@ -1,4 +1,4 @@
-//! What the player is to know or do now, in words.
+//! What the player should know or do now, in words.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::game::uci;
 
-/// What the player is to know or do now.
+/// What the player should know or do now.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Advice {
     /// Nothing.
@@ -20,55 +20,55 @@ pub enum Advice {
     Nothing,
     /// There is no link to the board, for this reason.
     NoLink(String),
-    /// The link is there, but the board says nothing.
+    /// The link is there, but the board sends nothing.
     Silent {
-        /// Something came that cannot be read.
+        /// Unreadable data came.
         garbled: bool,
     },
-    /// What is connected talks as another kind of board does.
+    /// What is connected talks like another kind of board.
     Stranger(BoardKind),
-    /// The move shown is to be made on the board.
-    Identity(Move),
-    /// The last move is to be taken back on the board.
+    /// The move shown should be made on the board.
+    Make(Move),
+    /// The last move should be taken back on the board.
     TakeBack(Move),
-    /// The hand took a move back that stands in the program's game, or the app's.
+    /// The hand took back a move that is still in the game of the program or the app.
     PutBack {
         /// The move.
         made: Move,
         /// Whether it can be taken back there too.
         takes_back: bool,
     },
-    /// Something else than the awaited was done.
+    /// Something other than what was awaited was done.
     Mistake {
         /// What the board reported.
         made: Reported,
-        /// What is to be made, if a shown move is awaited.
+        /// The move to make, if a shown move is awaited.
         expected: Option<Move>,
     },
     /// Pieces are missing on some squares, and too many on others.
     Misplaced(Misplaced),
-    /// The pieces are to be put on their starting squares.
+    /// The pieces should be put on their starting squares.
     NewGame,
-    /// A position is to be set up; the board shows it.
+    /// A position should be set up; the board shows it.
     SetUp(Fen),
-    /// A position is to be set up; the board cannot be led there.
+    /// A position should be set up by hand; the board cannot be led there.
     SetUpByHand(Fen),
     /// The player is to move.
     YourMove(Color),
 }
 
-/// What the advice to put the pieces on their starting squares begins with.
+/// How the advice to put the pieces on their starting squares begins.
 pub const NEW_GAME: &str = "new game";
-/// What the advice to set a position up begins with.
+/// How the advice to set up a position begins.
 pub const SET_UP: &str = "set up the position";
 
 impl Advice {
-    /// Whether this asks for what the other one does, of which some may have been done meanwhile.
+    /// Whether both ask for the same task, of which part may have been done meanwhile.
     pub fn is_same_task(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Misplaced(_), Self::Misplaced(_))) || self == other
     }
 
-    /// In one line, with the list of what to do for it: the list first, what is to be looked up last.
+    /// In one line, with the list of what to do: the list first, details to look up last.
     pub fn with(&self, list: &str) -> String {
         if list.is_empty() {
             return self.to_string();
@@ -85,7 +85,7 @@ impl Advice {
                 "{SET_UP} by hand: {list}. Do so in the board's own set-up mode too if it has one, then press \
                  'Board ready'. (FEN {fen})"
             ),
-            // In this order: the remark about castling says no more.
+            // In this order: the remark about castling adds nothing here.
             Self::TakeBack(m) => format!("take {} back on the board: {list}", uci(*m)),
             Self::PutBack {
                 made,
@@ -116,8 +116,8 @@ impl Advice {
                 Words(*made),
                 uci(*expected)
             ),
-            // What was asked for is taken to be done after a while, on a board that does not tell.
-            Self::Identity(_) | Self::YourMove(_) => {
+            // On a board that does not report it, what was asked for is assumed done after a while.
+            Self::Make(_) | Self::YourMove(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
             Self::Nothing | Self::NoLink(_) | Self::Silent { .. } | Self::Stranger(_) => {
@@ -137,7 +137,7 @@ impl fmt::Display for Advice {
             }
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
-            Self::Identity(m) => write!(f, "make the move {} on the board", uci(*m)),
+            Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
                 "take {} back on the board: the king first, then the rook",

@@ -1,4 +1,4 @@
-//! A board's make.
+//! The kind of a board: its make.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a board is called in the configuration, in the UCI option `Board` and in the log.
+//! A board's name in the configuration, in the UCI option `Board` and in the log.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -8,20 +8,20 @@ use thiserror::Error;
 /// The longest name, in characters: it must fit a GUI's option dialogue.
 pub const MAX_NAME: usize = 32;
 
-/// Boards in one configuration: what a daemon can hold within its memory bound with room to spare.
+/// The most boards in one configuration: what a daemon can hold within its memory bound with room to spare.
 pub const MAX_BOARDS: usize = 64;
 
 /// A board's name: 1 to [`MAX_NAME`] letters, digits, `-` or `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardName(Arc<str>);
 
-/// The text is no name for a board.
+/// The text is not a valid board name.
 #[derive(Debug, Error)]
 #[error("`{0}` is not a valid name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`")]
 pub struct BoardNameError(String);
 
 impl BoardName {
-    /// What a board across the network is called that this one is linked with: no configured name has an `@`.
+    /// The name of a remote board that this one is linked with: no configured name has an `@`.
     pub fn far(&self) -> Self {
         Self(format!("{self}@far").into())
     }
@@ -33,7 +33,7 @@ impl BoardName {
 }
 
 impl Default for BoardName {
-    /// For a board that nobody named.
+    /// The name of a board without a configured one.
     fn default() -> Self {
         Self("board".into())
     }

@@ -1,4 +1,4 @@
-//! The ways to and from a board within its link: one for a serial line, one a characteristic for Bluetooth LE.
+//! The channels to and from a board within its link: one for a serial line, one per characteristic for Bluetooth LE.
 
 use std::{fmt, str::FromStr};
 
@@ -6,21 +6,21 @@ use bytes::Bytes;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// A way to or from a board.
+/// A channel to or from a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// The bytes of a serial line, without borders between messages.
+    /// The bytes of a serial line, without boundaries between messages.
     Serial,
     /// A characteristic; each value is a message.
     Gatt(Uuid),
 }
 
-/// What is asked on a channel.
+/// A request on a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Send this; on a characteristic with a response, and one at a time.
     Write(Bytes),
-    /// Read the value; it comes like any other message.
+    /// Read the value; it arrives like any other message.
     Read,
     /// Have every new value sent from now on.
     Subscribe,
@@ -29,9 +29,9 @@ pub enum Request {
 /// One thing to do on a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Where.
+    /// The channel.
     pub channel: Channel,
-    /// What.
+    /// The request.
     pub request: Request,
 }
 
@@ -53,7 +53,7 @@ impl Outgoing {
     }
 }
 
-/// What became of a request on a characteristic. A serial line acknowledges nothing.
+/// The outcome of a request on a characteristic. A serial line acknowledges nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The board took it.
@@ -81,7 +81,7 @@ const SHORT: [(&str, u128); 13] = [
 ];
 
 impl fmt::Display for Channel {
-    /// `serial`, a characteristic's short name where it has one, or its whole name.
+    /// `serial`, a characteristic's short name if it has one, or its whole name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serial => f.write_str("serial"),
@@ -93,7 +93,7 @@ impl fmt::Display for Channel {
     }
 }
 
-/// A word names no channel.
+/// The text is not a channel.
 #[derive(Debug, Error)]
 #[error(
     "`{0}` is not a channel: write serial, or a characteristic such as 6e400002 or its whole UUID"

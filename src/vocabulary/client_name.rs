@@ -1,15 +1,15 @@
-//! What a client is called in messages.
+//! A client's name in messages.
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-/// What a client is called in messages.
+/// A client's name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientName {
     /// A chess program, by its address.
     Program(SocketAddr),
-    /// The `WhitePawn` app, by the way it connects.
+    /// The `WhitePawn` app, by its kind of connection.
     App(Arc<str>),
     /// The link with this other board.
     Link(Arc<str>),
@@ -26,7 +26,7 @@ impl ClientName {
 }
 
 impl From<&str> for ClientName {
-    /// An address is a chess program's.
+    /// A text that is an address names a chess program.
     fn from(text: &str) -> Self {
         match text.parse() {
             Ok(address) => Self::Program(address),

@@ -1,4 +1,4 @@
-//! What front-ends ask of a board.
+//! Commands from front-ends to a board.
 
 use std::fmt;
 
@@ -17,85 +17,85 @@ impl fmt::Display for ClientId {
     }
 }
 
-/// What a front-end asks of a board.
+/// A command from a front-end to a board.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// This is the game the client follows. Later words about it give the same number.
+    /// The game that the client follows. Later commands about it give the same number.
     Target {
-        /// Who says so.
+        /// The client.
         client: ClientId,
-        /// What to call the client in messages to others, for instance its address.
+        /// The client's name in messages to others, for instance its address.
         label: ClientName,
         /// Counts the client's targets.
         number: u64,
         /// The game.
         game: Box<Game>,
-        /// What it is played for.
+        /// The purpose of the game.
         occasion: Occasion,
     },
-    /// The client awaits the hand's move in its target, or does so no longer.
+    /// The client awaits the hand's move in its target, or no longer does.
     Await {
-        /// Who.
+        /// The client.
         client: ClientId,
-        /// Whether.
+        /// Whether it awaits the move.
         on: bool,
     },
     /// The client has been told this move as the hand's answer to its target.
     Answered {
-        /// Who.
+        /// The client.
         client: ClientId,
-        /// Which target.
+        /// Its target.
         number: u64,
         /// The move.
         answer: UciMove,
     },
-    /// The hand's answer is not one the client can take (`searchmoves`).
+    /// The client cannot take the hand's answer (`searchmoves`).
     Refuse {
-        /// Who.
+        /// The client.
         client: ClientId,
-        /// Which target.
+        /// Its target.
         number: u64,
     },
-    /// A new game begins: what stands on the board is nobody's move.
+    /// A new game begins: what stands on the board does not count as a move.
     NewGame {
-        /// Who says so.
+        /// The client.
         client: ClientId,
     },
-    /// The player says the board stands as it should.
+    /// The player says that the board stands as it should.
     Ready {
-        /// Who says so.
+        /// The client.
         client: ClientId,
     },
     /// What a pawn becomes in the client's target where the board cannot tell.
     Promotion {
-        /// Who says so.
+        /// The client.
         client: ClientId,
         /// The piece.
         role: Role,
     },
-    /// The client's connection is gone, or back: it keeps the board until somebody else wants it.
+    /// The client's connection is lost, or back: it keeps the board until another client wants it.
     Away {
-        /// Who.
+        /// The client.
         client: ClientId,
-        /// Whether.
+        /// Whether it is away.
         on: bool,
     },
-    /// The client's game is over, as no rule of chess may tell.
+    /// The client's game is over, in a way that the rules of chess may not show.
     Ended {
-        /// Who says so.
+        /// The client.
         client: ClientId,
-        /// How.
+        /// How it ended.
         end: GameEnd,
     },
-    /// The client has no more use for the board.
+    /// The client no longer needs the board.
     Release {
-        /// Who.
+        /// The client.
         client: ClientId,
     },
 }
 
 impl fmt::Display for Command {
-    /// As a transcript has it.
+    /// The form used in transcripts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Target {

@@ -1,4 +1,4 @@
-//! How a game ended, and who says so: what some boards and apps show, and the rules of chess alone do not tell.
+//! How a game ended, and who said so: some boards and apps show this, and the rules of chess alone do not decide it.
 
 use std::{fmt, str::FromStr};
 
@@ -7,12 +7,12 @@ use shakmaty::{Chess, Color, KnownOutcome, Outcome, Position};
 
 use crate::game::Game;
 
-/// The same position so many times ends a game (FIDE Laws of Chess 9.6.1).
+/// Occurrences of the same position that end a game (FIDE Laws of Chess 9.6.1).
 const FIVEFOLD: usize = 5;
-/// So many half-moves without a capture or a pawn's move end a game (FIDE Laws of Chess 9.6.2).
+/// Half-moves without a capture or a pawn's move that end a game (FIDE Laws of Chess 9.6.2).
 const SEVENTY_FIVE: u32 = 150;
 
-/// By whose word a game is over.
+/// The authority by which a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judge {
@@ -67,8 +67,8 @@ impl GameEnd {
 }
 
 impl GameEnd {
-    /// How a game ended by the rules that need nobody's word: mate, stalemate, dead positions, five times the same
-    /// position, and 75 moves without progress (FIDE Laws of Chess 5.1.1, 5.2.1, 5.2.2, 9.6).
+    /// How a game ended by the rules that need no claim: mate, stalemate, dead positions, five times the same position,
+    /// and 75 moves without progress (FIDE Laws of Chess 5.1.1, 5.2.1, 5.2.2, 9.6).
     pub fn by_rules(game: &Game) -> Option<Self> {
         let position = game.position();
         if position.legal_moves().is_empty() {
@@ -88,7 +88,7 @@ impl GameEnd {
         }
     }
 
-    /// The result of a game that ended so, where this is its last position: `*` for one that was left.
+    /// The result of a game that ended so, if this is its last position: `*` for one that was left.
     pub fn outcome(self, last: &Chess) -> Outcome {
         let won = |winner| Outcome::Known(KnownOutcome::Decisive { winner });
         match self {
@@ -100,7 +100,7 @@ impl GameEnd {
         }
     }
 
-    /// Every end, by the name that events and transcripts have for it.
+    /// Every end, with its name in events and transcripts.
     const WORDS: [(Self, &str); 9] = [
         (Self::Aborted, "aborted"),
         (Self::Checkmate, "checkmate"),
@@ -145,7 +145,7 @@ impl FromStr for GameEnd {
     }
 }
 
-/// How a board says a game ended.
+/// How a game ended, as a board reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardResult {
@@ -164,7 +164,7 @@ pub enum BoardResult {
 }
 
 impl BoardResult {
-    /// The game's end, where this side is to move.
+    /// The game's end, if this side is to move.
     pub fn end(self, turn: Color) -> GameEnd {
         match self {
             Self::Repetition => GameEnd::Repetition,

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
-    /// The hand, seen as it happened.
+    /// The hand, observed as it happened.
     Hand,
     /// The hand, while the board was away; learned afterwards.
     HandUnseen,
@@ -34,21 +34,21 @@ pub enum By {
 pub enum Event {
     /// The link is up.
     Connected,
-    /// The link is gone.
+    /// The link is lost.
     Disconnected {
         /// Why, and what to do.
         why: String,
     },
     /// The board answers.
     Answers {
-        /// Its name and version, if told.
+        /// Its name and version, if reported.
         id: Option<String>,
     },
-    /// A board that cannot be asked has said nothing over this link yet.
+    /// A board that cannot be asked has sent nothing over this link yet.
     Unheard,
     /// The board has stopped answering.
     Silent,
-    /// What is connected talks as another kind of board does.
+    /// What is connected talks like another kind of board.
     Stranger {
         /// The kind.
         kind: BoardKind,
@@ -64,13 +64,13 @@ pub enum Event {
         ply: usize,
         /// Who made it.
         by: By,
-        /// How long the hand took for it, where that was seen.
+        /// How long the hand took for it, if that was seen.
         #[serde(serialize_with = "seconds", skip_serializing_if = "Option::is_none")]
         took: Option<Duration>,
     },
-    /// What the hand is to do so that the pieces stand as they should; empty when they do.
+    /// What the player should do so that the pieces stand as they should; empty when they do.
     Guidance {
-        /// What, in this order.
+        /// The actions, in this order.
         actions: Arc<[Action]>,
     },
     /// A move was taken back.
@@ -78,7 +78,7 @@ pub enum Event {
         /// The move.
         #[serde(serialize_with = "display")]
         uci: UciMove,
-        /// Which ply it was.
+        /// Its ply, counted from 1.
         ply: usize,
         /// Who took it back.
         by: By,
@@ -100,58 +100,58 @@ pub enum Event {
         #[serde(serialize_with = "display")]
         uci: UciMove,
     },
-    /// The hand did something that is not awaited.
+    /// The hand did something that was not awaited.
     Mistake {
-        /// What, and what to do about it.
+        /// What was done, and how to correct it.
         text: String,
     },
-    /// What was wrong is right again.
+    /// What was wrong has been put right.
     Mended,
-    /// The board says the game is over.
+    /// The board reports that the game is over.
     Result {
-        /// How.
+        /// The result.
         result: BoardResult,
     },
     /// The game is over.
     Ended {
-        /// How.
+        /// How it ended.
         end: GameEnd,
-        /// By whose word.
+        /// Who decided it.
         by: Judge,
     },
-    /// Other clients have the board, or wait for it.
+    /// The clients that have the board, or wait for it, have changed.
     Players {
-        /// Who has it.
+        /// The clients that have it.
         have: Vec<ClientName>,
-        /// Who waits for it.
+        /// The clients that wait for it.
         wait: Vec<ClientName>,
     },
-    /// A client is at work, or no longer.
+    /// A client is active, or no longer.
     Client {
-        /// Which.
+        /// The client.
         client: ClientName,
         /// What it did, or what was refused to it.
         text: String,
     },
     /// The board is led to another game.
     Target {
-        /// The game, or nothing where no client has the board.
+        /// The game, or `None` if no client has the board.
         #[serde(serialize_with = "display_some")]
         game: Option<Arc<Game>>,
     },
-    /// What is left in the board's battery.
+    /// The board's battery charge.
     Battery {
         /// 0 to 100.
         percent: u8,
     },
-    /// The board sent something that is no message of its protocol.
+    /// The board sent something that is not a message of its protocol.
     Unreadable {
-        /// Printable and bounded.
+        /// The data, printable and bounded.
         text: String,
     },
-    /// The player is to know or do something else now.
+    /// The player's advice has changed.
     Advice {
-        /// In words; empty for nothing.
+        /// In words; empty for none.
         text: String,
     },
 }
@@ -176,13 +176,13 @@ fn seconds<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::
     value.map(rounded).serialize(serializer)
 }
 
-/// Seconds, to the millisecond: what lies beyond is chance.
+/// Seconds, to the millisecond: anything finer is noise.
 pub fn rounded(time: Duration) -> f64 {
     Duration::new(time.as_secs(), time.subsec_millis() * 1_000_000).as_secs_f64()
 }
 
 impl Event {
-    /// Whether there is nothing in it to read.
+    /// Whether it has no readable content.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Advice { text } => text.is_empty(),
@@ -192,7 +192,7 @@ impl Event {
     }
 }
 
-/// Who plays, and who waits.
+/// Which clients play, and which wait.
 fn players(f: &mut fmt::Formatter<'_>, have: &[ClientName], wait: &[ClientName]) -> fmt::Result {
     if have.is_empty() {
         f.write_str("the board is free")?;
@@ -205,7 +205,7 @@ fn players(f: &mut fmt::Formatter<'_>, have: &[ClientName], wait: &[ClientName])
     write!(f, "; waiting for it: {}", ClientName::join(wait, ", "))
 }
 
-/// The last moves of a game are enough to see where it is.
+/// The last moves of a game, which are enough to recognise it.
 fn shortened(game: &Game) -> String {
     const SHOWN: usize = 3;
     match game.len().checked_sub(SHOWN) {
@@ -227,7 +227,7 @@ fn shortened(game: &Game) -> String {
 }
 
 impl fmt::Display for Event {
-    /// For a person.
+    /// The form for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connected => f.write_str("the port is open"),

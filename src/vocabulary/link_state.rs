@@ -9,31 +9,31 @@ pub enum LinkState {
     Down(String),
     /// The port is open; the board has not answered yet.
     Asking,
-    /// The port is open; a board of a kind that cannot be asked has said nothing yet. It may be quiet for long.
+    /// The port is open; a board of a kind that cannot be asked has sent nothing yet. It may be quiet for long.
     Unheard {
-        /// Something came that cannot be read.
+        /// Unreadable data came.
         garbled: bool,
     },
-    /// The board answers, or has spoken by itself.
+    /// The board answers, or has sent something by itself.
     Up,
     /// The board has stopped answering.
     Silent {
-        /// Something came that cannot be read.
+        /// Unreadable data came.
         garbled: bool,
     },
-    /// What is connected talks as a board of this other kind does.
+    /// What is connected talks like a board of this other kind.
     Stranger(BoardKind),
 }
 
-/// What is said of a board that has not spoken yet.
+/// The message for a board that has sent nothing yet.
 pub const UNHEARD: &str = "nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable \
      have 6 wires, and is `kind` right?";
-/// What is said of a line that carries nothing readable.
+/// The message for a line that carries nothing readable.
 pub const GARBLED: &str =
     "the data cannot be read: check `kind`, `baud` (a UCB has 9600, a Citrine 57600) and the cable";
 
 impl LinkState {
-    /// Whether the board may be shown moves: one that cannot be asked before it has spoken, too.
+    /// Whether the board may be shown moves: this includes a board that cannot be asked and has sent nothing yet.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Up | Self::Unheard { .. })
     }
@@ -52,7 +52,7 @@ impl LinkState {
     }
 }
 
-/// What is said of a board of another kind than the configured one.
+/// The message for a board of a kind other than the configured one.
 pub fn stranger(kind: BoardKind) -> String {
     format!("the connected board talks like a {kind}: set kind = \"{kind}\" for this board")
 }

@@ -11,14 +11,14 @@ pub struct Misplaced {
     pub lacking: Vec<(Square, Piece)>,
     /// Squares with a piece that belongs elsewhere.
     pub surplus: Bitboard,
-    /// What stands on the board, as far as that is known.
+    /// What stands on the board, as far as known.
     pub stands: Picture,
-    /// What should.
+    /// What should stand there.
     pub wanted: Board,
 }
 
 impl Misplaced {
-    /// What is wrong on these squares where the pieces should stand as on `wanted`. `known` are pieces that are known to
+    /// What is wrong on these squares if the pieces should stand as on `wanted`. `known` are pieces that are known to
     /// stand where they do.
     pub fn on(wanted: &Board, lacking: Bitboard, surplus: Bitboard, known: &Board) -> Self {
         let piece = |square| Some((square, wanted.piece_at(square)?));

@@ -1,7 +1,8 @@
-//! What all rooms talk in: names, channels, reports, events, snapshots, commands. It knows chess, and no room.
+//! The types that all modules share: names, channels, reports, events, snapshots, commands. They know chess, but no
+//! other module.
 //!
-//! A driver makes a [`Reported`] of bytes, the board's core finds the legal move and tells it as an [`Event`] with the
-//! [`Snapshot`] after it; front-ends answer by [`Command`]s.
+//! A driver turns bytes into a [`Reported`], the board's core finds the legal move and publishes it as an [`Event`]
+//! with the [`Snapshot`] after it; front-ends answer with [`Command`]s.
 
 mod advice;
 mod board_kind;

@@ -1,41 +1,41 @@
-//! Who plays against the hand, which some boards and apps show.
+//! The hand's opponent, which some boards and apps show.
 
 use std::{fmt, str::FromStr};
 
 use serde::Serialize;
 use shakmaty::Color;
 
-/// What a transcript has of a game in which no move can be taken back.
+/// The mark in a transcript of a game in which no move can be taken back.
 const KEPT: &str = "/kept";
 
-/// Who plays against the hand.
+/// The hand's opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opponent {
-    /// Nobody: the hand plays both sides.
+    /// None: the hand plays both sides.
     Nobody,
     /// A program.
     #[default]
     Engine,
-    /// Somebody over the `WhitePawn` app.
+    /// A person over the `WhitePawn` app.
     WhitePawn,
-    /// Somebody on Lichess.
+    /// A person on Lichess.
     Lichess,
 }
 
-/// What a client's game is played for.
+/// The purpose of a client's game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Occasion {
-    /// Who plays against the hand.
+    /// The hand's opponent.
     pub opponent: Opponent,
     /// Whether the hand makes the next move.
     pub hand_next: bool,
-    /// Whether moves can be taken back where it is played: in an app they cannot.
+    /// Whether moves can be taken back where the game is played: in an app they cannot.
     pub takes_back: bool,
 }
 
 impl Default for Occasion {
-    /// What a UCI position is: one in which the engine, here the hand, is to find a move.
+    /// The purpose of a UCI position: the engine, here the hand, is to find a move.
     fn default() -> Self {
         Self {
             opponent: Opponent::Engine,
@@ -46,7 +46,7 @@ impl Default for Occasion {
 }
 
 impl Occasion {
-    /// The game's beginning, where `turn` is to move now.
+    /// The game's beginning, if `turn` is to move now.
     pub fn beginning(self, turn: Color) -> Beginning {
         Beginning {
             opponent: self.opponent,
@@ -62,9 +62,9 @@ impl Occasion {
 /// What is known of a game as it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Beginning {
-    /// Who plays against the hand.
+    /// The hand's opponent.
     pub opponent: Opponent,
-    /// The hand's colour; none if it plays both.
+    /// The hand's colour; `None` if it plays both.
     pub hand: Option<Color>,
 }
 
@@ -75,7 +75,7 @@ impl Default for Beginning {
 }
 
 impl fmt::Display for Occasion {
-    /// As a transcript has it.
+    /// The form used in transcripts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let opponent = match self.opponent {
             Opponent::Nobody => "nobody",

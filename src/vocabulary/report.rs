@@ -1,20 +1,20 @@
-//! A move as a board words it.
+//! A move as a board reports it.
 
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::game::uci;
 
-/// A move as a board words it: not yet known to be legal.
+/// A move as a board reports it: not yet known to be legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported {
-    /// Who moved, if the board says so.
+    /// The colour that moved, if the board reports it.
     pub color: Option<Color>,
     /// The move itself.
     pub wording: Wording,
 }
 
 impl Reported {
-    /// A move between squares, by nobody in particular.
+    /// A move between squares, of unknown colour.
     pub fn squares(from: Square, to: Square, promotion: Option<Role>) -> Self {
         Self {
             color: None,
@@ -26,19 +26,19 @@ impl Reported {
         }
     }
 
-    /// A move in a board's words.
+    /// A move as a board would report it.
     pub fn of(m: Move) -> Self {
         match m.castling_side() {
             Some(side) => Self {
                 color: None,
                 wording: Wording::Castle(side),
             },
-            // Only drops have no square of origin, and no board has drops.
+            // Only drops have no square of origin, and boards have no drops.
             None => Self::squares(m.from().unwrap_or(m.to()), m.to(), m.promotion()),
         }
     }
 
-    /// Whether this is the same way between two squares, the other way round.
+    /// Whether this is the same pair of squares in the opposite direction.
     pub fn undoes(self, other: Self) -> bool {
         match (self.wording, other.wording) {
             (
@@ -53,7 +53,7 @@ impl Reported {
         }
     }
 
-    /// Whether these words can mean `m` played by `mover`. A promotion without a piece means any.
+    /// Whether this report can mean `m` played by `mover`. A promotion without a piece means any.
     pub fn names(self, m: Move, mover: Color) -> bool {
         if self.color.is_some_and(|color| color != mover) {
             return false;
@@ -73,8 +73,8 @@ impl Reported {
         }
     }
 
-    /// The legal move of `position` these words mean. Where the board did not name the piece a pawn became,
-    /// it is `promotion`.
+    /// The legal move of `position` that this report means. If the board did not name the piece a pawn became, it is
+    /// `promotion`.
     pub fn resolve(self, position: &Chess, promotion: Role) -> Option<Move> {
         let mover = position.turn();
         let named = |m: &Move| self.names(*m, mover);
@@ -91,7 +91,7 @@ impl Reported {
     }
 }
 
-/// The two ways boards word a move.
+/// The two ways in which boards report a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wording {
     /// From one square to another, with a promotion piece if the board named one.

@@ -1,6 +1,6 @@
-//! What a board is doing, whole, as of one moment: what a front-end acts on.
+//! The complete state of a board at one moment: what a front-end acts on.
 //!
-//! Events tell what changed, but an event can be missed. A snapshot cannot: every front-end decides by it.
+//! Events report what changed, but an event can be missed. A snapshot cannot: every front-end decides by it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,24 +20,24 @@ use crate::{game::Game, guidance::Action};
 /// One client's place at the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPlace {
-    /// Who.
+    /// The client.
     pub client: ClientId,
     /// The client's number for its target.
     pub number: u64,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
-    /// What the hand has played in the client's target position: the answer, and what came after it.
+    /// What the hand has played in the client's target position: the answer, and any moves after it.
     pub answer: Vec<Move>,
 }
 
-/// A board at one moment.
+/// The state of a board at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Which board.
     pub board: BoardName,
     /// How it is connected.
     pub link: LinkState,
-    /// Name and version, if the board told them.
+    /// Name and version, if the board reported them.
     pub id: Option<String>,
     /// The game on the board.
     pub game: Arc<Game>,
@@ -47,33 +47,33 @@ pub struct Snapshot {
     pub target: Option<Arc<Game>>,
     /// Whether a client awaits the hand's move.
     pub awaiting: bool,
-    /// What the player is to know or do.
+    /// What the player should know or do.
     pub advice: Advice,
-    /// The hand has taken moves back that stand in the target, and the board has not been led anywhere since: what it
-    /// played after that still counts as a part of it.
+    /// The hand has taken back moves of the target, and the board has not been led anywhere since: what the hand played
+    /// after that still counts as part of the take-back.
     pub taken_back: bool,
     /// How many times the hand has put all pieces on their starting squares.
     pub put_to_start: u64,
-    /// What to do so that the pieces stand as they should, in this order; empty if they do, or if nobody knows.
+    /// What to do so that the pieces stand as they should, in this order; empty if they do, or if it is unknown.
     pub guidance: Arc<[Action]>,
-    /// Who made each move of the game, where it was seen: of the moves shown on the board only those that were the last of
-    /// the target.
+    /// Who made each move of the game, if that was seen: of the moves shown on the board only those that were the last
+    /// of the target.
     pub by: Arc<[Option<By>]>,
-    /// How long the hand took for each move of the game, where it was seen.
+    /// How long the hand took for each move of the game, if that was seen.
     pub took: Arc<[Option<Duration>]>,
     /// How the game on it ended.
     pub ending: Option<GameEnd>,
-    /// By whose word.
+    /// Who decided it.
     pub judge: Option<Judge>,
-    /// How the board says the game on it ended.
+    /// The result as the board reports it.
     pub result: Option<BoardResult>,
-    /// What is left in the board's battery, in percent, if it told.
+    /// The battery charge in percent, if the board reported it.
     pub battery: Option<u8>,
     /// Every client that has the board or waits for it.
     pub places: Vec<ClientPlace>,
-    /// Who has the board, for messages to those who wait.
+    /// The clients that have the board, for messages to those that wait.
     pub holders: Vec<ClientName>,
-    /// Who waits for it.
+    /// The clients that wait for it.
     pub waiting: Vec<ClientName>,
 }
 

@@ -1,4 +1,4 @@
-//! What the player is to know or do, as the board stands.
+//! What the player should know or do, given the state of the board.
 
 use shakmaty::Move;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Core {
-    /// What the player is to know or do now.
+    /// What the player should know or do now.
     pub(super) fn advice(&self) -> Advice {
         let advice = match self.standing() {
             Standing::Away => self.connect(),
@@ -29,7 +29,7 @@ impl Core {
         advice.unwrap_or_default()
     }
 
-    /// The link is to be put right.
+    /// Advice for when the link is not working.
     fn connect(&self) -> Option<Advice> {
         match self.contact.state() {
             LinkState::Down(why) => Some(Advice::NoLink(why.clone())),
@@ -39,9 +39,9 @@ impl Core {
         }
     }
 
-    /// What was done wrong is to be corrected.
+    /// Advice for correcting what was done wrong.
     fn correct(&self) -> Option<Advice> {
-        // While a position is being set up, the guidance tells what is missing.
+        // While a position is being set up, the guidance shows what is missing.
         let set_up = |_: &&Misplaced| self.errand.following().is_none();
         if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
             return Some(Advice::Misplaced(misplaced.clone()));
@@ -52,7 +52,7 @@ impl Core {
         if self.claims.target().is_some_and(is_left) {
             return None;
         }
-        // A board that tells of moves only does not tell that a shown one was made.
+        // A board that reports moves only does not report that a shown one was made.
         let tells = !self.driver.capabilities().tells_moves_only;
         Some(Advice::Mistake {
             made,
@@ -60,21 +60,20 @@ impl Core {
         })
     }
 
-    /// A step is to be followed.
+    /// Advice for following a step.
     fn follow_up(&self) -> Option<Advice> {
         self.errand
             .following()
             .map(|following| following.advice.clone())
     }
 
-    /// A shown move is to be made. A board that moves its own pieces asks the player for nothing.
+    /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing.
     fn make(&self) -> Option<Advice> {
         let by_hand = !self.driver.capabilities().moves_itself;
-        self.shown().filter(|_| by_hand).map(Advice::Identity)
+        self.shown().filter(|_| by_hand).map(Advice::Make)
     }
 
-    /// The move that was shown and may not be made yet. What was to be done for a game that the program has left does not
-    /// count.
+    /// The move that was shown and may not have been made yet. Steps for a game that the program has left do not count.
     fn shown(&self) -> Option<Move> {
         let held = self.held.game();
         let goes_on = |target: &Game| target.continues(held);
@@ -82,7 +81,7 @@ impl Core {
         shown.filter(|_| self.claims.target().is_none_or(goes_on))
     }
 
-    /// The game goes on.
+    /// Advice for continuing the game.
     fn go_on(&self, target: &Game) -> Option<Advice> {
         let held = self.held.game();
         let goes_on =
@@ -94,7 +93,7 @@ impl Core {
                 takes_back: self.claims.occasion().takes_back,
             }),
             Some(m) => {
-                Some(Advice::Identity(m)).filter(|_| !self.driver.capabilities().moves_itself)
+                Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself)
             }
             None => {
                 let sure = self.held.certainty() == Certainty::Sure;

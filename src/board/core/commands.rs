@@ -1,4 +1,4 @@
-//! What front-ends ask of the board.
+//! Commands from front-ends.
 
 use std::{
     sync::Arc,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Core {
-    /// Takes a front-end's command.
+    /// Handles a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
         self.told.changed();
         self.note_answers();
@@ -76,7 +76,7 @@ impl Core {
         }
         if on && self.claims.has(client) {
             self.course.lead(true);
-            // The program goes on.
+            // The program continues.
             self.verdict.kings_down();
             self.hand_is_awaited();
         }
@@ -119,7 +119,7 @@ impl Core {
 
     fn ended(&mut self, client: ClientId, end: GameEnd) {
         if self.claims.has(client) {
-            // The board is told when it shows the last move.
+            // The board is told once it shows the last move.
             let game = self.claims.target().unwrap_or(self.held.game());
             self.verdict.program_says(end, game.clone());
             self.over(end, Judge::Program);
@@ -136,16 +136,16 @@ impl Core {
         }
     }
 
-    /// Tells the board how the last game ended, if it has not been told.
+    /// Tells the board how the last game ended, unless it has been told.
     pub(super) fn tell_ending(&mut self, now: Instant) {
         if let Some(end) = self.verdict.take_untold() {
             self.driver.game_ended(now, end);
         }
     }
 
-    /// A program that awaits the hand says whose side it plays; more than one, in turns, that it plays both.
+    /// A program that awaits the hand thereby states which side it plays; several, in turns, that it plays both.
     ///
-    /// What was thought before may be of an analysis for the other side.
+    /// An earlier position may have been an analysis for the other side.
     pub(super) fn hand_is_awaited(&mut self) {
         let alone = self.claims.holders().count() == 1;
         let plays_one = alone && self.claims.occasion().opponent != Opponent::Nobody;
@@ -153,13 +153,13 @@ impl Core {
         self.hand.play(target.map(Game::turn));
     }
 
-    /// While a new game is announced, what stands on the board is nobody's move.
+    /// While a new game is announced, what stands on the board does not count as anyone's move.
     pub(super) fn forget_old_game(&mut self) {
         if self.course.is_new_game() {
             let plies = self.held.game().len();
             self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
-            // What is played from now on answers whoever awaits it there.
+            // What is played from now on answers every client that awaits it there.
             self.claims.taken_back_to(plies);
         }
     }
@@ -170,13 +170,13 @@ impl Core {
         }
     }
 
-    /// Whether somebody has the board for the last move of a game that is over, and nothing is in the way of showing it.
+    /// Whether a client has the board for the last move of a game that is over, and nothing prevents showing it.
     pub(super) fn shows_ending(&self) -> bool {
         let sure = self.held.certainty() == Certainty::Sure;
         self.claims.ends() && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
     }
 
-    /// A client stated a target; it may be the one the board is led to already.
+    /// A client stated a target; it may be the one the board is already led to.
     pub(super) fn target_stated(&mut self, changed: bool) {
         if changed {
             let other_game = self.is_of_another_game();
@@ -198,7 +198,7 @@ impl Core {
                 self.errand.unask();
                 self.deviation.stands();
             }
-            // The program goes on: what the kings said is past.
+            // The program continues: what the kings signalled no longer applies.
             self.verdict.kings_down();
             self.tell_target();
         }
@@ -214,7 +214,7 @@ impl Core {
         }
     }
 
-    /// Whether the target has nothing of the game on the board, and that is more than a hand that was quick.
+    /// Whether the target shares nothing with the game on the board, and the difference is more than a quick hand.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
         let common = self
@@ -229,7 +229,7 @@ impl Core {
         self.event(Event::Target { game });
     }
 
-    /// What the target has of the held game is known to front-ends.
+    /// Front-ends know the moves that the target shares with the held game.
     pub(super) fn front_ends_know(&mut self) {
         if let Some(target) = self.claims.target()
             && let Some(common) = target.common_plies(self.held.game())
@@ -252,7 +252,7 @@ impl Core {
         }
         self.course.set_up();
         self.deviation.mended();
-        // The game may be another one now.
+        // It may be a different game now.
         self.verdict.doubt();
         self.held.confirm();
         self.confirm(now);

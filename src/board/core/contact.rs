@@ -1,12 +1,12 @@
-//! What the board tells of itself: whether it is there, what it is, how long its battery will last.
+//! What the board reports about itself: whether it is there, what it is, the charge of its battery.
 
 use crate::vocabulary::{BoardKind, LinkState};
 
-/// How the board is connected, and what it told of itself.
+/// How the board is connected, and what it reported about itself.
 #[derive(Debug)]
 pub(super) struct Contact {
     state: LinkState,
-    /// Something came over this link that cannot be read, and nothing else.
+    /// Only unreadable data has come over this link.
     garbled: bool,
     id: Option<String>,
     battery: Option<u8>,
@@ -34,12 +34,12 @@ impl Contact {
         self.state.is_open()
     }
 
-    /// Name and version, if the board told them.
+    /// Name and version, if the board reported them.
     pub fn id(&self) -> Option<String> {
         self.id.clone()
     }
 
-    /// What is left in the battery, in percent, if the board told.
+    /// Battery charge in percent, if the board reported it.
     pub fn battery(&self) -> Option<u8> {
         self.battery
     }
@@ -50,12 +50,12 @@ impl Contact {
         self.garbled = false;
     }
 
-    /// The link is down. `true` if that is news.
+    /// The link is down. `true` if that is new.
     pub fn down(&mut self, why: String) -> bool {
         self.turn(LinkState::Down(why))
     }
 
-    /// The board answers. `true` if that is news.
+    /// The board answers. `true` if that is new.
     pub fn answers(&mut self, id: Option<String>) -> bool {
         self.garbled = false;
         let names_itself = id.is_some();
@@ -63,12 +63,12 @@ impl Contact {
         self.turn(LinkState::Up) || names_itself
     }
 
-    /// The board has said nothing yet.
+    /// The board has sent nothing yet.
     pub fn unheard(&mut self) {
         self.state = LinkState::Unheard { garbled: false };
     }
 
-    /// The board does not answer any more. `false` if another one has been named that is there instead.
+    /// The board no longer answers. `false` if a different one has been recognised in its place.
     pub fn silent(&mut self) -> bool {
         let named = matches!(self.state, LinkState::Stranger(_));
         if !named {
@@ -78,12 +78,12 @@ impl Contact {
         !named
     }
 
-    /// What is connected talks as another kind does. `true` if that is news.
+    /// What is connected talks like another kind of board. `true` if that is new.
     pub fn stranger(&mut self, kind: BoardKind) -> bool {
         self.turn(LinkState::Stranger(kind))
     }
 
-    /// Something came that cannot be read.
+    /// Unreadable data came.
     pub fn unreadable(&mut self) {
         self.garbled = self.state != LinkState::Up;
         if let LinkState::Unheard { garbled } | LinkState::Silent { garbled } = &mut self.state {
@@ -91,7 +91,7 @@ impl Contact {
         }
     }
 
-    /// The board tells of its battery. `true` if that is news.
+    /// The board reports its battery charge. `true` if that is new.
     pub fn charged(&mut self, percent: u8) -> bool {
         self.battery.replace(percent) != Some(percent)
     }

@@ -1,30 +1,30 @@
-//! Whether and how the board is to be led to its target.
+//! Whether and how the board should be led to its target.
 
 use crate::game::Game;
 
-/// Whether and how the board is to be led to its target.
+/// Whether and how the board should be led to its target.
 #[derive(Debug, Default)]
 pub(super) struct Course {
-    /// Not while a new game is announced and not stated, nor when the player put the pieces back and no client waits.
+    /// Off while a new game is announced but not stated, and when the player put the pieces back and no client waits.
     leads: bool,
-    /// A new game was announced, and is not under way yet.
+    /// A new game was announced and is not under way yet.
     new_game: bool,
     /// The player has to set the position up.
     by_hand: bool,
-    /// The game that the board held before it was at the start without having been asked: the hand put the pieces there, or
-    /// the board has lost its memory and the pieces stand as they did.
+    /// The game that the board held before it went to the start unasked: either the hand put the pieces there, or the
+    /// board has lost its memory and the pieces have not moved.
     left: Option<Game>,
-    /// The target has changed: what the hand is awaited for may not be wanted any more.
+    /// The target has changed: what the hand is awaited for may no longer be wanted.
     turned: bool,
 }
 
 impl Course {
-    /// Whether the board is to be led.
+    /// Whether the board should be led.
     pub fn leads(&self) -> bool {
         self.leads
     }
 
-    /// The board is to be led, or not.
+    /// Sets whether the board should be led.
     pub fn lead(&mut self, on: bool) {
         self.leads = on;
     }
@@ -65,17 +65,17 @@ impl Course {
         self.by_hand = false;
     }
 
-    /// The game that the board held before it was at the start without having been asked.
+    /// The game that the board held before it went to the start unasked.
     pub fn left(&self) -> Option<&Game> {
         self.left.as_ref()
     }
 
-    /// The board is at the start without having been asked; it held this game before.
+    /// The board went to the start unasked; it held this game before.
     pub fn leave(&mut self, game: Game) {
         self.left = Some(game);
     }
 
-    /// The board has taken a step, or stands where it should: `true` if that was the first toward a new game.
+    /// The board has taken a step, or stands where it should. `true` if that was the first step toward a new game.
     pub fn stepped(&mut self) -> bool {
         self.left = None;
         std::mem::take(&mut self.new_game)
@@ -87,7 +87,7 @@ impl Course {
         self.turned = true;
     }
 
-    /// Whether the target has changed. Once.
+    /// Whether the target has changed since the last call.
     pub fn take_turned(&mut self) -> bool {
         std::mem::take(&mut self.turned)
     }

@@ -1,4 +1,4 @@
-//! How the board deviates from the game on it, as far as the game that it holds does not tell.
+//! How the board deviates from its game, beyond what the held game itself knows.
 
 use shakmaty::{Board, Chess, Position};
 
@@ -7,39 +7,38 @@ use crate::{
     vocabulary::{Misplaced, Reported},
 };
 
-/// Moves that cannot be played, told one after the other by a board that tells of moves only, before it is only heard in
-/// the debug log.
+/// Unplayable moves in a row, from a board that reports moves only, before further ones go to the debug log only.
 pub const MAX_MISTAKES: u8 = 10;
 
-/// Moves that cannot be played, made one after the other, that are remembered so as to know when all are taken back: a player
-/// makes two, for the kings.
+/// Unplayable moves in a row that are remembered, to know when all are taken back. A player makes two of them to put
+/// the kings in the centre.
 const MAX_UNPLAYABLE: usize = 16;
 
-/// How the board deviates from the game on it.
+/// How the board deviates from its game.
 #[derive(Debug, Default)]
 pub(super) struct Deviation {
-    /// Something else than the awaited was done.
+    /// Something other than what was awaited was done.
     mistake: Option<Reported>,
-    /// Moves in a row that could not be played.
+    /// Unplayable moves in a row.
     in_a_row: u8,
-    /// Moves that cannot be played and were not taken back, on a board that tells of moves only.
+    /// Unplayable moves not taken back yet, on a board that reports moves only.
     unplayable: Vec<Reported>,
     /// Where the pieces stand after those.
     stray: Option<Board>,
-    /// What a board that sees its squares tells.
+    /// What a board that sees its squares reports.
     misplaced: Option<Misplaced>,
 }
 
-/// What a move that cannot be played, on a board that tells of moves only, turned out to be.
+/// What an unplayable move turned out to be, on a board that reports moves only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unplayable {
-    /// With it the pieces are in place again.
+    /// It puts the pieces back in place.
     Mends,
-    /// It takes one such move back, and others are left.
+    /// It takes back one unplayable move, and others are left.
     Undoes,
     /// The last one again.
     Again,
-    /// One more.
+    /// Another one.
     Another,
 }
 
@@ -49,12 +48,12 @@ impl Deviation {
         self.mistake
     }
 
-    /// Where the pieces stand on a board that tells of moves only, while they do not stand as in the game.
+    /// Where the pieces stand on a board that reports moves only, while that differs from the game.
     pub fn stray(&self) -> Option<&Board> {
         self.stray.as_ref()
     }
 
-    /// What stands wrong by the word of a board that sees its squares.
+    /// What stands wrong according to a board that sees its squares.
     pub fn misplaced(&self) -> Option<&Misplaced> {
         self.misplaced.as_ref()
     }
@@ -64,13 +63,13 @@ impl Deviation {
         self.mistake = made;
     }
 
-    /// What was done wrong is past.
+    /// What was done wrong has been put right.
     pub fn corrected(&mut self) {
         self.mistake = None;
         self.unplayable.clear();
     }
 
-    /// And the pieces stand right, as far as moves tell.
+    /// As `corrected`, and the pieces stand right as far as the moves show.
     pub fn mended(&mut self) {
         self.corrected();
         self.stray = None;
@@ -95,12 +94,12 @@ impl Deviation {
         self.misplaced = Some(misplaced);
     }
 
-    /// The board sees all pieces stand right, or it matters no more. `false` if they did.
+    /// The board sees all pieces stand right, or it no longer matters. `false` if none were known to stand wrong.
     pub fn stands(&mut self) -> bool {
         self.misplaced.take().is_some()
     }
 
-    /// A board that tells of moves only made one that cannot be played in this position.
+    /// A board that reports moves only made one that cannot be played in this position.
     pub fn unplayable(&mut self, reported: Reported, position: &Chess) -> Unplayable {
         let stands = self.stray.take();
         let stands = stands.unwrap_or_else(|| position.board().clone());
@@ -127,7 +126,7 @@ impl Deviation {
         }
     }
 
-    /// Counts a move that could not be played: whether it is one of the first in a row, which are told.
+    /// Counts an unplayable move. `true` if it is one of the first in a row, which are reported.
     pub fn is_to_be_told(&mut self) -> bool {
         self.in_a_row = self.in_a_row.saturating_add(1);
         self.in_a_row <= MAX_MISTAKES

@@ -9,7 +9,7 @@ use crate::{driver::Step, game::Game, vocabulary::Advice};
 #[derive(Debug)]
 pub(super) struct Following {
     pub advice: Advice,
-    /// The game with whose last position the pieces then stand.
+    /// The game whose last position the pieces should then show.
     pub game: Game,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Following {
 #[derive(Debug)]
 struct UnderWay {
     step: Step,
-    /// Something has gone to the board since it began.
+    /// Something has been sent to the board since it began.
     left: bool,
 }
 
@@ -25,7 +25,7 @@ struct UnderWay {
 #[derive(Debug, Default)]
 pub(super) struct Errand {
     step: Option<UnderWay>,
-    /// A move that was shown after so many plies, and may have reached the board or not.
+    /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Move)>,
     /// A set-up or take-back that the hand is still following.
     following: Option<Following>,
@@ -48,14 +48,14 @@ impl Errand {
         self.step = Some(UnderWay { step, left });
     }
 
-    /// Something has gone to the board.
+    /// Something has been sent to the board.
     pub fn left(&mut self) {
         if let Some(under_way) = &mut self.step {
             under_way.left = true;
         }
     }
 
-    /// A move that is on its way to the board is not legal there any more.
+    /// A move that is on its way to the board is no longer legal there.
     pub fn outrun(&mut self) {
         if let Some(under_way) = &mut self.step {
             under_way.left &= !matches!(under_way.step, Step::Show(_));
@@ -73,9 +73,10 @@ impl Errand {
         self.step = None;
     }
 
-    /// The step under way is void, in a game of so many plies. `true` if it is a position that may have reached the board.
+    /// Drops the step under way, in a game of `plies` plies. `true` if it is a position that may have reached the
+    /// board.
     pub fn drop_step(&mut self, plies: usize) -> bool {
-        // Nothing is the matter with one that has not left.
+        // A step that was not sent can be dropped without consequence.
         match self.step.take().filter(|under_way| under_way.left) {
             Some(UnderWay {
                 step: Step::Show(m),
@@ -89,12 +90,12 @@ impl Errand {
         }
     }
 
-    /// A move that was shown after so many plies, and may have reached the board or not.
+    /// A move that was shown after this many plies, and may or may not have reached the board.
     pub fn sent(&self) -> Option<(usize, Move)> {
         self.sent
     }
 
-    /// The same, once: the board has told what it holds.
+    /// Takes the same: the board has reported what it holds.
     pub fn take_sent(&mut self) -> Option<(usize, Move)> {
         self.sent.take()
     }
@@ -104,12 +105,12 @@ impl Errand {
         self.following.as_ref()
     }
 
-    /// What the hand is to follow from now on.
+    /// What the hand should follow from now on.
     pub fn ask(&mut self, following: Option<Following>) {
         self.following = following;
     }
 
-    /// The hand has nothing to follow any more. `false` if it had not.
+    /// The hand has nothing to follow any more. `false` if it had nothing before.
     pub fn unask(&mut self) -> bool {
         self.following.take().is_some()
     }
@@ -125,12 +126,12 @@ impl Errand {
         &self.wood
     }
 
-    /// The hand is asked to put the pieces so. They stood as `before`, where that is known.
+    /// The hand is asked to put the pieces so. They stood as `before`, if that is known.
     pub fn move_wood(&mut self, before: Option<Board>, wanted: &Board) {
         self.wood = Wood::asked_for(before, wanted);
     }
 
-    /// Where the pieces stand is not known any more.
+    /// Where the pieces stand is no longer known.
     pub fn lose_wood(&mut self) {
         self.wood = Wood::Unknown;
     }

@@ -1,4 +1,4 @@
-//! What the hand is to put right.
+//! What the player has to put right.
 
 use shakmaty::{Board, Move, Position};
 
@@ -9,32 +9,32 @@ use crate::{
     vocabulary::{Advice, Misplaced},
 };
 
-/// What the hand is to put right: the first of these that holds.
+/// What the player has to put right: the first of these that applies.
 enum Matter<'a> {
-    /// What the board sees to stand wrong.
+    /// What the board sees standing wrong.
     Misplaced(&'a Misplaced),
-    /// The pieces are to stand so for the step that is followed.
+    /// How the pieces should stand for the step that is followed.
     Followed(Board),
-    /// By what a board without a list reported, the pieces stand so.
+    /// How the pieces stand, according to a board without a list.
     Astray(&'a Board),
-    /// By what a board that tells of moves only reported, the pieces stand so.
+    /// How the pieces stand, according to a board that reports moves only.
     Stray(&'a Board),
     /// The player has to set this target up.
     ByHand(&'a Game),
-    /// The pieces stood so when the hand was asked to put them otherwise, and nothing proves that it did.
+    /// How the pieces stood when the hand was asked to move them, while nothing proves that it did.
     Asked(Board),
-    /// This move was taken back, and stands in the program's game.
+    /// This move was taken back but is still in the program's game.
     PutBack(Move),
 }
 
 impl Core {
-    /// Whether a castling is taken back by a hand that moves the king and the rook: neither is in the other's way.
+    /// Whether the hand takes back a castling king first: neither piece is in the other's way.
     pub(super) fn king_first(&self) -> bool {
         let asked = self.errand.following().map(|following| &following.advice);
         matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
-    /// What stands on the board and what should, where the hand is to put it right.
+    /// What stands on the board and what should, if the player has to put it right.
     pub(super) fn scene(&self) -> Option<Scene> {
         let held = self.held.game();
         let position = held.position().board();
@@ -91,7 +91,8 @@ impl Core {
         if self.course.is_by_hand() {
             return Some(Matter::ByHand(target));
         }
-        // Where it stood as it is to stand now, nothing is to be done, whether or not the hand did what it was asked.
+        // If the pieces stood then as they should stand now, there is nothing to do, whether or not the hand did as
+        // asked.
         let position = self.held.game().position().board();
         if let Some(was) = self.was().filter(|was| was != position) {
             return Some(Matter::Asked(was));
@@ -102,8 +103,8 @@ impl Core {
         }
     }
 
-    /// Whether the target is of the game on the board. Otherwise the board is about to be led elsewhere, and what was to be
-    /// put right for a game that was left is not told.
+    /// Whether the target belongs to the game on the board. Otherwise the board is about to be led elsewhere, and
+    /// corrections for the game that was left are not shown.
     fn goes_on(&self) -> bool {
         let held = self.held.game();
         let target = self.claims.target();
@@ -117,7 +118,7 @@ impl Core {
         game.position_at(plies).board().clone()
     }
 
-    /// How the pieces stood when the hand was asked to put them otherwise, where nothing proves that it did.
+    /// How the pieces stood when the hand was asked to move them, if nothing proves that it did.
     fn was(&self) -> Option<Board> {
         match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),
@@ -125,12 +126,12 @@ impl Core {
         }
     }
 
-    /// Whether the pieces stand otherwise than in the game.
+    /// Whether the pieces stand differently from the game.
     pub(super) fn is_off(&self) -> bool {
         self.deviation.misplaced().is_some() || self.astray().is_some()
     }
 
-    /// Whether the pieces stood so when anything was known of them last, and nothing has contradicted that since.
+    /// Whether the pieces stood so when they were last known, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
         match self.errand.wood() {
             Wood::Was(board) => board == wanted,
@@ -139,18 +140,18 @@ impl Core {
         }
     }
 
-    /// How the pieces stand by what the board has reported.
+    /// How the pieces stand, as far as the board has reported.
     fn last_seen(&self) -> &Board {
         let as_held = self.held.game().position().board();
         self.astray().unwrap_or(as_held)
     }
 
-    /// Where the pieces stand by what the board has reported, while they do not stand as in the game.
+    /// Where the pieces stand as far as the board has reported, while that differs from the game.
     pub(super) fn astray(&self) -> Option<&Board> {
         self.held.astray().or(self.deviation.stray())
     }
 
-    /// What stands now, as far as that is known.
+    /// What stands now, as far as known.
     pub(super) fn picture(&self) -> Option<Board> {
         match self.errand.wood() {
             Wood::Was(board) => Some(board.clone()),

@@ -1,11 +1,11 @@
-//! What the hand plays, and what it did with the pieces besides.
+//! What the hand plays, and what else it did with the pieces.
 
 use shakmaty::Color;
 
-/// What the hand plays, and what it did with the pieces besides.
+/// What the hand plays, and what else it did with the pieces.
 #[derive(Debug, Default)]
 pub(super) struct Hand {
-    /// The colour it plays in the game the board was told to begin; none if both, or if no client said.
+    /// The colour it plays in the game the board was told to begin; `None` if both, or if no client said.
     plays: Option<Color>,
     took_back: bool,
     put_to_start: u64,
@@ -22,7 +22,7 @@ impl Hand {
         self.plays = color;
     }
 
-    /// Whether it has taken a move back, and the board has not been led anywhere since.
+    /// Whether it has taken a move back since the board was last led anywhere.
     pub fn has_taken_back(&self) -> bool {
         self.took_back
     }
@@ -37,12 +37,12 @@ impl Hand {
         self.took_back = false;
     }
 
-    /// How many times it has put all pieces to the start.
+    /// How many times it has put all pieces at the start.
     pub fn times_at_start(&self) -> u64 {
         self.put_to_start
     }
 
-    /// It has put all pieces to the start.
+    /// It has put all pieces at the start.
     pub fn put_to_start(&mut self) {
         self.took_back = false;
         self.put_to_start += 1;

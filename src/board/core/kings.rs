@@ -1,4 +1,4 @@
-//! Whether the game is over, and what the kings in the centre say of that.
+//! Whether the game is over, and what kings in the centre mean.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use crate::{
     vocabulary::{Event, GameEnd, Judge},
 };
 
-/// One king stands in the centre where it cannot have gone: so long for the other one to follow, before that is taken for
+/// How long to wait for the second king, when one stands in the centre where it cannot have gone, before that counts as
 /// a mistake.
 const KINGS_WAIT: Duration = Duration::from_secs(10);
 
 impl Core {
-    /// The game is over. `true` if that is news.
+    /// The game is over. `true` if that is new.
     pub(super) fn over(&mut self, end: GameEnd, by: Judge) -> bool {
         let news = self.verdict.over(end, by);
         if news {
@@ -25,7 +25,7 @@ impl Core {
         news
     }
 
-    /// Where the game on the board has changed, its rules tell whether it is over.
+    /// If the game on the board has changed, checks by the rules whether it is over.
     pub(super) fn judge(&mut self) {
         if let Some(end) = self.verdict.judge(self.held.game()) {
             self.event(Event::Ended {
@@ -35,7 +35,7 @@ impl Core {
         }
     }
 
-    /// Something stands wrong: `true` if it is the kings that stand so, for the game is over by that.
+    /// Something stands wrong. `true` if it is the kings in the centre, which end the game.
     pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
         if !self.verdict.kings_are_up()
             && let Some((stands, _)) = self.scene()
@@ -49,8 +49,8 @@ impl Core {
         self.verdict.kings_are_up()
     }
 
-    /// The game's end by the kings in the centre: on the light squares White has won, on the dark ones Black, on one of
-    /// each it is a draw.
+    /// The result shown by the kings in the centre: both on light squares, White has won; both on dark squares, Black
+    /// has won; one on each, a draw.
     fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
         if self.errand.following().is_some() || self.claims.target().is_none() {
             return None;
@@ -63,7 +63,7 @@ impl Core {
         if !kings.is_subset(CENTRE) {
             return None;
         }
-        // Whatever stood in the centre may have made room; everything else stands as in the game.
+        // Any piece that stood in the centre may have made room; everything else stands as in the game.
         let apart = CENTRE | game.kings();
         let same = |piece: Option<Piece>| piece.filter(|piece| piece.role != Role::King);
         let others = (!apart)
@@ -79,7 +79,7 @@ impl Core {
         })
     }
 
-    /// How much longer than usual the hand has for what it does: for the second king.
+    /// How much longer than usual the hand has: time for the second king.
     pub(super) fn patience(&self) -> Duration {
         let stands = self.astray();
         let game = self.held.game().position().board();

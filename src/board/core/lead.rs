@@ -1,4 +1,4 @@
-//! The next step toward the target, where one is to be taken.
+//! The next step toward the target, if one is needed.
 
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ impl Core {
         }
     }
 
-    /// Does what the plan says. `true` if something was started.
+    /// Carries out the plan. `true` if something was started.
     fn follow(&mut self, now: Instant, plan: Plan) -> bool {
         let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
         let unmade = self.held.unconfirmed().is_some();
@@ -88,8 +88,8 @@ impl Core {
         }
     }
 
-    /// The board shows the last move of its target: tells it how that game ended, and lets go whoever had it for that.
-    /// `true` if the target changed.
+    /// The board shows the last move of its target: tells it how that game ended, and releases the clients that had the
+    /// board for that. `true` if the target changed.
     fn finish(&mut self, now: Instant) -> bool {
         self.tell_ending(now);
         let left = self.claims.leave_finished();
@@ -99,8 +99,8 @@ impl Core {
         left
     }
 
-    /// A list that ends with a move of the program's tells that it was sent to the board, not that it was shown, nor that the
-    /// hand made it.
+    /// A list that ends with a move of the program shows that the move was sent to the board, not that it was shown or
+    /// made by the hand.
     fn mind_list(&mut self) {
         let held = &self.held;
         let sure = held.certainty() == Certainty::Sure;
@@ -109,7 +109,7 @@ impl Core {
         };
         let hand = self.claims.occasion().beginning(target.turn()).hand;
         let is_programs = hand.is_none_or(|hand| hand == held.game().turn());
-        // A game that is taken up again is shown move by move, the hand's own too.
+        // A resumed game is shown move by move, the hand's own moves too.
         let was_shown = is_programs || target.len() > held.game().len() + 1;
         if held.is_only_listed() && was_shown && target.continues(held.game()) {
             self.held.await_execution();
@@ -117,8 +117,8 @@ impl Core {
         }
     }
 
-    /// Whether the program goes on with the game that the board does not hold any more, and a position is to be given: nobody
-    /// knows whether the pieces stand at the start or as before, and it is right for both.
+    /// Whether the program continues the game that the board no longer holds, and a position must be given: it is
+    /// unknown whether the pieces stand at the start or as before, and a position is right for both.
     pub(super) fn has_left(&self, target: &Game) -> bool {
         let board = self.driver.capabilities();
         let sets_up = board.set_up_cost.is_some() && !self.pace.refuses_set_ups();
@@ -133,7 +133,7 @@ impl Core {
             && self.course.left().is_some_and(goes_on)
     }
 
-    /// The last ply of a game after which the pieces stand as they do now, where nobody knows how they came to.
+    /// The last ply of a game after which the pieces stand as they do now, if it is unknown how they came to.
     fn stands_in(&self, target: &Game) -> Option<usize> {
         if self.held.certainty() != Certainty::Lost {
             return None;
@@ -151,13 +151,13 @@ impl Core {
         found
     }
 
-    /// The board is at the start, and has not been asked to; it held this game before.
+    /// The board is at the start unasked; it held this game before.
     pub(super) fn went_to_start(&mut self, before: Game) {
         if before.is_empty() && before.is_standard() {
             return;
         }
         if self.driver.capabilities().tells_game {
-            // A board with a memory of its own can have lost that, and nobody moved a piece.
+            // A board with its own memory can have lost that without any piece having moved.
             self.errand.lose_wood();
         }
         self.course.leave(before);

@@ -1,4 +1,4 @@
-//! What the board tells of the game it holds: its list, its squares, or nothing.
+//! What the board reports about the game it holds: its list, its squares, or nothing.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Core {
-    /// The board told its list.
+    /// The board sent its list.
     pub(super) fn listed(&mut self, now: Instant, list: List<'_>) {
         let held = self.held.game().clone();
         let before = held.len();
@@ -28,13 +28,13 @@ impl Core {
         }
     }
 
-    /// The board answers, but does not tell its game.
+    /// The board answers, but does not report its game.
     pub(super) fn not_listed(&mut self) {
         if self.is_blank() {
             self.lost();
             return;
         }
-        // A board that cannot tell is believed to hold what we know.
+        // A board that cannot report its game is assumed to hold what we know.
         self.held.assure();
         self.learned(self.held.game().len());
         let position = self.held.game().position();
@@ -59,19 +59,19 @@ impl Core {
         }
     }
 
-    /// What the board holds is not known, and it cannot tell.
+    /// What the board holds is unknown, and it cannot report it.
     pub(super) fn lost(&mut self) {
         self.held.lose();
         self.told.changed();
     }
 
-    /// The board showed its squares: after a set-up, or because its list alone did not tell the game.
+    /// The board sent its squares: after a set-up, or because its list alone did not identify the game.
     pub(super) fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
         if let Some(Step::SetUp(game)) = self.errand.step() {
             let mut given = Held::default();
             given.replace((**game).clone());
-            // A board whose pieces stand as before, or at the start, may not have heard of it, even where the hand's next move
-            // brings them there.
+            // If the pieces stand as before, or at the start, the board may not have received the position, even if the
+            // hand's next move leads there.
             let same = |game: &Game| game.position().board() == board;
             let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
             // The hand may have moved already.
@@ -99,7 +99,7 @@ impl Core {
         }
     }
 
-    /// The game was learned from the board; what it has beyond `before` plies is news.
+    /// The game was learned from the board; its moves beyond `before` plies are new.
     fn learned(&mut self, before: usize) {
         self.told.changed();
         if self.held.game().len() != before {
@@ -111,7 +111,7 @@ impl Core {
         if let Some(sent) = self.errand.take_sent()
             && news.map(|m| (before, m)) == Some(sent)
         {
-            // It reached the board: no hand made it.
+            // It reached the board: the hand did not make it.
             self.held.known_to_front_ends(before + 1);
             self.claims.stepped(self.held.game(), before + 1);
         }
@@ -119,10 +119,10 @@ impl Core {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
-        // It may have taken the place of a move that clients knew.
+        // It may have replaced a move that clients knew.
         self.claims.taken_back_to(self.held.fresh_from());
         let game = self.held.game();
-        // What the target has was shown: its echo was lost. The rest is the hand's.
+        // What the target has was shown and its echo was lost. The rest is the hand's.
         let shown = self
             .claims
             .target()
@@ -146,8 +146,8 @@ impl Core {
         self.claims.rebase(&game);
     }
 
-    /// Whether this is a board that reports moves only, and was told of no game yet: neither a new one, nor by the
-    /// player's word that a position was set up.
+    /// Whether this board reports moves only and was told of no game yet: neither of a new one, nor, by the player's
+    /// word, of a position that was set up.
     pub(super) fn is_blank(&self) -> bool {
         self.driver.capabilities().tells_moves_only && !self.held.is_known()
     }

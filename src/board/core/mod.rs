@@ -1,14 +1,14 @@
-//! One board without I/O: its driver, the game it holds, the clients that follow it, and the steps between.
+//! One board without I/O: its driver, the game it holds, its clients, and the steps between.
 //!
-//! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor gives it
-//! a transport and a clock, a replay gives it a transcript, a test gives it both by hand.
+//! Bytes, commands and time go in; bytes, events, a snapshot and the next deadline come out. The actor supplies a
+//! transport and a clock, a replay supplies a transcript, and a test supplies both by hand.
 //!
 //! | what | where |
 //! |---|---|
-//! | what comes in | `reports` (of these `moves`; `learning` is what the board tells of its game), `commands` |
-//! | what goes out | `lead` (the next step), `steps` (what becomes of it), `advise`, `guide` (what the hand is to do) |
+//! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
+//! | what goes out | `lead` (the next step), `steps` (its outcome), `advise`, `guide` (what the hand should do) |
 //! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
-//! | what comes first | `standing` |
+//! | what takes precedence | `standing` |
 
 mod advise;
 mod commands;
@@ -56,7 +56,7 @@ use crate::{
     },
 };
 
-/// One board, without I/O. See the module's introduction.
+/// One board, without I/O. See the module documentation.
 pub struct Core {
     name: BoardName,
     driver: Box<dyn Driver>,
@@ -76,8 +76,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// A board that is not connected. The hand may take `correction_wait` to mend what it did, before the board is led
-    /// back.
+    /// A board that is not connected. The hand has `correction_wait` to mend what it did, before the board is led back.
     pub fn new(name: BoardName, driver: Box<dyn Driver>, correction_wait: Duration) -> Self {
         Self {
             name,
@@ -106,7 +105,7 @@ impl Core {
         self.drive(now);
     }
 
-    /// The link is gone, or could not be had; `why` is for the player.
+    /// The link is lost, or could not be opened; `why` is for the player.
     pub fn link_down(&mut self, now: Instant, why: String) {
         if self.contact.down(why.clone()) {
             self.event(Event::Disconnected { why });
@@ -127,19 +126,19 @@ impl Core {
         self.drive(now);
     }
 
-    /// What [`Self::poll_transmit`] gave on this channel was done, or refused.
+    /// What [`Self::poll_transmit`] returned on this channel was done, or refused.
     pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
         self.driver.answered(now, channel, outcome);
         self.drive(now);
     }
 
-    /// The time given by [`Self::deadline`] has come.
+    /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         self.driver.timeout(now);
         self.drive(now);
     }
 
-    /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
+    /// When to call [`Self::timeout`] or [`Self::poll_transmit`] next.
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
         let lead = self.pace.deadline().filter(|_| may_lead);
@@ -156,7 +155,7 @@ impl Core {
         outgoing
     }
 
-    /// Why the link is of no use and is to be opened anew, once.
+    /// Why the link is useless and must be reopened. Returned once.
     pub fn poll_hang_up(&mut self) -> Option<String> {
         self.driver.poll_hang_up()
     }
@@ -171,7 +170,7 @@ impl Core {
         self.told.take_changed().then(|| self.snapshot())
     }
 
-    /// How the board stands.
+    /// The state of the board.
     pub fn snapshot(&self) -> Snapshot {
         let stands = !self.held.is_astray() || self.verdict.kings_are_up();
         let sure = self.held.certainty() == Certainty::Sure && stands;
@@ -208,7 +207,7 @@ impl Core {
         }
     }
 
-    /// What each client has told, for a core that takes this one's place: those who have the board first.
+    /// The commands that restore each client's state in a core that replaces this one, holders of the board first.
     pub fn restated(&self) -> Vec<Vec<Command>> {
         let claims = self.claims.holders().chain(self.claims.waiting());
         claims.map(Claim::restated).collect()
@@ -233,7 +232,7 @@ impl Core {
             self.verdict.doubt();
         }
         if let Event::Moved { ply, by, took, .. } = event {
-            // What is shown on the way to the target's last move was made some time, by whomever.
+            // What is shown on the way to the target's last move was made at some earlier time, by either side.
             let last = self.claims.target().is_some_and(|t| t.len() == ply);
             let seen = by != By::Target || last;
             self.times.made(ply, seen.then_some(by), took);
@@ -241,7 +240,7 @@ impl Core {
         self.told.event(event);
     }
 
-    /// Who came to a game is answered by what the board holds of it, once that is known, or not at all.
+    /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.
     fn meet(&mut self) {
         // Not while the board is asked: it may hold more than is known, or less.
         let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
@@ -253,10 +252,10 @@ impl Core {
         }
     }
 
-    /// Takes what the driver has to say and starts what is to be done next, until nothing is left.
+    /// Handles the driver's events and starts the next step, until nothing is left.
     fn drive(&mut self, now: Instant) {
         loop {
-            // A game followed may let the driver understand what it sensed before.
+            // Following a game may let the driver understand what it sensed before.
             loop {
                 while let Some(event) = self.driver.poll_event() {
                     self.driver_event(now, event);
@@ -278,7 +277,7 @@ impl Core {
             }
             self.pace.pass(now);
             if self.claims.ends() {
-                // What was in the way of showing its last move may be in the way for ever.
+                // What prevents showing its last move may persist.
                 self.admit_waiting();
             }
             if self.course.take_turned() {
@@ -295,11 +294,11 @@ impl Core {
         let awaiting = self.claims.awaiting();
         self.times.note(now, &advice, self.held.game(), awaiting);
         self.told.advice(advice);
-        // After what it is for.
+        // After the advice it belongs to.
         self.told.scene(self.scene(), self.king_first());
     }
 
-    /// Notes what the hand has answered each client.
+    /// Records the hand's answer to each client.
     fn note_answers(&mut self) {
         let held = &self.held;
         self.claims
@@ -307,7 +306,7 @@ impl Core {
     }
 }
 
-/// What clients are called.
+/// The clients' labels.
 fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
     claims.map(|claim| claim.label.clone()).collect()
 }

@@ -1,4 +1,4 @@
-//! What a move or a take-back that the board reports means for the game.
+//! The meaning for the game of a move or a take-back that the board reports.
 
 use std::time::Instant;
 
@@ -12,15 +12,15 @@ use crate::{
     vocabulary::{By, Event, Reported, Words},
 };
 
-/// What is to be done with a move that the board reports: the first of these that holds.
+/// What to do with a move that the board reports: the first of these that applies.
 enum Take {
-    /// A shown move was made: its echo is late, and no hand made it.
+    /// A shown move was made: its echo is late, and the hand did not make it.
     Echo(Move),
-    /// The position that it was made in is not known. The board is given one when a program has it.
+    /// The position that it was made in is unknown. The board is given one when a program has it.
     Unplaced(&'static str),
-    /// The board's list tells the game that it was made in.
+    /// The board's list shows the game that it was made in.
     Asks,
-    /// It is the program's move, and it cannot be taken back on such a board.
+    /// It is the program's move, and cannot be taken back on such a board.
     Refuses,
     /// The hand made it.
     Plays,
@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// Playing on from a position that the player had to set up is as good as saying that it stands. `true` if so.
+    /// Playing on from a position that the player had to set up confirms it. `true` if so.
     fn plays_on(&mut self, now: Instant, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
         let by_hand = self.course.is_by_hand() && self.driver.capabilities().tells_moves_only;
@@ -62,7 +62,7 @@ impl Core {
         plays_on
     }
 
-    /// Whether this is the side that the hand does not play.
+    /// Whether the hand does not play this side.
     fn is_others(&self, turn: Color) -> bool {
         self.hand.plays().is_some_and(|hand| hand != turn) && !self.claims.awaiting()
     }
@@ -99,7 +99,7 @@ impl Core {
         Take::Plays
     }
 
-    /// Whether this is the very move that is to be shown next: a hand that knows it may be quicker.
+    /// Whether this is exactly the move to be shown next: a hand that knows it may be quicker.
     fn is_next(&self, m: Move) -> bool {
         let held = self.held.game();
         let target = self.claims.target().filter(|target| target.continues(held));
@@ -110,7 +110,7 @@ impl Core {
     fn played(&mut self, now: Instant, reported: Reported) {
         let board = self.driver.capabilities();
         let before = self.held.clone();
-        // The picture that was asked for is to tell whether the game began where its list does.
+        // The picture that was asked for will show whether the game began where its list does.
         let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
@@ -197,7 +197,7 @@ impl Core {
 
     fn hand_executed(&mut self, now: Instant, m: Move) {
         self.deviation.corrected();
-        // Nothing is left for the hand to mend.
+        // The hand has nothing left to mend.
         self.pace.at_once();
         self.confirm(now);
         self.event(Event::Executed { uci: uci(m) });
@@ -227,7 +227,7 @@ impl Core {
         }
     }
 
-    /// The hand made a move that cannot be played, or one of which no sense can be made.
+    /// The hand made a move that cannot be played, or one that cannot be explained.
     fn hand_erred(&mut self, now: Instant, reported: Option<Reported>) {
         if self.driver.capabilities().tells_game {
             // The board judges moves itself: something was missed, and it can be asked.

@@ -2,32 +2,32 @@
 
 use std::time::{Duration, Instant};
 
-/// A board that was switched on asks for its position within its start sequence; wait that long for it before
-/// leading it anywhere. At 9600 baud the sequence of seven requests and answers takes about a second.
+/// A board that was switched on asks for its position within its start sequence; wait this long for it before leading
+/// it anywhere. At 9600 baud the sequence of seven requests and answers takes about a second.
 pub const RESTART_WAIT: Duration = Duration::from_secs(5);
-/// The longest wait before a step that failed is tried again; it begins with a second and doubles.
+/// The longest wait before a failed step is retried; the first is a second, and it doubles.
 pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
-/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be disturbed.
+/// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be corrupted.
 pub const MAX_REFUSALS: u8 = 2;
 
 /// The waits before the next step, and what they are counted from.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// How long the hand may take to mend what it did, before the board is led back.
+    /// How long the hand has to mend what it did, before the board is led back.
     correction_wait: Duration,
-    /// Not before this time, so that the hand can mend what it did. What a program changes ends the wait.
+    /// Not before this time, so that the hand can mend what it did. A change by a program ends the wait.
     lead_after: Option<Instant>,
     /// Not before this time, because the board is starting.
     starts_until: Option<Instant>,
-    /// Steps failed one after the other.
+    /// Steps failed in a row.
     failures: u32,
-    /// Set-ups refused one after the other.
+    /// Set-ups refused in a row.
     refusals: u8,
 }
 
 impl Pace {
-    /// Nothing is waited for.
+    /// Starts without any wait.
     pub fn new(correction_wait: Duration) -> Self {
         Self {
             correction_wait,
@@ -51,17 +51,17 @@ impl Pace {
         self.starts_until = Some(now + RESTART_WAIT);
     }
 
-    /// The hand has done something that it may mend, and has so long for it at least.
+    /// The hand has done something that it may want to mend, and has at least this long for it.
     pub fn after_hand(&mut self, now: Instant, patience: Duration) {
         self.lead_after = Some(now + self.correction_wait.max(patience));
     }
 
-    /// The hand has nothing to mend, or a program goes on.
+    /// The hand has nothing to mend, or a program continues.
     pub fn at_once(&mut self) {
         self.lead_after = None;
     }
 
-    /// Forgets the waits that are over.
+    /// Clears the waits that are over.
     pub fn pass(&mut self, now: Instant) {
         for wait in [&mut self.lead_after, &mut self.starts_until] {
             wait.take_if(|at| *at <= now);
@@ -86,7 +86,7 @@ impl Pace {
         self.lead_after = Some(now + wait);
     }
 
-    /// What failed before has no bearing on the next step.
+    /// Earlier failures do not delay the next step.
     pub fn forgive(&mut self) {
         self.failures = 0;
     }

@@ -1,4 +1,4 @@
-//! What the driver has to say.
+//! Events from the driver.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Core {
-    /// Takes what the driver has to say.
+    /// Handles an event from the driver.
     pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
         match event {
             DriverEvent::Answers { id } => self.answers(id),
@@ -103,7 +103,7 @@ impl Core {
         self.event(Event::NewGame { by: By::Hand });
     }
 
-    /// Of a shown move this says nothing: the player may only want the program to go on.
+    /// Proves nothing about a shown move: the player may only want the program to continue.
     fn stands_ready(&mut self, now: Instant) {
         if self.errand.following().is_some() {
             self.confirm(now);
@@ -122,7 +122,7 @@ impl Core {
         self.deviation.sees(misplaced);
         if self.errand.following().is_none() && !self.ends_by_kings(now) {
             let advice = self.advice();
-            // Told once: what is wrong, and what is left of it, is in the guidance.
+            // Reported once: the guidance shows what is wrong, and what is left of it.
             if !matches!(before, Advice::Misplaced(_)) {
                 let text = advice.to_string();
                 self.event(Event::Mistake { text });

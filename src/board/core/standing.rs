@@ -1,14 +1,14 @@
-//! Which of the things that decide what happens on a board holds.
+//! Which condition decides what happens on a board.
 
 use super::Core;
 use crate::game::Game;
 
-/// What decides what happens on a board: the first of these that holds.
+/// What decides what happens on a board: the first of these that applies.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Standing<'a> {
-    /// The board is not there, or not the one that is meant.
+    /// The board is not there, or is not the configured one.
     Away,
-    /// The kings in the centre say that the game is over.
+    /// The kings in the centre signal that the game is over.
     KingsUp,
     /// No client has the board.
     Free,
@@ -33,7 +33,7 @@ impl Core {
         }
     }
 
-    /// Whether the board is to be led, by the player's hand too.
+    /// Whether the board should be led, by the player's hand too.
     pub(super) fn may_lead(&self) -> bool {
         match self.standing() {
             Standing::Led(_) => true,

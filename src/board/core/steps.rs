@@ -1,4 +1,4 @@
-//! What becomes of a step: it begins, the board takes it or does not, the hand follows it.
+//! The course of a step: it begins, the board takes it or not, the hand follows it.
 
 use std::time::Instant;
 
@@ -20,14 +20,14 @@ impl Core {
         self.hand.forget_take_back();
         self.errand.begin(step.clone(), false);
         if matches!(step, Step::NewGame(_)) {
-            // The game before is over, whether or not its last move was shown.
+            // The previous game is over, whether or not its last move was shown.
             self.tell_ending(now);
         }
         self.driver.start(now, step);
         self.told.changed();
     }
 
-    /// Carrying out this step, the board asks the hand to put the pieces otherwise.
+    /// To carry out this step, the board asks the hand to move pieces.
     pub(super) fn ask_hand(&mut self, step: &Step) {
         if let Some(wanted) = self.asked_by(step) {
             let before = if self.stood_as(&wanted) {
@@ -59,8 +59,8 @@ impl Core {
         self.errand.ask(following);
     }
 
-    /// What the pieces should stand as once the hand has followed a step, on a board that does not tell by itself how far
-    /// that is.
+    /// How the pieces should stand once the hand has followed a step, on a board that does not itself report its
+    /// progress.
     pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
         if self.driver.capabilities().sees_squares {
             return None;
@@ -80,7 +80,7 @@ impl Core {
                 held.clone()
             }
             Some(target) => target.clone(),
-            // A board that is switched on while nobody plays begins a new game.
+            // A board that is switched on while no client plays begins a new game.
             None if self.held.certainty() == Certainty::Unsure => Game::standard(),
             None => held.clone(),
         };
@@ -110,7 +110,7 @@ impl Core {
     /// The board has taken the step under way.
     pub(super) fn accepted(&mut self, now: Instant) {
         self.pace.forgive();
-        // The first step toward a new game is done; what is taken back from now on is its own.
+        // The first step toward a new game is done; later take-backs belong to the new game.
         let new_game = self.course.stepped();
         self.verdict.goes_on();
         self.deviation.forget();
@@ -118,7 +118,7 @@ impl Core {
         let step = self.errand.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
-            // Nothing is left for the hand to do, and nothing waits for it.
+            // The hand has nothing left to do, and nothing waits for it.
             self.driver.confirm(now);
         }
         match step {
@@ -128,7 +128,7 @@ impl Core {
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
         }
-        // What the hand makes of it next may be known at once.
+        // The hand's next reaction may be known at once.
         self.claims.taken_back_to(self.held.game().len());
         self.claims
             .stepped(self.held.game(), self.held.fresh_from());
@@ -185,7 +185,7 @@ impl Core {
         self.errand.unask();
         if matches!(self.errand.step(), Some(Step::SetUp(_))) && failure == StepFailure::Refused {
             self.errand.refused();
-            // What its list says from now on begins nobody knows where.
+            // From now on it is unknown where its list begins.
             self.pace.refused();
             self.held.suspect();
             self.held.lose();
@@ -193,7 +193,7 @@ impl Core {
             self.drop_step();
             self.held.doubt();
         }
-        // What the board holds is asked at once; what it did not take is tried again later.
+        // What the board holds is asked at once; a step it did not take is retried later.
         if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
             self.driver.learn(now);
         }

@@ -1,4 +1,4 @@
-//! The core with a board on a clock by hand.
+//! The core with a board, on a manually advanced clock.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl Rig {
         Self::with(Box::new(Swpp::new(way, MOVE_WAIT)))
     }
 
-    /// A board of which the first thing known is what it says.
+    /// A board about which nothing is known before its first message.
     fn ucb() -> Self {
         Self::with(Box::new(ucb::Ucb::new(ucb::Settings::default())))
     }
@@ -93,7 +93,7 @@ impl Rig {
         self.core.command(self.now, command);
     }
 
-    /// The program says the game, and waits for nothing.
+    /// The program states the game, and waits for nothing.
     fn tells(&mut self, moves: &str) {
         self.number += 1;
         let mut game = Game::standard();
@@ -167,7 +167,7 @@ fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
     rig.waits(10);
     rig.hears("MB g7g6\n");
     assert_eq!(rig.answer().unwrap().to_string(), "g7g6");
-    // The rule itself: what White plays is the program's, and does not come by hand.
+    // By the rule itself: White's moves are the program's, and do not come from the hand.
     rig.takes_answer();
     rig.tells("e2e4 e7e5 f1c4 b8c6 d1h5 g7g6");
     rig.hears("MB h5f3\n");
@@ -239,7 +239,7 @@ fn a_new_game_that_waited_for_the_board_is_begun_there_and_the_one_before_is_end
     assert_eq!(rig.core.snapshot().ending, None);
 }
 
-/// What another client than the rig's asks of the board.
+/// A client other than the rig's states a game.
 fn another(rig: &mut Rig, moves: &str, begins: bool) {
     let client = ClientId(2);
     if begins {
@@ -368,7 +368,7 @@ fn a_shown_move_that_the_program_has_taken_back_meanwhile_is_no_answer() {
         rig.done();
     }
     rig.hears("H101     1.2\n");
-    // NG, and MA that the board has not acknowledged yet.
+    // NG, and an MA that the board has not acknowledged yet.
     rig.waits(0);
     rig.done();
     rig.waits(0);

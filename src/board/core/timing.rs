@@ -20,15 +20,15 @@ struct Made {
 /// The hand's move is awaited.
 #[derive(Clone, Copy, Debug)]
 struct Awaited {
-    /// After so many plies.
+    /// After this many plies.
     plies: usize,
     /// Since then.
     since: Instant,
-    /// The move shown before it was made, or there is none: until that is known, the hand has to make it too.
+    /// The move shown before it was made, or none was shown: until that is known, the hand has to make it too.
     made: bool,
 }
 
-/// Who made the moves of the game on the board, and how long the hand took, where that was seen.
+/// Who made the moves of the game on the board, and how long the hand took, if that was seen.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     game: Game,
@@ -38,13 +38,13 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// The player was told this, where this game is on the board. A board that does not report that a shown move was made
-    /// lets the hand's time begin when it was shown.
+    /// The player was given this advice while this game is on the board. On a board that does not report that a shown
+    /// move was made, the hand's time begins when the move was shown.
     pub fn note(&mut self, now: Instant, advice: &Advice, game: &Game, awaiting: bool) {
         let plies = game.len();
         let made = match advice {
             Advice::YourMove(_) => Some(true),
-            Advice::Identity(m) if awaiting && game.last() == Some(*m) => Some(false),
+            Advice::Make(m) if awaiting && game.last() == Some(*m) => Some(false),
             _ => None,
         };
         let known = self.awaited.filter(|awaited| awaited.plies == plies);
@@ -64,12 +64,12 @@ impl Times {
         };
     }
 
-    /// Nobody saw what happened for a while.
+    /// The board was not observed for a while.
     pub fn interrupted(&mut self) {
         self.awaited = None;
     }
 
-    /// The moves after so many plies are those of another game, also where they are the same.
+    /// The moves after this many plies belong to another game, even where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
         self.moves
             .iter_mut()
@@ -91,7 +91,7 @@ impl Times {
         self.game.common_plies(game).unwrap_or(0)
     }
 
-    /// This move of the game followed was made so, counted from 1.
+    /// How this move of the game was made; plies count from 1.
     pub fn made(&mut self, ply: usize, by: Option<By>, took: Option<Duration>) {
         let index = ply.checked_sub(1);
         if let Some(made) = index.and_then(|index| self.moves.get_mut(index)) {
@@ -99,7 +99,7 @@ impl Times {
         }
     }
 
-    /// The hand has made a move after so many plies: how long it took.
+    /// The hand has made a move after this many plies: how long it took.
     pub fn played(&mut self, now: Instant, plies: usize) -> Option<Duration> {
         let began = self.awaited.take();
         let began = began.filter(|awaited| awaited.plies == plies);

@@ -1,4 +1,4 @@
-//! What was told of a board: a thing is told when it changes, and once.
+//! What was published about a board: each thing when it changes, and once.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -12,16 +12,16 @@ use crate::{
 /// What stands on the board, and what should.
 pub(super) type Scene = (Picture, Board);
 
-/// What was told of a board, and what is still to be told.
+/// What was published about a board, and what is still to be published.
 pub(super) struct Told {
     events: VecDeque<Event>,
     /// The snapshot that was taken last is out of date.
     changed: bool,
     advice: Advice,
-    /// The scene when the hand was last told what to put right.
+    /// The scene when the player was last told what to put right.
     scene: Option<Scene>,
     guidance: Arc<[Action]>,
-    /// Who had the board, and who waited for it.
+    /// The clients that had the board, and those that waited for it.
     players: [Vec<ClientName>; 2],
 }
 
@@ -50,12 +50,12 @@ impl Told {
         self.events.pop_front()
     }
 
-    /// Something is to be in the next snapshot.
+    /// The next snapshot differs from the last.
     pub fn changed(&mut self) {
         self.changed = true;
     }
 
-    /// Whether a new snapshot is to be taken. Once.
+    /// Whether a new snapshot is due. Resets it.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
@@ -65,7 +65,7 @@ impl Told {
         self.guidance.clone()
     }
 
-    /// Who has the board, and who waits for it.
+    /// The clients that have the board, and those that wait for it.
     pub fn players(&mut self, players: [Vec<ClientName>; 2]) {
         if players != self.players {
             self.players.clone_from(&players);
@@ -74,13 +74,13 @@ impl Told {
         }
     }
 
-    /// What the player is to know or do.
+    /// What the player should know or do.
     pub fn advice(&mut self, advice: Advice) {
         let text = match (&self.advice, &advice) {
             (before, now) if before == now => None,
-            // What exactly is wrong is told by the guidance.
+            // The guidance shows what exactly is wrong.
             (Advice::Misplaced(_), Advice::Misplaced(_)) => None,
-            // These have been told as events of their own.
+            // These are published as events of their own.
             (
                 _,
                 Advice::NoLink(_)
@@ -96,8 +96,8 @@ impl Told {
         }
     }
 
-    /// What stands and what should, where the hand is to put it right. Boards that know castling want the king first where
-    /// it is taken back.
+    /// What stands and what should, if the player has to put it right. Boards that know castling want the king first
+    /// when it is taken back.
     pub fn scene(&mut self, scene: Option<Scene>, king_first: bool) {
         if scene == self.scene {
             return;

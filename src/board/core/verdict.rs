@@ -1,4 +1,4 @@
-//! How the game on the board ended, and by whose word.
+//! How the game on the board ended, and who said so.
 
 use crate::{
     game::Game,
@@ -9,35 +9,35 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     end: Option<(GameEnd, Judge)>,
-    /// How the board says so.
+    /// The result as the board reports it.
     result: Option<BoardResult>,
-    /// What a program has said, until the board has been told.
+    /// The end as a program stated it, until the board has been told.
     untold: Option<GameEnd>,
-    /// The game that was about.
+    /// The game that this end belongs to.
     programs: Option<Game>,
-    /// Both kings were put in the centre, and what stands otherwise than in the game is not a mistake.
+    /// Both kings were put in the centre, so that what differs from the game is not a mistake.
     kings_up: bool,
     /// The game on the board has changed.
     unjudged: bool,
 }
 
 impl Verdict {
-    /// How the game ended, and by whose word.
+    /// How the game ended, and who said so.
     pub fn end(&self) -> Option<(GameEnd, Judge)> {
         self.end
     }
 
-    /// How the board says that it ended.
+    /// The result as the board reports it.
     pub fn result(&self) -> Option<BoardResult> {
         self.result
     }
 
-    /// The board says how the game ended.
+    /// The board reports how the game ended.
     pub fn board_says(&mut self, result: BoardResult) {
         self.result = Some(result);
     }
 
-    /// What the board said of the game's end is past.
+    /// The board's result no longer applies.
     pub fn goes_on(&mut self) {
         self.result = None;
     }
@@ -47,18 +47,18 @@ impl Verdict {
         self.end = None;
     }
 
-    /// A program says how this game ends.
+    /// A program states how this game ends.
     pub fn program_says(&mut self, end: GameEnd, game: Game) {
         self.untold = Some(end);
         self.programs = Some(game);
     }
 
-    /// What the board is still to be told of its game's end. Once.
+    /// The end that the board is still to be told. Returned once.
     pub fn take_untold(&mut self) -> Option<GameEnd> {
         self.untold.take()
     }
 
-    /// The game is over. `false` if that was known, or the rules say so already and no other word counts.
+    /// The game is over. `false` if that was known, or if the rules already say so, which overrides any other source.
     pub fn over(&mut self, end: GameEnd, by: Judge) -> bool {
         let known = self
             .end
@@ -69,7 +69,7 @@ impl Verdict {
         !known
     }
 
-    /// Whether the kings say that the game is over.
+    /// Whether the kings signal that the game is over.
     pub fn kings_are_up(&self) -> bool {
         self.kings_up
     }
@@ -79,19 +79,19 @@ impl Verdict {
         self.kings_up = true;
     }
 
-    /// The kings mean nothing any more: they were put back, or the program goes on.
+    /// The kings no longer mean anything: they were put back, or the program continues.
     pub fn kings_down(&mut self) {
         self.kings_up = false;
         self.end.take_if(|(_, by)| *by == Judge::Hand);
     }
 
-    /// The game on the board has changed, or may have: it is to be judged again.
+    /// The game on the board has changed, or may have: it must be judged again.
     pub fn doubt(&mut self) {
         self.unjudged = true;
     }
 
-    /// Where the game on the board has changed, its rules tell whether it is over: how it ended, if that is to be
-    /// told.
+    /// If the game on the board has changed, judges by the rules whether it is over. Returns how it ended, if that is
+    /// to be reported.
     pub fn judge(&mut self, held: &Game) -> Option<GameEnd> {
         if !std::mem::take(&mut self.unjudged) {
             return None;
@@ -101,7 +101,7 @@ impl Verdict {
             self.end.take_if(|(told, _)| *told != end);
             return Some(end).filter(|end| self.over(*end, Judge::Rules));
         }
-        // A program that ends its game may have known moves that the board is still to be shown.
+        // A program that ends its game may know moves that the board is still to be shown.
         let on_its_way = self
             .programs
             .as_ref()

@@ -1,16 +1,16 @@
-//! Where the pieces stand on a board that cannot tell while a position is set up.
+//! Placement of the pieces, on a board that cannot report it, while a position is set up.
 
 use shakmaty::Board;
 
-/// Where the pieces stand, as far as the game that the board holds tells.
+/// Placement of the pieces, as far as the game that the board holds shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wood {
     /// As in that game, or as the board reports otherwise.
     #[default]
     AsHeld,
-    /// So they stood when the hand was asked to bring them there, and nothing has proved yet that it did.
+    /// How they stood when the hand was asked to move them; nothing has proved yet that it did.
     Was(Board),
-    /// The same, but nobody knows how they stood.
+    /// The same, but how they stood is unknown.
     Unknown,
 }
 

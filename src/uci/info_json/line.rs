@@ -8,14 +8,14 @@ use shakmaty::Square;
 
 use super::text::Text;
 
-/// What every line begins with.
+/// The prefix of every line.
 pub const PREFIX: &str = "info json ";
-/// Rows in one line at most: those beyond follow in lines that add to the table. A set-up of all pieces fits.
+/// The most rows in one line; further ones follow in lines that add to the table. A set-up of all pieces fits.
 pub const MAX_ROWS: usize = 64;
 /// The longest line, in bytes. The longest possible is a `Board` with every text at its bound.
 pub const MAX_LINE: usize = 8 * 1024;
 
-/// One datum of a table.
+/// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
@@ -39,7 +39,7 @@ impl From<String> for Cell {
     }
 }
 
-/// A row of a table. Its first cell tells it from the others.
+/// A row of a table. Its first cell identifies it.
 pub type Row = Vec<Cell>;
 
 /// `"table": {…}`
@@ -47,10 +47,10 @@ pub type Row = Vec<Cell>;
 pub struct TableLine<'a> {
     /// Which table.
     pub name: &'a str,
-    /// Its columns; once, at the beginning.
+    /// Its columns; sent once, at the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<&'a [&'a str]>,
-    /// The column that tells which rows to change. Without it the table is replaced.
+    /// The column that identifies the rows to change. Without it the table is replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updatedby: Option<&'a str>,
     /// The rows.
@@ -109,7 +109,7 @@ fn square<S: Serializer>(square: &Square, serializer: S) -> Result<S::Ok, S::Err
     serializer.collect_str(square)
 }
 
-/// What one line tells.
+/// The content of one line.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Info<'a> {
@@ -126,13 +126,13 @@ impl Info<'_> {
     pub fn line(&self) -> Option<String> {
         let mut bytes = PREFIX.as_bytes().to_vec();
         let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Ascii);
-        // Neither a vector nor these types refuse anything; a line that cannot be written is none.
+        // Neither a vector nor these types can fail; a line that cannot be written is `None`.
         self.serialize(&mut serializer).ok()?;
         String::from_utf8(bytes).ok()
     }
 }
 
-/// Compact JSON, everything beyond ASCII as escapes.
+/// Compact JSON, with everything beyond ASCII escaped.
 struct Ascii;
 
 impl Formatter for Ascii {

@@ -1,8 +1,8 @@
-//! What a GUI is told of a board beside the search, where it set the option `UCI_InfoJSON`: the proposal `info json` of
-//! Banksia GUI. Snapshots and time go in, lines come out; `docs/info-json.md` has them all.
+//! What a GUI is told about a board besides the search, if it set the option `UCI_InfoJSON`: the proposal `info json`
+//! of Banksia GUI. Snapshots and time go in, lines come out; `docs/info-json.md` lists them all.
 //!
-//! [`picture`] is what is to be shown, [`mod@line`] how it is written, [`text`] what becomes of words from elsewhere. Here is
-//! what the GUI shows already, so that only what has changed is sent, and not too often.
+//! [`picture`] is what should be shown, [`mod@line`] how it is written, [`text`] how foreign text is made safe. This
+//! module keeps what the GUI already shows, so that only changes are sent, and not too often.
 
 pub mod line;
 pub mod picture;
@@ -18,40 +18,41 @@ use crate::vocabulary::{ClientName, Snapshot};
 use line::{Info, MAX_ROWS, Rows, TableLine};
 use picture::{Picture, Table};
 
-/// Between two refreshes. A hand is slower; a piece that flickers on its sensor is told so often, and how it came to rest.
+/// The time between two refreshes. A hand is slower; a piece that flickers on its sensor is reported at this rate, with
+/// its final state.
 pub const REFRESH: Duration = Duration::from_millis(200);
-/// How long a board may take to notice a `go`, and a `go` to come after its position, before the state from before it is
+/// How long a board may take to notice a `go`, and a `go` to follow its position, before the state from before it is
 /// shown: both happen at once, unless many clients wait for the board, or the GUI only states a position.
 pub const NOTICE: Duration = Duration::from_millis(200);
-/// Rows of a table that are changed one by one; with more the table is sent anew.
+/// Rows of a table that are changed one by one; with more, the whole table is sent again.
 pub const MAX_CHANGED: usize = 8;
 
-/// How a client stands to the board of a snapshot.
+/// How a client relates to the board of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stand {
-    /// It has the board, or nobody has.
+    /// It has the board, or no client has.
     pub own: bool,
     /// The board knows of the client's last `go`.
     pub noticed: bool,
 }
 
-/// Everything `info json` for one GUI, without I/O. See the module's introduction.
+/// Everything `info json` for one GUI, without I/O. See the module documentation.
 #[derive(Debug)]
 pub struct InfoJson {
-    /// What the client is called among those who have a board.
+    /// The client's name among the holders of a board.
     client: ClientName,
     on: bool,
-    /// What is to be shown; none without a board.
+    /// What should be shown; `None` without a board.
     latest: Option<(Arc<Snapshot>, Stand)>,
     /// What the GUI shows.
     shown: Picture,
-    /// Everything is to be sent, whether it has changed or not.
+    /// Everything must be sent, changed or not.
     anew: bool,
     /// Something may have changed since the last refresh.
     stale: bool,
     /// No refresh before this time.
     rests_until: Option<Instant>,
-    /// The board is to notice a position or a `go`, until this time at most.
+    /// The board should notice a position or a `go` by this time.
     awaits_notice: Option<Instant>,
     lines: VecDeque<String>,
 }
@@ -72,17 +73,17 @@ impl InfoJson {
         }
     }
 
-    /// The GUI wants to be told, or no longer.
+    /// The GUI turns the information on or off.
     pub fn switch(&mut self, on: bool, now: Instant) {
         let before = std::mem::replace(&mut self.on, on);
         if on && !before {
             self.anew = true;
-            // What was asked for is sent at once, however long ago the last refresh was.
+            // What was asked for is sent at once, however recent the last refresh.
             self.refresh(now);
         }
     }
 
-    /// The board stands so.
+    /// The board's state has changed.
     pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>, stand: Stand, now: Instant) {
         self.latest = Some((snapshot.clone(), stand));
         self.stale = true;
@@ -92,13 +93,13 @@ impl InfoJson {
         self.timeout(now);
     }
 
-    /// The GUI stopped a search or stated a position: it may have said `go` as well, and cleared everything, before it reads
-    /// the next line.
+    /// The GUI stopped a search or stated a position: before it reads the next line, it may also have sent `go` and
+    /// cleared everything.
     pub fn before_go(&mut self, now: Instant) {
         self.awaits_notice = Some(now + NOTICE);
     }
 
-    /// The GUI said `go`: it has cleared everything.
+    /// The GUI sent `go`: it has cleared everything.
     pub fn thinking(&mut self, now: Instant) {
         self.shown = Picture::default();
         self.anew = true;
@@ -168,7 +169,7 @@ impl InfoJson {
     }
 }
 
-/// Writes what makes `is` of `was` on the GUI.
+/// Writes the lines that turn `was` into `is` on the GUI.
 fn tell(was: &Table, is: &Table, anew: bool, lines: &mut VecDeque<String>) {
     if was.rows == is.rows && (!anew || is.rows.is_empty()) {
         return;

@@ -1,4 +1,4 @@
-//! What a GUI is to show of a board: three tables, arrows and bubbles, as of one snapshot.
+//! What a GUI should show of a board: three tables, arrows and bubbles, from one snapshot.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
     vocabulary::{Advice, ClientName, LinkState, Reported, Snapshot, Wording},
 };
 
-/// What a square is called that is none.
+/// The name for a place that is not a square.
 const BESIDE: &str = "beside the board";
 /// Squares named in one cell: the bubbles show the others.
 const MAX_SQUARES: usize = 8;
@@ -24,22 +24,22 @@ const MAX_SQUARES: usize = 8;
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// Its columns. The first one tells rows apart.
+    /// Its columns. The first one identifies a row.
     pub header: &'static [&'static str],
-    /// Whether it is replaced with every change, because its rows mean little one by one.
+    /// Whether every change replaces all of it, because its rows mean little one by one.
     pub whole: bool,
     /// Its rows.
     pub rows: Vec<Row>,
 }
 
-/// All there is to show.
+/// Everything that is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     /// The tables, in the order in which they are sent.
     pub tables: [Table; 3],
     /// The arrows.
     pub arrows: Vec<Arrow>,
-    /// The bubbles, one a square.
+    /// The bubbles, one per square.
     pub bubbles: Vec<Bubble>,
 }
 
@@ -65,7 +65,7 @@ impl Default for Picture {
 }
 
 impl Picture {
-    /// What a client that has the board, or could have it, is to see.
+    /// The picture for a client that has the board, or could have it.
     pub fn of(snapshot: &Snapshot, client: &ClientName) -> Self {
         let mut picture = Self::default();
         let [board, set_up, moves] = &mut picture.tables;
@@ -77,7 +77,7 @@ impl Picture {
         picture
     }
 
-    /// What a client that waits for the board is to see: nothing of the others' game.
+    /// The picture for a client that waits for the board: nothing of the other clients' game.
     pub fn from_afar(snapshot: &Snapshot, client: &ClientName) -> Self {
         let mut picture = Self::default();
         picture.tables[0].rows = board_rows(snapshot, client, false);
@@ -85,7 +85,7 @@ impl Picture {
     }
 }
 
-/// The board itself. What boards do not tell has no row; those rows are the last, so that they can come later.
+/// The board itself. What a board does not report has no row; those rows come last, so that they can be added later.
 fn board_rows(snapshot: &Snapshot, client: &ClientName, own: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |what: &str, state: String| rows.push(vec![what.into(), state.into()]);
@@ -121,7 +121,7 @@ fn board_rows(snapshot: &Snapshot, client: &ClientName, own: bool) -> Vec<Row> {
     rows
 }
 
-/// Who has the board.
+/// The clients that have the board.
 fn players(holders: &[ClientName], client: &ClientName) -> String {
     let name = |holder: &ClientName| match holder {
         holder if holder == client => "this program".to_owned(),
@@ -135,7 +135,7 @@ fn players(holders: &[ClientName], client: &ClientName) -> String {
     }
 }
 
-/// What the player is to do.
+/// What the player should do.
 fn to_do(snapshot: &Snapshot) -> String {
     match &snapshot.advice {
         Advice::Nothing => "nothing".to_owned(),
@@ -148,10 +148,10 @@ fn to_do(snapshot: &Snapshot) -> String {
     }
 }
 
-/// How many pieces are not where they should be, and on which squares they stand.
+/// How many pieces are misplaced, and on which squares they stand.
 fn misplaced(snapshot: &Snapshot) -> String {
     let mut squares = Vec::new();
-    // Pieces that wait beside the board, not counting those that are put there on the way.
+    // Pieces that wait beside the board, except those put there on the way.
     let mut parked = Vec::new();
     let mut beside: usize = 0;
     for action in snapshot.guidance.iter() {
@@ -173,7 +173,7 @@ fn misplaced(snapshot: &Snapshot) -> String {
         }
     }
     if squares.is_empty() && beside == 0 {
-        // A board that is away, or knows no squares, could not tell.
+        // A board that is away, or does not sense squares, cannot tell.
         let known = if snapshot.link.is_open() {
             "none known"
         } else {
@@ -194,7 +194,7 @@ fn misplaced(snapshot: &Snapshot) -> String {
     format!("{}: {}", squares.len() + beside, places.join(", "))
 }
 
-/// What to do, a row a carry.
+/// What to do, one row per carry.
 fn set_up_rows(actions: &[Action]) -> Vec<Row> {
     let place = |square: Option<Square>| {
         square.map_or_else(|| BESIDE.to_owned(), |square| square.to_string())
@@ -213,7 +213,7 @@ fn set_up_rows(actions: &[Action]) -> Vec<Row> {
     actions.iter().enumerate().map(row).collect()
 }
 
-/// The moves of the game on the board, with the seconds the hand took where it was seen.
+/// The moves of the game on the board, with the seconds the hand took if that was seen.
 fn move_rows(game: &Game, took: &[Option<Duration>]) -> Vec<Row> {
     let mut position = game.start().clone();
     let row = |(index, &m): (usize, &Move)| {
@@ -232,7 +232,7 @@ fn move_rows(game: &Game, took: &[Option<Duration>]) -> Vec<Row> {
     game.moves().iter().enumerate().map(row).collect()
 }
 
-/// The carries between two squares, and the move that is to be made or taken back.
+/// The carries between two squares, and the move that should be made or taken back.
 fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
     let between = |action: &Action| {
         Some(Arrow {
@@ -242,18 +242,18 @@ fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
     };
     let mut arrows: Vec<Arrow> = snapshot.guidance.iter().filter_map(between).collect();
     let of_advice = match &snapshot.advice {
-        Advice::Identity(m) | Advice::PutBack { made: m, .. } => ways(*m),
+        Advice::Make(m) | Advice::PutBack { made: m, .. } => ways(*m),
         Advice::TakeBack(m) => back(ways(*m)),
         Advice::Mistake {
             expected: Some(expected),
             ..
         } => ways(*expected),
-        // Where the squares of the mistake are known, the guidance has them.
+        // If the squares of the mistake are known, the guidance has them.
         Advice::Mistake { made, .. } if arrows.is_empty() => back(reported(*made)),
         _ => Vec::new(),
     };
     for arrow in of_advice {
-        // In chess960 the king or the rook may stay where it is.
+        // In Chess960 the king or the rook may stay on its square.
         if arrow.from != arrow.to && !arrows.contains(&arrow) {
             arrows.push(arrow);
         }
@@ -261,7 +261,7 @@ fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
     arrows
 }
 
-/// The ways of a move's pieces: castling has two.
+/// The paths of a move's pieces: castling has two.
 fn ways(m: Move) -> Vec<Arrow> {
     match (m, m.castling_side()) {
         (Move::Castle { king, rook }, Some(side)) => {
@@ -289,7 +289,7 @@ fn ways(m: Move) -> Vec<Arrow> {
     }
 }
 
-/// The way of what a board reported; castling as it stands is not told square by square.
+/// The path of a reported move; a castling is not split into squares.
 fn reported(made: Reported) -> Vec<Arrow> {
     match made.wording {
         Wording::Squares { from, to, .. } => vec![Arrow { from, to }],

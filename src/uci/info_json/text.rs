@@ -1,14 +1,14 @@
-//! Text that is safe in an `info json` line, whoever wrote it.
+//! Text that is safe in an `info json` line, whatever its origin.
 
 use serde::Serialize;
 
-/// The longest text of a cell, in bytes as it is sent; what is longer ends in `...`. The longest advice, a set-up by hand
+/// The longest text of a cell, in bytes as it is sent; longer text ends in `...`. The longest advice, a set-up by hand
 /// with its FEN, has some 230. Hyphens against [`KEYWORDS`] come on top, one in three bytes at most.
 pub const MAX_TEXT: usize = 256;
 
-/// Words with a meaning in an `info` line, or in any line from an engine that a search may bring (UCI specification,
-/// Meyer-Kahlen and Huber, 2006; `wdl`, `sbhits` and `movesleft` are later engines'). Some GUIs act on them wherever
-/// they stand, also within a string.
+/// Words with a meaning in an `info` line, or in any line from an engine during a search (UCI specification,
+/// Meyer-Kahlen and Huber, 2006; `wdl`, `sbhits` and `movesleft` are later engines'). Some GUIs act on them anywhere,
+/// even within a string.
 pub const KEYWORDS: [&str; 27] = [
     "bestmove",
     "cp",
@@ -41,9 +41,9 @@ pub const KEYWORDS: [&str; 27] = [
 
 /// A text of one line, bounded, in which no word is one of [`KEYWORDS`].
 ///
-/// The rule: control characters and blanks in a row become one blank; what is longer than [`MAX_TEXT`] is cut; then every
-/// keyword that stands by itself, in capitals or not, gets a hyphen behind its first letter: `t-ime`. A word ends where
-/// something else than an ASCII letter or digit stands, because a GUI sees the rest as escapes and signs.
+/// The rule: runs of control characters and blanks become one blank; text longer than [`MAX_TEXT`] is cut; then every
+/// keyword that stands by itself, in any case, gets a hyphen after its first letter: `t-ime`. A word ends at anything
+/// other than an ASCII letter or digit, because a GUI sees escapes and signs there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Text(String);
@@ -77,12 +77,12 @@ fn width(c: char) -> usize {
     }
 }
 
-/// One line of it, with single blanks, not longer than [`MAX_TEXT`].
+/// The text on one line, with single blanks, not longer than [`MAX_TEXT`].
 fn cut(text: &str) -> String {
     const MORE: &str = "...";
     let mut line = String::new();
     let mut bytes = 0;
-    // Where to cut if it is too long, so that the dots still fit.
+    // Where to cut if it is too long, leaving room for the dots.
     let mut fits = 0;
     let words = text.split(|c: char| c.is_control() || c.is_whitespace());
     for word in words.filter(|word| !word.is_empty()) {
@@ -103,7 +103,7 @@ fn cut(text: &str) -> String {
     line
 }
 
-/// The same without keywords.
+/// The text with its keywords broken up.
 fn broken(text: &str) -> String {
     let is_sign = |c: char| !c.is_ascii_alphanumeric();
     let mut safe = String::with_capacity(text.len());
@@ -112,7 +112,7 @@ fn broken(text: &str) -> String {
         let is_keyword = KEYWORDS
             .iter()
             .any(|keyword| word.eq_ignore_ascii_case(keyword));
-        // Keywords are of ASCII: the first letter is one byte.
+        // Keywords are ASCII: the first letter is one byte.
         if is_keyword {
             safe.push_str(&piece[..1]);
             safe.push('-');

@@ -1,26 +1,24 @@
-//! `boardbridge uci`: what a GUI starts as "the engine". Passes lines between the GUI and the daemon, and outlives the daemon:
-//! [`talk`] has the rules.
+//! `boardbridge uci`: the program that a GUI starts as "the engine". It passes lines between the GUI and the daemon,
+//! and outlives the daemon: [`talk`] has the rules.
 //!
-//! Threads rather than a runtime: it starts at once, and builds wherever GUIs run. One thread reads the GUI, one each
-//! connection, one makes each attempt to connect; the main one decides.
+//! Threads rather than a runtime: it starts at once, and builds wherever GUIs run. One thread reads the GUI, one reads
+//! each connection, one makes each attempt to connect; the main thread decides.
 //!
 //! The relay remembers what a daemon must be told to continue the GUI's game, and states it on every connection: the
-//! options (the latest of each name; a button is not pressed again), the last `position`, and the `go` that has no
-//! answer yet.
+//! options (the latest of each name; a button is not pressed again), the last `position`, and the `go` that has not
+//! been answered yet.
 //!
-//! - *Connecting*: as long as the GUI lives, 250 ms to 5 s apart, a minute where something else than a daemon
-//!   answers. Each connection begins with a `uci` of the relay's own, which the GUI does not see: the answer proves
-//!   that a daemon is there. One that does not answer `isready` within 5 s is given up; after 30 s of silence it is
-//!   asked.
+//! - *Connecting*: as long as the GUI lives, 250 ms to 5 s apart, a minute if something other than a daemon answers.
+//!   Each connection begins with a `uci` of the relay's own, which the GUI does not see: the answer proves that a
+//!   daemon is there. One that does not answer `isready` within 5 s is given up; after 30 s of silence it is asked.
 //! - *`ucinewgame`* is repeated only until a daemon has taken the first position after it, which a `readyok` proves:
-//!   later it would begin the game on the board again.
-//! - *`bestmove`*: at most one per `go`, and only a whole line. Lost with the connection, it is asked for again. A
-//!   daemon that stops leaves a `go` unanswered, because most GUIs take `bestmove 0000` for an illegal move and end
-//!   the game.
+//!   later it would restart the game on the board.
+//! - *`bestmove`*: at most one per `go`, and only a whole line. If it is lost with the connection, it is asked for
+//!   again. A daemon that stops leaves a `go` unanswered, because most GUIs take `bestmove 0000` for an illegal move
+//!   and end the game.
 //! - *Without a daemon* `isready` is answered, `uci` after 3 s at most (with the reason in `info string`, and the
-//!   boards once they are known), and `stop` at once by `bestmove 0000`: UCI demands an answer, no move is known, and
-//!   a GUI that stops a search does not play its move in a game. With the connection a `stop` has its answer within 5
-//!   s.
+//!   boards once they are known), and `stop` at once by `bestmove 0000`: UCI demands an answer, no move is known, and a
+//!   GUI that stops a search does not play its move in a game. With a connection a `stop` is answered within 5 s.
 
 pub mod talk;
 
@@ -47,31 +45,31 @@ const ATTEMPT: Duration = Duration::from_secs(3);
 const WRITE_WAIT: Duration = Duration::from_secs(5);
 /// Bytes read at once.
 const CHUNK: usize = 4096;
-/// Lines that may wait for the main thread; then those who read wait.
+/// Lines that may wait for the main thread; beyond that the readers wait.
 const MAX_WAITING: usize = 64;
 
-/// Why there can be no relay.
+/// Why the relay cannot run.
 #[derive(Debug, Error)]
 pub enum RelayError {
-    /// The address is none; in words.
+    /// The address is invalid; the reason in words.
     #[error("{0}")]
     Address(String),
 }
 
-/// What the main thread is told.
+/// A message to the main thread.
 enum News {
     Gui(Line),
     GuiEnded,
     Attempt(io::Result<TcpStream>),
-    /// Of the connection with this number, as are those below.
+    /// From the connection with this number, as are those below.
     Daemon(u64, Line),
     DaemonEnded(u64),
 }
 
-/// Relays until the GUI ends it.
+/// Relays until the GUI closes.
 ///
 /// # Errors
-/// [`RelayError`], which the GUI has been shown as well.
+/// [`RelayError`], which is also shown to the GUI.
 pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     if let Some(why) = malformed(address, Wanted::Uci) {
         // The GUI may be gone already.
@@ -118,7 +116,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
                 }
             };
             if said.is_err() {
-                // Nobody reads any more: the GUI is gone.
+                // The GUI is gone: its output is no longer read.
                 return Ok(());
             }
         }
@@ -147,7 +145,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
                 link.stream = None;
                 talk.closed(now);
             }
-            // Of a connection that was given up, or too long for a daemon's.
+            // From a connection that was given up, or too long for a daemon's line.
             Ok(News::Daemon(..) | News::DaemonEnded(_)) => {}
             Err(RecvTimeoutError::Timeout) => talk.timeout(now),
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -173,7 +171,7 @@ fn say(line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// Reads until the end or until a line is not taken. Half a line is dropped.
+/// Reads until the end or until a line is not accepted. Half a line is dropped.
 fn read_lines(mut from: impl Read, bound: usize, mut take: impl FnMut(Line) -> bool) {
     let mut lines = Lines::new(bound);
     let mut buffer = [0; CHUNK];
@@ -202,7 +200,7 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Tries to connect, in a thread: the name of a machine may take long to find.
+    /// Tries to connect, in a thread: resolving a host name may take long.
     fn connect(&self) {
         let (address, sender) = (self.address.to_owned(), self.sender.clone());
         thread::spawn(move || {
@@ -211,7 +209,7 @@ impl Link<'_> {
         });
     }
 
-    /// Takes a new connection; whether it can be used.
+    /// Takes over a new connection. `true` if it can be used.
     fn take(&mut self, stream: TcpStream) -> bool {
         self.hang_up();
         let prepared = stream
@@ -235,13 +233,13 @@ impl Link<'_> {
             return;
         };
         if stream.write_all(format!("{line}\n").as_bytes()).is_err() {
-            // What the daemon has said before is still read; then the end is.
+            // What the daemon has already sent is still read, then the end.
             let _ = stream.shutdown(Shutdown::Both);
             self.stream = None;
         }
     }
 
-    /// Closes the connection; nothing more is heard of it.
+    /// Closes the connection; further data from it is ignored.
     fn hang_up(&mut self) {
         if let Some(stream) = self.stream.take() {
             let _ = stream.shutdown(Shutdown::Both);

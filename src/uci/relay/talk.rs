@@ -1,18 +1,19 @@
-//! What the relay says to the GUI and to the daemon, without I/O: lines and time go in, actions come out.
+//! What the relay sends to the GUI and to the daemon, without I/O: lines and time go in, actions come out.
 //!
-//! The relay outlives the daemon. It remembers what a daemon must be told to go on with the GUI's game, and tells it on every
-//! connection:
+//! The relay outlives the daemon. It remembers what a daemon must be told to continue the GUI's game, and sends it on
+//! every connection:
 //!
 //! - the options, the latest of each name (buttons are not pressed again), and `debug`;
 //! - the last `position`, with the `go` that has not been answered;
-//! - `ucinewgame` only until the daemon has taken the first position after it (a `readyok` that was asked for behind both
-//!   proves that). Said again later it would begin a game that is under way anew.
+//! - `ucinewgame` only until the daemon has taken the first position after it (the answer to an `isready` sent after
+//!   both proves that). Sent later it would restart a game that is under way.
 //!
-//! Every connection begins with a `uci` of the relay's own: its answer proves that a daemon is there, and is what the GUI is told
-//! when it says `uci`. Each `go` is answered by one `bestmove` at most, and only a whole line counts.
+//! Every connection begins with a `uci` of the relay's own: its answer proves that a daemon is there, and is passed on
+//! when the GUI sends `uci`. Each `go` is answered by one `bestmove` at most, and only a whole line counts.
 //!
-//! Without a daemon: `isready` is answered, for the relay is ready. A `go` waits. One that the GUI ends (`stop`, another `go` or
-//! `position`) is answered at once by `bestmove 0000`, the null move: UCI demands an answer, and no move is known.
+//! Without a daemon: `isready` is answered, for the relay is ready. A `go` waits. One that the GUI ends (`stop`,
+//! another `go` or `position`) is answered at once by `bestmove 0000`, the null move: UCI demands an answer, and no
+//! move is known.
 
 use std::{
     collections::VecDeque,
@@ -30,25 +31,25 @@ use crate::{
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// A daemon answers `uci` and `isready` within milliseconds, whatever its boards do: one that takes this long is dead.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(5);
-/// A daemon that has said nothing for so long is asked whether it is there.
+/// A daemon that has been silent for this long is asked whether it is there.
 pub const QUIET: Duration = Duration::from_secs(30);
-/// Between two attempts where something else than a daemon answers.
+/// The time between two attempts if something other than a daemon answers.
 pub const WRONG_WAIT: Duration = Duration::from_mins(1);
 /// How long the daemon may take for its last lines after `quit`.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
-/// How long a GUI that says `uci` and `quit` in one go waits for a daemon.
+/// How long a GUI that sends `uci` and `quit` together waits for a daemon.
 pub const QUIT_WAIT: Duration = Duration::from_millis(500);
 /// Options remembered. A GUI sets the few that the engine has, and may try some others.
 pub const MAX_OPTIONS: usize = 64;
-/// The longest option remembered, bytes.
+/// The longest option remembered, in bytes.
 pub const MAX_OPTION: usize = 1024;
-/// `isready`s whose answer is due; those beyond are answered by the relay.
+/// `isready`s awaiting an answer; further ones are answered by the relay.
 pub const MAX_ASKED: usize = 256;
-/// Lines of an introduction that are kept.
+/// The most lines kept of an introduction.
 const MAX_INTRODUCTION: usize = 64;
-/// Different reasons told in a row; those beyond are not told.
+/// Different reasons reported in a row; further ones are not reported.
 const MAX_TOLD: usize = 8;
-/// What begins a line in words.
+/// The prefix of a line of text.
 const INFO: &str = "info string ";
 /// The option that chooses the board.
 const BOARD: &str = "Board";
@@ -62,26 +63,26 @@ pub enum Action {
     Send(String),
     /// Try to connect.
     Connect,
-    /// Give the connection up.
+    /// Close the connection.
     HangUp,
-    /// It is over.
+    /// The relay ends.
     End,
 }
 
-/// How it is connected.
+/// The state of the connection.
 #[derive(Debug)]
 enum Link {
-    /// Not; the next attempt is due then.
+    /// Not connected; the next attempt is due then.
     Down { again: Instant },
     /// An attempt is under way.
     Trying,
-    /// The relay's own `uci` is to be answered by then.
+    /// The relay's own `uci` must be answered by then.
     Greeting { until: Instant },
     /// A daemon is there.
     Up,
 }
 
-/// Who asked `isready`.
+/// Who asked `isready`, or why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asker {
     Gui,
@@ -98,7 +99,7 @@ struct Search {
     ponderhit: bool,
 }
 
-/// One GUI's conversation with whatever daemon there is. See the module's introduction.
+/// One GUI's conversation with whatever daemon there is. See the module documentation.
 #[derive(Debug)]
 pub struct Talk {
     address: String,
@@ -106,23 +107,23 @@ pub struct Talk {
     backoff: Backoff,
     /// Whether a daemon has ever been there.
     met: bool,
-    /// When it said something last.
+    /// When it last sent something.
     heard: Instant,
-    /// `isready`s that are not answered yet, the oldest first.
+    /// `isready`s that are not answered yet, oldest first.
     asked: VecDeque<(Asker, Instant)>,
-    /// What daemons say of themselves; none is known before the first has.
+    /// How daemons introduce themselves; unknown before the first has.
     introduction: Vec<String>,
     /// The beginning of an introduction.
     coming: Vec<String>,
-    /// What else was said before its end.
+    /// Other lines received before its end.
     aside: Vec<String>,
-    /// The GUI awaits the introduction, then at the latest.
+    /// The GUI awaits the introduction, by this time at the latest.
     uci_due: Option<Instant>,
     /// The GUI was introduced without a daemon, and does not know the boards.
     made_up: bool,
-    /// Options by name in small letters.
+    /// Options by name in lower case.
     options: Vec<(String, String)>,
-    /// The line for the board, as this daemon has been told it.
+    /// The line for the board, as this daemon has received it.
     board_told: Option<String>,
     debug: Option<String>,
     new_game: bool,
@@ -132,11 +133,11 @@ pub struct Talk {
     owed: usize,
     /// Why there is no daemon, in words.
     why: String,
-    /// What has been told of that.
+    /// The reasons already reported.
     told: Vec<String>,
-    /// A failed attempt is not told before: a restart is over by then.
+    /// A failed attempt is not reported earlier: a restart is over by then.
     tell_from: Instant,
-    /// The GUI has said `quit`: it is over then at the latest.
+    /// The GUI has sent `quit`: the relay ends by then at the latest.
     quit_due: Option<Instant>,
     actions: VecDeque<Action>,
 }
@@ -264,7 +265,7 @@ impl Talk {
         }
     }
 
-    /// A daemon that was there is not any more.
+    /// A daemon that was there is lost.
     fn lost(&mut self, what: &str, now: Instant) {
         self.tell_from = now + PATIENCE;
         let why = format!("BoardBridge at {} {what}", self.address);
@@ -276,14 +277,14 @@ impl Talk {
         for _ in 0..mem::take(&mut self.owed) {
             self.say("bestmove 0000");
         }
-        // What is known of the last one is better than nothing.
+        // The introduction of the last daemon is better than none.
         if self.uci_due.is_some() {
             self.introduce();
         }
         self.answer_asked();
     }
 
-    /// Something else than a daemon answers.
+    /// Something other than a daemon answers.
     fn wrong(&mut self, found: &Found, now: Instant) {
         self.actions.push_back(Action::HangUp);
         let hangs = self.met && *found == Found::Silence;
@@ -304,7 +305,7 @@ impl Talk {
         }
     }
 
-    /// A daemon has introduced itself: it is told everything.
+    /// A daemon has introduced itself: it is sent everything.
     fn up(&mut self, now: Instant) {
         self.link = Link::Up;
         self.met = true;
@@ -408,7 +409,7 @@ impl Talk {
         }
     }
 
-    /// The daemon says `readyok`.
+    /// The daemon sends `readyok`.
     fn ready(&mut self) {
         match self.asked.pop_front() {
             Some((Asker::Gui, _)) => self.say("readyok"),
@@ -437,7 +438,7 @@ impl Talk {
         }
     }
 
-    /// Answers what nobody else answers any more.
+    /// Answers what the daemon will no longer answer.
     fn answer_asked(&mut self) {
         for (asker, _) in mem::take(&mut self.asked) {
             if asker == Asker::Gui {
@@ -519,12 +520,12 @@ impl Talk {
         }
     }
 
-    /// A line of the GUI's that cannot be taken.
+    /// A line from the GUI that cannot be accepted.
     pub fn refuse(&mut self, why: &str) {
         self.info(why);
     }
 
-    /// The GUI ends it: by `quit`, or by closing its end.
+    /// The GUI closes the conversation: by `quit`, or by closing its end.
     pub fn quit(&mut self, now: Instant) {
         match self.link {
             _ if self.quit_due.is_some() => {}
@@ -627,7 +628,7 @@ impl Talk {
         }
     }
 
-    /// Tells why there is no daemon, once.
+    /// Reports why there is no daemon, once.
     fn tell(&mut self) {
         if self.told.len() < MAX_TOLD && !self.told.contains(&self.why) {
             let why = self.why.clone();
@@ -652,7 +653,7 @@ impl Talk {
     }
 }
 
-/// The value in a line `setoption`.
+/// The value in a `setoption` line.
 fn value(line: &str) -> Option<String> {
     let (_, words) = command::head(line)?;
     command::option(&words)?.1
