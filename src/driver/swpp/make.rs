@@ -1,4 +1,4 @@
-//! How a home-made board is known, found and reached.
+//! How a home-made board is identified, found and reached.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("swpp");
 
-/// The door of this room.
+/// What the registry knows about this make.
 pub static MAKE: Make = Make {
     kind: KIND,
     title: "Home-made boards that speak SWPP",
@@ -30,7 +30,7 @@ pub static MAKE: Make = Make {
                 build: None,
             })
         }),
-        // An Arduino restarts when its port is opened, which takes it two seconds.
+        // An Arduino restarts when its port is opened, which takes two seconds.
         times: 8,
         wait: Duration::from_millis(500),
         known: |line| match swpp::read(line) {

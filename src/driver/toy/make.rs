@@ -1,4 +1,4 @@
-//! How a toy board is known, found and reached.
+//! How a toy board is identified, found and reached.
 
 use super::Settings;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     vocabulary::BoardKind,
 };
 
-/// The door of this room.
+/// What the registry knows about this make.
 pub static MAKE: Make = Make {
     kind: BoardKind::new("toy"),
     title: "Toy board",

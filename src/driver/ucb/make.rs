@@ -1,4 +1,4 @@
-//! How a UCB is known, found and reached.
+//! How a UCB is identified, found and reached.
 
 use super::{BAUD, Settings, codec};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("novag-ucb");
 
-/// The door of this room.
+/// What the registry knows about this make.
 pub static MAKE: Make = Make {
     kind: KIND,
     title: "Novag Universal Chess Board (UCB)",
@@ -18,7 +18,7 @@ pub static MAKE: Make = Make {
     media: &[Medium::Serial],
     radio_names: &[],
     service: None,
-    // It answers nothing; it asks a question itself whenever it is switched on.
+    // It answers nothing; it asks a question itself when it is switched on.
     probe: Some(Probe {
         bauds: &[BAUD],
         first: None,
