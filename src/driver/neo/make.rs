@@ -1,4 +1,4 @@
-//! How a Neo is known, found and reached.
+//! How a Neo is identified, found and reached.
 
 use super::Settings;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("miko-neo");
 
-/// The door of this room.
+/// What the registry knows about this make.
 pub static MAKE: Make = Make {
     kind: KIND,
     title: "Miko Neo, formerly Square Off Neo",
