@@ -1,12 +1,12 @@
-//! Puts a simulated peripheral on the air: the real `BlueZ` lends it an adapter.
+//! Advertises a simulated peripheral with an adapter of the real `BlueZ`.
 //!
-//! What `BlueZ` does differs in places from what a small board does:
+//! `BlueZ` differs in places from a small board:
 //! - After connecting, a central reads the device's name from the adapter, not from the advertisement: the adapter gets
-//!   the peripheral's name as its alias, and has its own back in the end.
-//! - A write without response is let through to any characteristic that can be written, and looks like one with.
-//! - Nobody is told who subscribed. All centrals count as one: the first that comes connects, the last that goes
-//!   disconnects, and each is sent what one subscribed to.
-//! - A device that was connected before, a keyboard perhaps, is no central until it asks for something.
+//!   the peripheral's name as its alias, and its own back at the end.
+//! - A write without response is accepted for any writable characteristic, and looks like one with response.
+//! - Subscribers are not identified. All centrals count as one: the first that comes connects, the last that leaves
+//!   disconnects, and each is sent what any of them subscribed to.
+//! - A device that was connected before, a keyboard perhaps, does not count as a central until it requests something.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -40,29 +40,29 @@ use super::peripheral::{Characteristic, Flags, Peripheral, Profile, Service};
 
 /// Requests of centrals that wait for the peripheral. ATT has one under way per central, and writes without response.
 const REQUESTS: usize = 16;
-/// Devices that are watched for a connection. `BlueZ` knows those that were in sight in the last half minute.
+/// Devices watched for a connection. `BlueZ` knows those that were in range in the last half minute.
 const DEVICES: usize = 64;
 
-/// The adapter cannot carry the peripheral.
+/// The adapter cannot host the peripheral.
 #[derive(Debug, Error)]
 pub enum AirError {
-    /// There is no such adapter, or none at all.
+    /// The adapter, or any adapter, does not exist.
     #[error("there is no Bluetooth adapter {wanted:?}; there is {there}")]
     NoAdapter {
         /// Its name, if one was asked for.
         wanted: Option<String>,
-        /// What there is.
+        /// The adapters that exist.
         there: String,
     },
     /// `BlueZ` refused something.
     #[error("BlueZ cannot {what}: {source}")]
     Bluez {
-        /// What it was asked.
+        /// The request.
         what: &'static str,
-        /// What it says.
+        /// The error of `BlueZ`.
         source: bluer::Error,
     },
-    /// The adapter was pulled, or `BlueZ` has ended.
+    /// The adapter was unplugged, or `BlueZ` has ended.
     #[error("the Bluetooth adapter {0} is gone")]
     Gone(String),
 }
@@ -72,7 +72,7 @@ fn cannot(what: &'static str) -> impl FnOnce(bluer::Error) -> AirError {
     move |source| AirError::Bluez { what, source }
 }
 
-/// A peripheral that is or will be on the air, in its owner's hands.
+/// A peripheral that is or will be advertised, shared with its owner.
 pub struct Hosted<P> {
     peripheral: Arc<Mutex<P>>,
     poke: Arc<Notify>,
@@ -88,7 +88,7 @@ impl<P> Clone for Hosted<P> {
 }
 
 impl<P: Peripheral> Hosted<P> {
-    /// Takes a peripheral.
+    /// Wraps a peripheral.
     pub fn new(peripheral: P) -> Self {
         Self {
             peripheral: Arc::new(Mutex::new(peripheral)),
@@ -96,7 +96,7 @@ impl<P: Peripheral> Hosted<P> {
         }
     }
 
-    /// Does something with the peripheral; what it has to notify afterwards goes out, and its deadline is looked at
+    /// Accesses the peripheral; afterwards its notifications are sent, and its deadline is checked
     /// again.
     pub fn with<R>(&self, action: impl FnOnce(&mut P) -> R) -> R {
         let result = action(&mut lock(&self.peripheral));
@@ -110,7 +110,7 @@ fn lock<P: ?Sized>(peripheral: &Mutex<P>) -> MutexGuard<'_, P> {
     peripheral.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a central asks for.
+/// A request from a central.
 enum Request {
     Read {
         central: Address,
@@ -130,16 +130,16 @@ enum Request {
     },
 }
 
-/// Something that is watched.
+/// A watched source of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Watched {
     Device(Address),
     Subscription(Uuid),
 }
 
-/// What a watched thing says.
+/// An event of a watched source.
 enum Said {
-    /// The device is connected, or no more.
+    /// The device connected or disconnected.
     Connected(bool),
     /// The subscription has ended.
     Unsubscribed,
@@ -147,7 +147,7 @@ enum Said {
 
 type Words = Pin<Box<dyn Stream<Item = Said> + Send>>;
 
-/// A peripheral on the air.
+/// A peripheral that is advertised.
 pub struct Air {
     session: Session,
     adapter: Adapter,
@@ -160,15 +160,15 @@ pub struct Air {
     requests: mpsc::Receiver<Request>,
     watched: StreamMap<Watched, Words>,
     subscribers: HashMap<Uuid, CharacteristicNotifier>,
-    /// Who is connected.
+    /// The connected centrals.
     centrals: HashSet<Address>,
-    /// Who is connected and has shown no interest in the peripheral.
+    /// Connected devices that have not used the peripheral.
     strangers: HashSet<Address>,
 }
 
 impl Air {
-    /// Registers the peripheral's services and its advertisement at an adapter, `hci0` or the first one if none is
-    /// given. It can be connected to from now on, but answers only in [`Self::run`].
+    /// Registers the peripheral's services and its advertisement with an adapter, `hci0` or the first one if none is
+    /// given. Centrals can connect from now on, but are answered only in [`Self::run`].
     pub async fn open<P: Peripheral + 'static>(
         adapter: Option<&str>,
         hosted: &Hosted<P>,
@@ -222,8 +222,8 @@ impl Air {
         self.adapter.name()
     }
 
-    /// Lends the peripheral the adapter until `stop` comes, then leaves: the centrals are disconnected, and the adapter
-    /// is what it was before.
+    /// Serves the peripheral until `stop` resolves, then leaves: the centrals are disconnected, and the adapter
+    /// is restored.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), AirError> {
         let result = self.serve(stop).await;
         if !matches!(result, Err(AirError::Gone(_))) {
@@ -294,7 +294,7 @@ impl Air {
         AirError::Gone(self.adapter.name().to_owned())
     }
 
-    /// Best effort: what is not there any more needs no leave.
+    /// Best effort: objects that no longer exist need no removal.
     async fn leave(&mut self) {
         for address in self.centrals.clone() {
             self.went(address);
@@ -311,7 +311,7 @@ impl Air {
         lock(&self.peripheral)
     }
 
-    /// Watches a device; whether it is connected.
+    /// Watches a device; returns whether it is connected.
     async fn watch(&mut self, address: Address) -> bool {
         if self.watched.len() >= DEVICES {
             warn!(%address, "too many Bluetooth devices are in sight to watch this one");
@@ -320,7 +320,7 @@ impl Air {
         match self.try_watch(address).await {
             Ok(connected) => connected,
             Err(error) => {
-                // It may have gone out of sight meanwhile.
+                // It may have gone out of range meanwhile.
                 debug!(%error, %address, "not watched");
                 false
             }
@@ -379,7 +379,7 @@ impl Air {
 
     fn answer(&mut self, request: Request) {
         let now = Instant::now();
-        // Who waits for an answer may have gone meanwhile: an answer nobody takes is no fault.
+        // The requester may be gone by now: ignoring that is fine.
         match request {
             Request::Read {
                 central,
@@ -428,10 +428,10 @@ impl Air {
         }
     }
 
-    /// Sends what the peripheral has to say. What nobody subscribed to is lost, as on a real one.
+    /// Sends the peripheral's notifications. Those without a subscriber are lost, as on a real one.
     async fn notify(&mut self) {
         loop {
-            // The response to a write goes out before what the peripheral says to it. And D-Bus gets on with sending:
+            // The response to a write goes out before the notifications that it causes. D-Bus also gets time to send:
             // bluer reports a full socket as an error, although the message is queued.
             yield_now().await;
             let Some((characteristic, value)) = self.peripheral().poll_notify() else {
@@ -479,7 +479,7 @@ async fn restore(adapter: &Adapter, alias: Option<String>) {
 }
 
 fn advertisement(profile: &Profile) -> Advertisement {
-    // The name goes into the scan response by itself, and the advertisement can be connected to.
+    // The name is put into the scan response automatically, and the advertisement is connectable.
     Advertisement {
         service_uuids: profile.advertised.iter().copied().collect(),
         discoverable: Some(true),
@@ -560,7 +560,7 @@ fn notifier(characteristic: Uuid, requests: mpsc::Sender<Request>) -> Characteri
         method: CharacteristicNotifyMethod::Fun(Box::new(move |notifier| {
             let requests = requests.clone();
             Box::pin(async move {
-                // Fails when the peripheral leaves the air: then nobody is notified.
+                // Fails when the peripheral stops being advertised: then no central is notified.
                 let _ = requests
                     .send(Request::Subscribe {
                         characteristic,
@@ -573,7 +573,7 @@ fn notifier(characteristic: Uuid, requests: mpsc::Sender<Request>) -> Characteri
     }
 }
 
-/// Passes a request on and waits for the answer; a peripheral that leaves the air answers nothing any more.
+/// Passes a request on and waits for the answer; once the peripheral has stopped there is none.
 fn ask<T: Send + 'static>(
     requests: mpsc::Sender<Request>,
     request: impl FnOnce(oneshot::Sender<ReqResult<T>>) -> Request + Send + 'static,

@@ -1,6 +1,6 @@
-//! A simulated Citrine. It loses commands that come too close, shows a move only after a second send at the
-//! right distance, echoes only the first, puts its lamps out when it is asked for something, forgets its settings at
-//! every new game and when it is told to, and makes a move of its own where the wrong king is lifted.
+//! A simulated Citrine. It loses commands that come too close together, shows a move only after a second send at the
+//! right distance, echoes only the first, turns its lamps off when it is asked something, forgets its settings at
+//! every new game and on command, and makes a move of its own when the wrong king is lifted.
 
 use std::{
     collections::VecDeque,
@@ -14,16 +14,16 @@ use crate::game::{Game, uci};
 
 /// Commands closer than this are lost (document: a delay of 0.1 second prevents it).
 const COMMAND_GAP: Duration = Duration::from_millis(100);
-/// The second send of a move must be at least this much later: 200 ms by the field notes, less what a pseudo-terminal
-/// delays the first by on a loaded machine (40 ms measured on two cores with eight busy processes).
+/// The second send of a move must be at least this much later: 200 ms by the field notes, minus the delay of the first
+/// by a pseudo-terminal on a loaded machine (40 ms measured on two cores with eight busy processes).
 const SECOND_SEND: Duration = Duration::from_millis(160);
-/// The second send of a capture: 3 s by the field notes, less the same.
+/// The second send of a capture: 3 s by the field notes, minus the same.
 const SECOND_SEND_CAPTURE: Duration = Duration::from_millis(2960);
 
 /// The level after a new game (document).
 const LEVEL: &str = "TR1";
 
-/// A move that is in the board's game and waits for the hand.
+/// A move that is in the board's game and not yet executed by the player.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     m: Move,
@@ -52,16 +52,16 @@ pub struct Citrine {
     speed: f64,
     on: bool,
     game: Game,
-    /// What `O` and a replayed list begin from.
+    /// The start of `O` and of a replayed list.
     referee: bool,
     xmit: bool,
     level: String,
     heard: Option<Instant>,
     line: Vec<u8>,
-    /// What is being read came after this.
+    /// The input being read came after this time.
     after: Option<Instant>,
     shown: Option<Shown>,
-    /// The hand executes a shown move so long after it sees it; never by itself if absent.
+    /// How long after a shown move the player executes it; `None`: never by itself.
     hand_delay: Option<Duration>,
     executes_at: Option<Instant>,
     random: fastrand::Rng,
@@ -109,13 +109,13 @@ impl Citrine {
         LEVEL.clone_into(&mut self.level);
     }
 
-    /// What is shown was executed, or is of no interest any more.
+    /// The shown move was executed, or is no longer wanted.
     fn show_nothing(&mut self) {
         self.shown = None;
         self.executes_at = None;
     }
 
-    /// The lamps go out; the hand does not know any more what to do. The move that they showed.
+    /// Turns the lamps off, so that the player no longer sees what to do. Returns the move that they showed.
     fn darken(&mut self) -> Option<Move> {
         self.executes_at = None;
         let shown = self.shown.as_mut()?;
@@ -185,7 +185,7 @@ impl Citrine {
             ("X", Some("ON")) => self.xmit = true,
             ("X", Some("OFF")) => self.xmit = false,
             ("L", Some(level)) => level.clone_into(&mut self.level),
-            // An inquiry puts out the lamps (document).
+            // A question turns the lamps off (document).
             ("U" | "X" | "L" | "C" | "G" | "P" | "I", None) => {
                 if let Some(m) = self.darken() {
                     self.report(Report::PutOut(m));
@@ -212,7 +212,7 @@ impl Citrine {
             "J" => self.play_itself(now),
             _ if upper.starts_with("PC") => self.set_up(&line[2..]),
             _ if upper.starts_with('M') => self.sent_move(now, &upper[1..]),
-            // Invalid commands are simply ignored.
+            // Invalid commands are ignored.
             _ => self.report(Report::Fault(format!("ignored: {line}"))),
         }
     }
@@ -398,7 +398,7 @@ fn position_of(text: &str) -> Option<shakmaty::Chess> {
     setup.position(shakmaty::CastlingMode::Standard).ok()
 }
 
-/// Kings and rooks at home may castle: a board that is given squares can assume no better.
+/// Kings and rooks on their home squares may castle: a board that is given only squares can assume nothing better.
 pub(super) fn home_castling(setup: &mut Setup) {
     for color in Color::ALL {
         let rank = color.backrank();
@@ -451,7 +451,7 @@ fn same(text: &str, m: Move) -> bool {
 
 impl SimulatedBoard for Citrine {
     fn plugged(&mut self, _now: Instant) {
-        // It says nothing of its own accord.
+        // It sends nothing by itself.
     }
 
     fn received(&mut self, now: Instant, bytes: &[u8]) {
@@ -503,7 +503,7 @@ impl SimulatedBoard for Citrine {
                 }
             }
             HandAction::Execute => {
-                // With or without the lamps: the hand may have been told in words.
+                // With or without the lamps: the player may have been told in words.
                 if let Some(m) = self.shown() {
                     self.show_nothing();
                     self.report(Report::Executed(m));

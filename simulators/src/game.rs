@@ -1,4 +1,4 @@
-//! A game of chess as a simulated board, a hand or an app keeps it.
+//! A game of chess as kept by a simulated board, a player or an app.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Game {
     position: Chess,
 }
 
-/// Why a text is not a game.
+/// Why a text is not a valid game.
 #[derive(Debug, Error)]
 pub enum GameError {
     /// A move is not written in UCI notation.
@@ -27,17 +27,17 @@ pub enum GameError {
         ply: usize,
         /// The text given.
         text: String,
-        /// What shakmaty says of it.
+        /// The error of shakmaty.
         source: ParseUciMoveError,
     },
-    /// A move is illegal where it is played.
+    /// A move is illegal in its position.
     #[error("move {ply} (`{uci}`) is illegal in the position it is played in")]
     Illegal {
         /// Counted from 1.
         ply: usize,
         /// The move given.
         uci: UciMove,
-        /// What shakmaty says of it.
+        /// The error of shakmaty.
         source: IllegalUciMoveError,
     },
 }
@@ -57,7 +57,7 @@ impl Game {
         }
     }
 
-    /// A game of these moves, up to the first illegal one.
+    /// A game with these moves, up to the first illegal one.
     pub fn of(start: &Chess, moves: &[Move]) -> Self {
         let mut game = Self::from_start(start.clone());
         // `all` stops at the first move that is not played.
@@ -88,7 +88,7 @@ impl Game {
         Ok(())
     }
 
-    /// Plays a move; an illegal one is not played, and `false` says so.
+    /// Plays a move; `false` if it is illegal, and then it is not played.
     pub fn push(&mut self, m: Move) -> bool {
         let legal = self.position.is_legal(m);
         if legal {
@@ -140,7 +140,7 @@ impl Game {
         &self.position
     }
 
-    /// Whose turn it is.
+    /// The side to move.
     pub fn turn(&self) -> Color {
         self.position.turn()
     }

@@ -1,4 +1,4 @@
-//! Hands for simulated boards: one that is told what to do line by line, one that plays a game from a file, one
+//! Players for simulated boards: one that takes orders line by line, one that plays a game from a file, one
 //! that plays at random.
 
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::{HandAction, SimulatedBoard};
 use crate::game::{Game, GameError, uci};
 
-/// Garbage at most, bytes: enough to flood any driver.
+/// Maximum bytes of garbage: enough to flood any driver.
 pub const MAX_GARBAGE: usize = 16 * 1024 * 1024;
 
 /// Which colours a hand plays by itself.
@@ -34,7 +34,7 @@ impl Plays {
     }
 }
 
-/// A line that tells a hand nothing.
+/// A line that is not a valid order.
 #[derive(Debug, Error)]
 #[error(
     "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
@@ -71,21 +71,21 @@ impl FromStr for HandAction {
     }
 }
 
-/// There is no game to play.
+/// Why there is no game to play.
 #[derive(Debug, Error)]
 pub enum NoGame {
     /// The file is shorter.
     #[error("the file has no such line")]
     NoLine,
-    /// The line is no game.
+    /// The line is not a valid game.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
-/// What a hand that plays by itself does next.
+/// What an automatic player does next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// This.
+    /// This action.
     Do(HandAction),
     /// Nothing, until something happens on the board.
     Wait,
@@ -95,28 +95,28 @@ pub enum Next {
     Astray,
 }
 
-/// A hand that plays by itself.
+/// An automatic player.
 #[derive(Debug)]
 pub enum Player {
     /// The moves of a game.
     Game {
         /// The game.
         game: Box<Game>,
-        /// Whose moves.
+        /// The sides that it plays.
         plays: Plays,
     },
     /// Random legal moves.
     Random {
-        /// Whose moves.
+        /// The sides that it plays.
         plays: Plays,
     },
 }
 
 impl Player {
-    /// A hand that plays line `number` (from 1) of a file of games, one a line, in UCI moves.
+    /// A player of line `number` (from 1) of a file of games, one a line, in UCI moves.
     ///
     /// # Errors
-    /// There is no such line, or it is no game.
+    /// The line does not exist, or is not a valid game.
     pub fn of_game(file: &str, number: usize, plays: Plays) -> Result<Self, NoGame> {
         let mut game = Game::standard();
         let line = file
@@ -135,7 +135,7 @@ impl Player {
         self.next_in(board.game(), board.shown().is_some())
     }
 
-    /// What to do next, where the game on the board is this one and a move may be shown that was not executed yet.
+    /// What to do next if the game on the board is `at`; `shown`: a move is shown that was not executed yet.
     pub fn next_in(&self, at: &Game, shown: bool) -> Next {
         if shown {
             return Next::Wait;
@@ -152,7 +152,7 @@ impl Player {
                 }
             }
             Self::Game { game, plays } => {
-                // Nearest to where the board is: positions repeat.
+                // Nearest to the board's game: positions repeat.
                 let here = |plies: &usize| game.position_at(*plies) == *position;
                 let from = at.len();
                 let found = (from..=game.len())

@@ -1,8 +1,8 @@
-//! Simulated boards, honest about the faults of the real ones, on real pseudo-terminals and sockets.
+//! Simulated boards, with the faults of the real ones, on real pseudo-terminals and sockets.
 //!
-//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a line, [`hand`] a hand. They are
-//! written from the protocol documents and share no code with the drivers, so that a misreading on one side shows on the
-//! other.
+//! A simulated board is sans I/O like a driver: [`SimulatedBoard`]. [`port`] gives it a line, [`hand`] a player. They
+//! are written from the protocol documents and share no code with the drivers, so that a misreading on one side shows
+//! on the other.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -39,12 +39,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::game::{Game, uci};
 
-/// Bytes both ways, without borders: a serial line, TCP.
+/// A byte stream in both directions: a serial line, TCP.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// What a hand can do to a board.
+/// What a player can do to a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandAction {
     /// Make a move.
@@ -61,49 +61,49 @@ pub enum HandAction {
     NewGame,
     /// Switch the board off.
     Off,
-    /// Switch the board on; whether it lost its memory.
+    /// Switch the board on.
     On {
-        /// It lost its memory.
+        /// Whether it lost its memory.
         forgetful: bool,
     },
-    /// Let a Citrine lose its settings and keep its game.
+    /// Make a Citrine lose its settings and keep its game.
     ForgetSettings,
     /// Lift the king of the side not to move and put it back: a Citrine then makes a move of its own.
     LiftKing,
-    /// Pull the cable.
+    /// Unplug the cable.
     Unplug,
-    /// Put the cable back.
+    /// Plug the cable in again.
     Plug,
-    /// Let the board send this many bytes of garbage.
+    /// Make the board send this many bytes of garbage.
     Garbage(usize),
 }
 
-/// What is to be seen on a board.
+/// An observable event on a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The lamps show a move.
     Shown(Move),
-    /// The hand executed the shown move.
+    /// The player executed the shown move.
     Executed(Move),
-    /// The hand made a move.
+    /// The player made a move.
     Made(Move),
-    /// A question put out the lamps that showed a move.
+    /// A question turned off the lamps that showed a move.
     PutOut(Move),
     /// The lamps show the move again.
     LitAgain(Move),
-    /// The board was told the last move once more, which changes nothing.
+    /// The board was sent the last move again, which changes nothing.
     ToldAgain(Move),
     /// The lamps ask to take a move back.
     TakeBack(Move),
-    /// The hand took a move back.
+    /// The player took a move back.
     TookBack(Move),
-    /// The hand made a move that is not played, and the board took it for one.
+    /// The player made an illegal move, which the board accepted.
     Wrong(UciMove),
     /// The board was switched off.
     Off,
-    /// The board was switched on; whether it had lost its memory.
+    /// The board was switched on.
     On {
-        /// It had.
+        /// Whether it had lost its memory.
         forgetful: bool,
     },
     /// The board lost its settings and kept its game.
@@ -114,23 +114,23 @@ pub enum Report {
     SetUp(String),
     /// Something sent to the board was lost, as it would be on a real one.
     Lost(String),
-    /// Something sent to the board is not right.
+    /// Something sent to the board is wrong.
     Fault(String),
-    /// The hand could not do what it was asked.
+    /// The player could not do what was asked.
     Refused(String),
-    /// The board is to be found there.
+    /// The board can be reached at this address.
     Plugged(String),
-    /// The cable was pulled.
+    /// The cable was unplugged.
     Unplugged,
-    /// The motor carried what stood in one place to another.
+    /// The motor carried a piece from one spot to another.
     Carried(neo::Spot, neo::Spot),
-    /// The lamps of these squares are lit, and no others.
+    /// These squares are lit, and no others.
     Lit(Vec<Square>),
-    /// The board gave a sign: `wt`, `bl`, `dw`, `ck` or `po`, as the protocol names them.
+    /// The board showed a sign: `wt`, `bl`, `dw`, `ck` or `po`, as the protocol names them.
     Sign(String),
     /// The board asks for a piece on this square.
     Missing(Square),
-    /// The hand put the pieces as it was asked.
+    /// The player placed the pieces as asked.
     Arranged,
     /// The program greeted the board in these words.
     Greeted(String),
@@ -180,21 +180,21 @@ impl fmt::Display for Report {
 
 /// A board in software, without I/O.
 pub trait SimulatedBoard: Send {
-    /// The line was opened: whatever a board says by itself at that time.
+    /// The line was opened: the board sends what it sends by itself at that time.
     fn plugged(&mut self, now: Instant);
     /// Bytes came from the computer.
     fn received(&mut self, now: Instant, bytes: &[u8]);
     /// Bytes came from the computer after `after`, and are read `now`: a loaded machine reads late.
     ///
-    /// A board that [loses what comes too close](Self::least_gap) counts from the earlier time.
+    /// A board that [loses messages too close together](Self::least_gap) counts from the earlier time.
     fn received_since(&mut self, _after: Instant, now: Instant, bytes: &[u8]) {
         self.received(now, bytes);
     }
-    /// How far apart messages to the board have to be, if that matters.
+    /// The minimum time between messages to the board, if any.
     fn least_gap(&self) -> Option<Duration> {
         None
     }
-    /// The hand does something.
+    /// The player does something.
     fn hand(&mut self, now: Instant, action: HandAction);
     /// The time given by [`Self::deadline`] has come.
     fn timeout(&mut self, now: Instant);
@@ -202,7 +202,7 @@ pub trait SimulatedBoard: Send {
     fn deadline(&self) -> Option<Instant>;
     /// The next bytes for the computer.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
-    /// The next thing to be seen.
+    /// The next observable event.
     fn poll_report(&mut self) -> Option<Report>;
     /// The game on the board.
     fn game(&self) -> &Game;
@@ -210,12 +210,12 @@ pub trait SimulatedBoard: Send {
     fn shown(&self) -> Option<Move>;
 }
 
-/// The hand was to do what only a Citrine answers to.
+/// The player was given an order that only a Citrine supports.
 fn only_a_citrine() -> Report {
     Report::Refused("only a Citrine does that".to_owned())
 }
 
-/// The hand was to take a move back, and there is none.
+/// The player was to take a move back, and there is none.
 fn nothing_to_take_back() -> Report {
     Report::Refused("there is no move to take back".to_owned())
 }
@@ -225,7 +225,7 @@ fn random_move(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
     random_among(game, random, |_| true)
 }
 
-/// A random legal move where nothing tells the piece of a promotion: a queen, for that is what it is taken for.
+/// A random legal move on a board that cannot name the promotion piece: always a queen, as that is assumed.
 fn random_to_queen(game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
     random_among(game, random, |m| {
         m.promotion().is_none_or(|role| role == Role::Queen)
@@ -242,7 +242,7 @@ fn random_among(
     (!moves.is_empty()).then(|| moves[random.usize(..moves.len())])
 }
 
-/// Printable bytes that are no message of any board, the same ones for the same length.
+/// Printable bytes that are not a message of any board, the same for the same length.
 fn garbage(length: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(length as u64);
     (0..length).map(|_| random.u8(..)).collect()

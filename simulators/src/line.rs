@@ -1,4 +1,4 @@
-//! Where a simulated board on a line is to be found.
+//! The address of a simulated board on a line.
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
@@ -10,7 +10,7 @@ use super::{
 /// Where a line is opened.
 #[derive(Debug)]
 pub enum Place {
-    /// On a pseudo-terminal, with a symbolic link to it perhaps.
+    /// On a pseudo-terminal, optionally with a symbolic link to it.
     Pty(Option<PathBuf>),
     /// On the network.
     Tcp(SocketAddr),
@@ -29,7 +29,7 @@ impl Place {
     /// Opens a line here.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn open(&self) -> io::Result<Line> {
         match self {
             Self::Pty(link) => Pty::open(link.as_deref()).map(Line::Pty),
@@ -39,7 +39,7 @@ impl Place {
 }
 
 impl Line {
-    /// What to open or to connect to at the other end.
+    /// The name to open or to connect to at the other end.
     pub fn name(&self) -> String {
         match self {
             Self::Pty(pty) => pty.name().display().to_string(),
@@ -50,7 +50,7 @@ impl Line {
     /// Reads what came from the computer.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Came> {
         match self {
             Self::Pty(pty) => pty.read(buffer).await.map(Came::Bytes),
@@ -61,7 +61,7 @@ impl Line {
     /// Writes as much as the line takes at once.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Pty(pty) => pty.write(bytes).map(drop),

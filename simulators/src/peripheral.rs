@@ -1,12 +1,12 @@
 //! A Bluetooth LE peripheral in software, without I/O: what a simulated radio board looks like from outside.
 //!
-//! Hosts give it a radio: a `BlueZ` made of D-Bus for tests and the demonstration, or the real one.
+//! Hosts connect it to a radio: a simulated `BlueZ` for tests and the demonstration, or the real one.
 
 use std::time::Instant;
 
 use uuid::Uuid;
 
-/// What may be done with a characteristic.
+/// The operations of a characteristic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// It can be read.
@@ -20,22 +20,22 @@ pub struct Flags {
 /// One characteristic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Characteristic {
-    /// Its name on the air.
+    /// Its UUID.
     pub uuid: Uuid,
-    /// What may be done with it.
+    /// Its operations.
     pub flags: Flags,
 }
 
 /// One service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its name on the air.
+    /// Its UUID.
     pub uuid: Uuid,
-    /// What it consists of.
+    /// Its characteristics.
     pub characteristics: Vec<Characteristic>,
 }
 
-/// What a peripheral is.
+/// The profile of a peripheral.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// The name in its scan response.
@@ -50,25 +50,25 @@ pub struct Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
-/// A peripheral in software. See the module's introduction.
+/// A peripheral in software. See the module documentation.
 pub trait Peripheral: Send {
-    /// What it is.
+    /// Its profile.
     fn profile(&self) -> &Profile;
     /// A central has connected.
     fn connected(&mut self, now: Instant);
-    /// The central is gone.
+    /// The central has disconnected.
     fn disconnected(&mut self, now: Instant);
-    /// The central wants notifications of a characteristic, or wants them no more.
+    /// The central subscribes or unsubscribes.
     fn subscribed(&mut self, now: Instant, characteristic: Uuid, on: bool);
     /// The central reads.
     ///
     /// # Errors
-    /// It may not.
+    /// Reading is not permitted.
     fn read(&mut self, now: Instant, characteristic: Uuid) -> Result<Vec<u8>, Refused>;
     /// The central writes.
     ///
     /// # Errors
-    /// It may not, or not this.
+    /// Writing, or this value, is not permitted.
     fn write(&mut self, now: Instant, characteristic: Uuid, value: &[u8]) -> Result<(), Refused>;
     /// The time given by [`Self::deadline`] has come.
     fn timeout(&mut self, now: Instant);

@@ -1,7 +1,7 @@
 //! The radio of a simulated phone: finds a board by its name over Bluetooth LE and talks to it as the `WhitePawn` app
 //! was seen to, with btleplug on an adapter of this machine.
 //!
-//! It subscribes, waits a moment, and then writes with response, one message a write.
+//! It subscribes, waits briefly, and then writes with response, one message per write.
 
 use std::{io, time::Duration};
 
@@ -25,26 +25,26 @@ use crate::Stream;
 
 /// From the subscription to the first write (seen in a capture of the app).
 pub const WRITE_AFTER: Duration = Duration::from_millis(210);
-/// How often is looked for the board: a name that comes with the scan response makes no event.
+/// How often to look for the board: a name that comes with the scan response causes no event.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a scan lasts before it begins anew. Virtual radios are heard only when a scan or an advertisement begins, and
-/// Linux does not listen in the first moment of a scan.
+/// How long a scan lasts before it is restarted. Virtual radios are heard only when a scan or an advertisement begins,
+/// and Linux does not listen in the first moment of a scan.
 const SCAN: Duration = Duration::from_secs(3);
-/// How long a step may take: finding, connecting, and each write. A virtual machine is slow.
+/// The limit for each step: finding, connecting, and each write. A virtual machine is slow.
 const STEP_WAIT: Duration = Duration::from_secs(30);
-/// How long one attempt to connect may take. It is lost when the board begins to advertise anew just then; one that
-/// works takes less than a second.
+/// The limit for one attempt to connect. It is lost when the board restarts its advertisement just then; a successful
+/// one takes less than a second.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// Bytes that wait in each direction between the radio and the app.
+/// Bytes buffered in each direction between the radio and the app.
 const BUFFER: usize = 4096;
 
-/// D-Bus errors by which this user may not use Bluetooth.
+/// D-Bus errors that mean that this user may not use Bluetooth.
 const DENIED: [&str; 3] = ["AccessDenied", "NotAuthorized", "NotPermitted"];
 
 /// The phone cannot reach the board.
 #[derive(Debug, Error)]
 pub enum PhoneError {
-    /// There is no Bluetooth service to talk to.
+    /// There is no Bluetooth service.
     #[error(
         "Bluetooth does not answer ({0}): is it installed and running? `sudo apt install bluez`, then `sudo systemctl \
          start bluetooth`"
@@ -56,10 +56,10 @@ pub enum PhoneError {
          USER`) and log in again"
     )]
     NotAllowed,
-    /// There is no adapter, or not the one asked for.
+    /// There is no adapter, or not the requested one.
     #[error("{0}")]
     NoAdapter(String),
-    /// A step was not done in time.
+    /// A step timed out.
     #[error("the phone cannot {0} in time")]
     Late(&'static str),
     /// The board has no such characteristic.
@@ -79,12 +79,12 @@ pub struct PhoneRadio {
     pub name: String,
     /// The characteristic it writes to.
     pub write: Uuid,
-    /// The characteristic it is notified by.
+    /// The characteristic it subscribes to.
     pub notify: Uuid,
 }
 
 impl PhoneRadio {
-    /// Finds the board, connects and subscribes. What is written to the stream goes out line by line; the stream ends
+    /// Finds the board, connects and subscribes. Data written to the stream is sent line by line; the stream ends
     /// with the link, and the link with the stream.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl PhoneRadio {
         };
         let write = characteristic(self.write)?;
         let notify = characteristic(self.notify)?;
-        // Before anything is subscribed to, so that nothing is missed.
+        // Before subscribing, so that nothing is missed.
         let values = board.notifications().await?;
         let events = adapter.events().await?;
         in_time("subscribe", async { Ok(board.subscribe(&notify).await?) }).await?;
@@ -126,11 +126,11 @@ impl PhoneRadio {
                 () = gone => debug!("the board has ended the link"),
                 done = talk(&mut near, &board, &write, values) => debug!(?done, "the app has ended the link"),
             }
-            // BlueZ keeps the subscription over a lost link, and would tell every value twice after the next one. Both may
-            // fail where the board has gone already.
+            // BlueZ keeps the subscription over a lost link, and would report every value twice after the next one.
+            // Both may fail if the board is gone already.
             let _ = timeout(STEP_WAIT, board.unsubscribe(&notify)).await;
             let _ = timeout(STEP_WAIT, board.disconnect()).await;
-            // Only now the stream has ended, for whoever waits for that.
+            // Only now the stream ends for its reader.
             drop(near);
         });
         Ok(Box::new(far))
@@ -175,8 +175,8 @@ impl PhoneRadio {
                     continue;
                 };
                 let name = properties.advertisement_name.or(properties.local_name);
-                // One that was seen before and is not heard now has no strength; one whose last link is just ending is
-                // still connected.
+                // A board that was seen before and is not heard now has no signal strength; one that is just
+                // disconnecting is still connected.
                 let heard = properties.rssi.is_some() && !one.is_connected().await?;
                 if heard && name.as_ref() == Some(&self.name) {
                     found = Some(one);
@@ -192,7 +192,7 @@ impl PhoneRadio {
     }
 }
 
-/// What an error of the Bluetooth service means. The name of a D-Bus error is shown in its debug text only.
+/// Classifies an error of the Bluetooth service. The name of a D-Bus error appears in its debug text only.
 fn no_session(error: btleplug::Error) -> PhoneError {
     let shown = format!("{error:?}");
     if DENIED.iter().any(|name| shown.contains(name)) {
@@ -202,7 +202,7 @@ fn no_session(error: btleplug::Error) -> PhoneError {
     }
 }
 
-/// Connects, as often as it takes.
+/// Connects, with as many attempts as needed.
 async fn link(board: &Peripheral) -> Result<(), PhoneError> {
     loop {
         match timeout(CONNECT_WAIT, board.connect()).await {

@@ -1,4 +1,4 @@
-//! Gives a simulated board a line and a clock.
+//! Connects a simulated board to a line and a clock.
 
 use std::{
     io,
@@ -18,52 +18,52 @@ use crate::clock::sleep_until_some;
 
 /// Bytes read at once.
 const READ_CHUNK: usize = 1024;
-/// How often a board that measures the distance of messages looks for them, as a part of the least distance: how well it
-/// knows when one came, however late a loaded machine wakes it.
+/// How many times per minimum gap a board that measures the gaps between messages is polled: so precisely
+/// it knows when one came, however late a loaded machine wakes it.
 const LOOKS: u32 = 10;
-/// No oftener than this, for the machine's sake.
+/// The minimum polling interval, to limit the load.
 const SHORTEST_LOOK: Duration = Duration::from_millis(1);
 
-/// A simulated board on a line that can be pulled.
+/// A simulated board on a line that can be unplugged.
 pub struct Port {
     board: Box<dyn SimulatedBoard>,
     place: Place,
     line: Option<Line>,
     buffer: Vec<u8>,
-    /// Nothing waited to be read then.
+    /// When nothing was waiting to be read.
     quiet: Instant,
 }
 
-/// What happened to the board or its hand.
+/// What happened to the board or its player.
 #[derive(Debug)]
 pub enum Happened {
-    /// Something is to be seen on the board.
+    /// An observable event on the board.
     Seen(Report),
-    /// The hand's orders have ended.
+    /// The player's orders have ended.
     HandGone,
 }
 
 impl Port {
-    /// Plugs a board in, at a pseudo-terminal.
+    /// Plugs a board in, on a pseudo-terminal.
     ///
     /// # Errors
-    /// No pseudo-terminal is to be had.
+    /// A pseudo-terminal cannot be opened.
     pub fn new(board: Box<dyn SimulatedBoard>, link: Option<PathBuf>) -> io::Result<Self> {
         let place = Place::Pty(link);
         let line = place.open()?;
         Ok(Self::of(board, place, line))
     }
 
-    /// Plugs a board in, on the network; port 0 takes any that is free.
+    /// Plugs a board in, on the network; port 0 takes any free one.
     ///
     /// # Errors
-    /// The address is not to be had.
+    /// The address cannot be opened.
     pub fn listening(
         board: Box<dyn SimulatedBoard>,
         address: impl ToSocketAddrs,
     ) -> io::Result<Self> {
         let socket = Socket::open(address)?;
-        // A cable that is put back is put back here.
+        // A cable plugged in again uses the same address.
         let place = Place::Tcp(socket.address());
         Ok(Self::of(board, place, Line::Tcp(socket)))
     }
@@ -83,12 +83,12 @@ impl Port {
         &*self.board
     }
 
-    /// What to open at the other end, while the cable is plugged in.
+    /// The name to open at the other end, while the cable is plugged in.
     pub fn name(&self) -> Option<String> {
         self.line.as_ref().map(Line::name)
     }
 
-    /// Runs until something is to be seen.
+    /// Runs until there is an observable event.
     ///
     /// # Errors
     /// The line failed.
@@ -109,7 +109,7 @@ impl Port {
                 }
             };
             tokio::select! {
-                // First: where nothing is to be read, all that came before has been.
+                // First: if nothing is to be read, everything sent before was read.
                 biased;
                 came = reading => match came? {
                     Came::Bytes(count) => {

@@ -14,18 +14,18 @@ use tokio_serial::{SerialPort, SerialStream};
 #[derive(Debug)]
 pub struct Pty {
     board: SerialStream,
-    /// Held so that the board's end stays open while nobody has opened the computer's.
+    /// Held so that the board's end stays open while the computer's is not open.
     _computer: SerialStream,
     name: PathBuf,
     link: Option<PathBuf>,
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal; `link` becomes a symbolic link to the computer's end, replacing one that is
-    /// there.
+    /// Opens a pseudo-terminal; `link` becomes a symbolic link to the computer's end, replacing an existing
+    /// one.
     ///
     /// # Errors
-    /// No pseudo-terminal is to be had, or `link` is something else than a symbolic link.
+    /// A pseudo-terminal cannot be opened, or `link` is not a symbolic link.
     pub fn open(link: Option<&Path>) -> io::Result<Self> {
         let (board, computer) = SerialStream::pair()?;
         let name = computer
@@ -46,7 +46,7 @@ impl Pty {
         })
     }
 
-    /// What to open at the other end.
+    /// The path to open at the other end.
     pub fn name(&self) -> &Path {
         self.link.as_deref().unwrap_or(&self.name)
     }
@@ -54,7 +54,7 @@ impl Pty {
     /// Reads what came from the computer.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.board.read(buffer).await
     }
@@ -62,7 +62,7 @@ impl Pty {
     /// Writes as much as the line takes at once; a serial line without a reader loses the rest.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.board.try_write(bytes) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
@@ -102,7 +102,7 @@ impl AsyncWrite for Pty {
 impl Drop for Pty {
     fn drop(&mut self) {
         if let Some(link) = &self.link {
-            // Another simulator may have taken the name over; only our own link goes.
+            // Another simulator may use the name by now; only our own link is removed.
             if std::fs::read_link(link).is_ok_and(|target| target == self.name) {
                 let _ = std::fs::remove_file(link);
             }

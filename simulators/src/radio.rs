@@ -1,4 +1,4 @@
-//! A simulated radio board on a D-Bus of its own, or on the air by a real adapter.
+//! A simulated radio board on a D-Bus of its own, or advertised by a real adapter.
 
 use std::{
     io::{self, Write},
@@ -25,25 +25,25 @@ use super::{
 };
 use crate::game::Game;
 
-/// How often the board is looked at. A hand makes a move a second at most.
+/// How often the board is polled. A player makes at most one move a second.
 const LOOK: Duration = Duration::from_millis(20);
 /// The simulated board's address on a D-Bus of its own.
 pub const ADDRESS: Address = Address([0x02, 0x4E, 0x45, 0x4F, 0x01, 0xA2]);
 
-/// A board that can be put on the air, and the person at it.
+/// A board that can be advertised, and the person at it.
 pub trait RadioBoard: Peripheral + 'static {
-    /// What it is told of a game.
+    /// How much it is told about a game.
     const TOLD: Told;
-    /// The hand does something.
+    /// The player does something.
     fn order(&mut self, now: Instant, action: HandAction);
-    /// The next thing to be seen.
+    /// The next observable event.
     fn look(&mut self) -> Option<Report>;
-    /// The game on it, and whether a move is shown that was not executed yet; nothing while the hands are busy.
+    /// The game on it, and whether a shown move is not executed yet; `None` while the person is busy.
     fn stands(&self) -> Option<(&Game, bool)>;
 }
 
 impl RadioBoard for Neo {
-    // What is done before the game began tells nobody anything: the board knows squares only.
+    // Moves before the game began mean nothing: the board senses only squares.
     const TOLD: Told = Told::Beginning;
 
     fn order(&mut self, now: Instant, action: HandAction) {
@@ -76,7 +76,7 @@ impl RadioBoard for SwppBoard {
     }
 }
 
-/// What the board is put on.
+/// The radio that the board uses.
 pub enum Radio<P: RadioBoard> {
     /// A D-Bus of its own.
     Bus {
@@ -91,16 +91,16 @@ pub enum Radio<P: RadioBoard> {
         board: air::Hosted<P>,
         /// The adapter's name.
         adapter: String,
-        /// Ends it.
+        /// Stops it.
         stop: Option<oneshot::Sender<()>>,
     },
 }
 
 impl<P: RadioBoard> Radio<P> {
-    /// Puts a board on a D-Bus of its own, its socket at `link` if that is given.
+    /// Puts a board on a D-Bus of its own, with its socket at `link` if given.
     ///
     /// # Errors
-    /// No bus is to be had.
+    /// The bus cannot be created.
     pub fn on_bus(board: P, link: Option<&Path>) -> io::Result<Self> {
         let bluez = match link {
             Some(path) => Bluez::start_at(path)?,
@@ -112,10 +112,10 @@ impl<P: RadioBoard> Radio<P> {
         Ok(Self::Bus { bluez, board })
     }
 
-    /// Puts a board on the air.
+    /// Advertises a board.
     ///
     /// # Errors
-    /// The adapter cannot be had.
+    /// The adapter cannot be used.
     pub async fn on_air(board: P, adapter: &str) -> io::Result<Self> {
         let board = air::Hosted::new(board);
         let air = Air::open(Some(adapter), &board).await;
@@ -124,7 +124,7 @@ impl<P: RadioBoard> Radio<P> {
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
             let stopped = async {
-                // Dropped or told: both end it.
+                // Dropping and sending both stop it.
                 let _ = stopped.await;
             };
             if let Err(error) = air.run(stopped).await {
@@ -138,7 +138,7 @@ impl<P: RadioBoard> Radio<P> {
         })
     }
 
-    /// Where the board is to be found: the address of its D-Bus, or its adapter.
+    /// The board's location: the address of its D-Bus, or its adapter.
     pub fn place(&self) -> String {
         match self {
             Self::Bus { bluez, .. } => bluez.address(),
@@ -146,7 +146,7 @@ impl<P: RadioBoard> Radio<P> {
         }
     }
 
-    /// Does something with the board.
+    /// Accesses the board.
     pub fn with<R>(&self, action: impl FnOnce(&mut P) -> R) -> R {
         match self {
             Self::Bus { board, .. } => board.with(action),
@@ -154,7 +154,7 @@ impl<P: RadioBoard> Radio<P> {
         }
     }
 
-    /// The board, where it is on a bus.
+    /// The board, if it is on a bus.
     pub fn board(&self) -> Option<bluez::hosted::Hosted<P>> {
         match self {
             Self::Bus { board, .. } => Some(board.clone()),
@@ -162,7 +162,7 @@ impl<P: RadioBoard> Radio<P> {
         }
     }
 
-    /// Has the hand do something; the radio's part of it too.
+    /// Gives the player an order; also does the radio's part.
     pub fn hand(&self, action: HandAction) {
         if let Self::Bus { bluez, .. } = self {
             link(&bluez.control(), &action);
@@ -171,7 +171,7 @@ impl<P: RadioBoard> Radio<P> {
     }
 }
 
-/// A cable that is pulled is a board out of reach here.
+/// Unplugging means out of range here.
 fn link(control: &Control, action: &HandAction) {
     let done = match action {
         HandAction::Unplug | HandAction::Off => control.vanish(ADDRESS),
@@ -194,7 +194,7 @@ impl<P: RadioBoard> Drop for Radio<P> {
     }
 }
 
-/// Runs a simulation until its input ends, or the game of its player.
+/// Runs a simulation until its input ends, or its automatic player's game.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -229,7 +229,7 @@ pub async fn run<P: RadioBoard>(
                     }
                     Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
                 },
-                // A hand that plays by itself needs no orders.
+                // An automatic player needs no orders.
                 None if turns.has_player() => input_open = false,
                 None => return Ok(Outcome::Done),
             },
@@ -245,7 +245,7 @@ pub async fn run<P: RadioBoard>(
                     board.stands().map(|(game, shown)| turns.next(game, shown))
                 });
                 match next {
-                    // Not everything that a hand does is to be seen.
+                    // Not every action of the player is observable.
                     Some(Next::Wait) => turns.again(),
                     Some(Next::Do(action)) => {
                         radio.hand(action);

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use tokio::task::spawn_blocking;
 use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
 
-/// `ENOTTY` in the words of the library, which keeps neither number nor kind of it.
+/// The library's text for `ENOTTY`; it keeps neither its number nor its kind.
 const NOT_A_TTY: &str = "Not a typewriter";
 
 /// A serial port and its speed.
@@ -26,10 +26,10 @@ impl SerialPort {
         }
     }
 
-    /// Opens the port for this process alone, on another thread: the kernel talks with the board about it.
+    /// Opens the port exclusively, on another thread: the kernel talks to the board meanwhile.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// A description of the error.
     pub async fn open(&self) -> io::Result<SerialStream> {
         let port = tokio_serial::new(&self.port, self.baud)
             .data_bits(DataBits::Eight)
@@ -42,7 +42,7 @@ impl SerialPort {
 
     fn why(&self, error: tokio_serial::Error) -> String {
         let port = &self.port;
-        // The library calls a port that another program has locked "no device".
+        // The library reports a port locked by another program as "no device".
         let locked = matches!(error.kind, tokio_serial::ErrorKind::NoDevice);
         let no_tty = error.description == NOT_A_TTY;
         let source = io::Error::from(error);

@@ -1,4 +1,4 @@
-//! A TCP port that a simulated board is to be found at: one computer at a time, and the newest wins.
+//! A TCP port for a simulated board: one computer at a time, the newest wins.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// The board's end of a network.
+/// The board's end of a network connection.
 #[derive(Debug)]
 pub struct Socket {
     listener: TcpListener,
@@ -21,19 +21,19 @@ pub struct Socket {
 /// What came over a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(usize),
-    /// A computer, in the place of the one before.
+    /// A computer, replacing the previous one.
     Computer,
-    /// The computer has gone.
+    /// The computer has disconnected.
     Gone,
 }
 
 impl Socket {
-    /// Listens at an address; port 0 takes any that is free.
+    /// Listens on an address; port 0 takes any free one.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn open(address: impl ToSocketAddrs) -> io::Result<Self> {
         let listener = net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -44,7 +44,7 @@ impl Socket {
         })
     }
 
-    /// What to connect to.
+    /// The address to connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -52,7 +52,7 @@ impl Socket {
     /// Waits for a computer, or for what it sends.
     ///
     /// # Errors
-    /// What the system says of the listener; a lost connection is no error.
+    /// The listener's system error; a lost connection is not an error.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Came> {
         let reading = async {
             match &mut self.computer {
@@ -61,7 +61,7 @@ impl Socket {
             }
         };
         tokio::select! {
-            // What the older computer sent before it went is not lost to the newer one.
+            // What the older computer sent before it disconnected is kept for the newer one.
             biased;
             read = reading => match read {
                 Ok(count) if count > 0 => Ok(Came::Bytes(count)),
@@ -73,7 +73,7 @@ impl Socket {
             },
             came = self.listener.accept() => {
                 let (computer, _) = came?;
-                // Messages are short: they are not to wait for one another.
+                // Messages are short and must not wait for one another.
                 computer.set_nodelay(true)?;
                 self.computer = Some(computer);
                 Ok(Came::Computer)
@@ -81,7 +81,7 @@ impl Socket {
         }
     }
 
-    /// Writes as much as the connection takes at once; the rest is lost, as on a line that nobody reads.
+    /// Writes as much as the connection takes at once; the rest is lost, as on a line without a reader.
     pub fn write(&mut self, bytes: &[u8]) {
         if let Some(computer) = &self.computer {
             // A connection that has broken is noticed when reading.

@@ -1,4 +1,4 @@
-//! When a hand that plays by itself does something.
+//! When an automatic player acts.
 
 use std::{future::pending, time::Duration};
 
@@ -10,21 +10,21 @@ use super::{
 };
 use crate::game::Game;
 
-/// How long the end of a game is waited for that was played out on the board: more than a program takes to announce it.
+/// How long to wait for the announced end of a game played out on the board: longer than a program needs.
 const END_WAIT: Duration = Duration::from_secs(2);
 
-/// What a board is told of a game.
+/// What a board is told about a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// Nothing that can be relied on: the hand may play at any time.
+    /// Nothing reliable: the player may move at any time.
     Nothing,
-    /// That it begins.
+    /// Its beginning.
     Beginning,
-    /// That it begins and ends.
+    /// Its beginning and its end.
     Both,
 }
 
-/// When a hand that plays by itself does something, if there is one.
+/// Decides when an automatic player acts, if there is one.
 #[derive(Debug)]
 pub struct Turns {
     player: Option<Player>,
@@ -37,7 +37,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// A hand that takes so long for a move, at a board that is told so much.
+    /// A player with this delay, at a board that is told this much.
     pub fn new(player: Option<Player>, delay: Duration, told: Told) -> Self {
         let begun = told == Told::Nothing;
         let at = (begun && player.is_some()).then(|| Instant::now() + delay);
@@ -52,12 +52,12 @@ impl Turns {
         }
     }
 
-    /// Whether there is such a hand.
+    /// Whether there is an automatic player.
     pub fn has_player(&self) -> bool {
         self.player.is_some()
     }
 
-    /// This was to be seen on the board: the hand looks at it again.
+    /// This event was seen on the board: the player looks at it again.
     pub fn seen(&mut self, report: &Report) {
         self.begun |= *report == Report::NewGame;
         self.ended |= self.begun && matches!(report, Report::Ended(_));
@@ -66,7 +66,7 @@ impl Turns {
         }
     }
 
-    /// Waits until the hand's time has come.
+    /// Waits until the player is due.
     pub async fn due(&self) {
         match self.at {
             Some(at) => sleep_until(at).await,
@@ -74,17 +74,17 @@ impl Turns {
         }
     }
 
-    /// Whether the hand's time has come.
+    /// Whether the player is due.
     pub fn is_due(&self) -> bool {
         self.at.is_some_and(|at| at <= Instant::now())
     }
 
-    /// The hand looks at the board again, whether or not something is to be seen.
+    /// The player looks at the board again, whether or not there was an event.
     pub fn again(&mut self) {
         self.at = Some(Instant::now() + self.delay);
     }
 
-    /// What the hand does now, where this game is on the board and a move may be shown that was not executed yet.
+    /// What the player does now with this game on the board; a shown move may not be executed yet.
     pub fn next(&mut self, game: &Game, shown: bool) -> Next {
         self.at = None;
         let Some(player) = &self.player else {

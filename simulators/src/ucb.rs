@@ -13,8 +13,8 @@ use super::{
 };
 use crate::game::{Game, uci};
 
-/// How long a line keeps the board busy. The document gives no number; this is what nine lines back to back
-/// at 9600 baud certainly do not leave it.
+/// How long a line keeps the board busy. The document gives no number; nine lines back to back
+/// at 9600 baud certainly leave it less time.
 const BUSY: Duration = Duration::from_millis(80);
 /// Between the requests of the power-on sequence.
 const REQUEST_GAP: Duration = Duration::from_millis(300);
@@ -31,7 +31,7 @@ pub struct Ucb {
     game: Game,
     busy_until: Option<Instant>,
     line: Vec<u8>,
-    /// What is being read came after this.
+    /// The input being read came after this time.
     after: Option<Instant>,
     shown: Option<Move>,
     hand_delay: Option<Duration>,
@@ -126,7 +126,7 @@ impl Ucb {
 
     fn show(&mut self, now: Instant, text: &str) {
         if self.shown.is_some() {
-            // It shows one move at a time and has nowhere to keep another.
+            // It shows one move at a time and cannot store another.
             self.report(Report::Lost(format!("M{text}")));
             return;
         }
@@ -149,7 +149,7 @@ impl Ucb {
     fn position_line(&mut self, line: &str) {
         let head = line == "Position Board";
         if head {
-            // A new position, whatever came of the one before.
+            // A new position, whatever happened to the previous one.
             self.position_lines.clear();
         }
         if head != (self.format == 2 && self.position_lines.is_empty()) {
@@ -295,7 +295,7 @@ impl SimulatedBoard for Ucb {
             HandAction::Wrong(m) if self.shown.is_some_and(|shown| uci(shown) == m) => {
                 self.hand(now, HandAction::Execute);
             }
-            // It reports whatever the hand does, and goes on showing its move.
+            // It reports every move of the player, and keeps showing its own.
             HandAction::Wrong(m) => {
                 let line = format!("M{m}");
                 self.say(&line);

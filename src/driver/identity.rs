@@ -1,4 +1,4 @@
-//! What the rest of the program knows of a make of board: the door of its room.
+//! What the rest of the program knows about a make of board.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -17,27 +17,27 @@ use crate::vocabulary::BoardKind;
 pub struct Identity {
     /// Its name in the configuration.
     pub kind: BoardKind,
-    /// What it is, for the documentation.
+    /// What it is called in the documentation.
     pub title: &'static str,
-    /// Its folder, which has its `PROTOCOL.md`.
+    /// Its folder, which contains its `PROTOCOL.md`.
     pub room: &'static str,
     /// The name of such a board in examples: `[boards.citrine]`.
     pub example: &'static str,
     /// How it can be reached, the usual way first.
     pub media: &'static [Medium],
-    /// What the names of such boards begin with on the radio.
+    /// Prefixes of the Bluetooth names of such boards.
     pub radio_names: &'static [&'static str],
-    /// A Bluetooth service that such boards have; other things have it, too.
+    /// A Bluetooth service that such boards offer; other devices may offer it too.
     pub service: Option<Uuid>,
-    /// How it is found at a serial port.
+    /// How it is found on a serial port.
     pub probe: Option<Probe>,
-    /// Its keys in the configuration, beside those of every board.
+    /// Its keys in the configuration, in addition to those of every board.
     pub keys: &'static [Key],
     /// Reads the values of these keys.
     pub read: fn(&Value) -> Read,
-    /// The values of these keys by default.
+    /// The default values of these keys.
     pub defaults: fn() -> Dict,
-    /// The key with which a board of another name is one of this make: `dialect` for a `star-diamond`.
+    /// The key and value for a board of this make sold under another name: `dialect` for a `star-diamond`.
     pub sister: fn(&str) -> Option<&'static str>,
 }
 
@@ -47,32 +47,32 @@ impl Identity {
         self.keys.iter().find(|key| key.path == path)
     }
 
-    /// The speed of its serial line unless its settings say otherwise, in baud.
+    /// The default speed of its serial line, in baud.
     pub fn usual_baud(&self) -> Option<u32> {
         (self.read)(&Value::from(Dict::new())).ok()?.baud()
     }
 }
 
-/// Settings, or the first mistake in them, with its path.
+/// Settings, or the first error in them with its path.
 pub type Read = Result<Arc<dyn Settings>, Box<Error>>;
 
-/// How long to wait for a board to be switched off and on.
+/// How long to wait for a board to be turned off and on.
 pub const SWITCH_WAIT: Duration = Duration::from_secs(15);
 
-/// How a board at a serial port is found. Only on request: other devices may misinterpret a question.
+/// How a board on a serial port is found. Only on request: other devices may misinterpret a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     /// Speeds to try, in baud.
     pub bauds: &'static [u32],
-    /// What is sent before the question, and the time between them.
+    /// What is sent before the question, and the pause between them.
     pub first: Option<(&'static str, Duration)>,
-    /// What is sent. A board that answers nothing is listened to while it is switched on.
+    /// What is sent. A board that answers no question is listened to while it is switched on.
     pub question: Option<fn() -> String>,
-    /// How often it is sent.
+    /// How many times it is sent.
     pub times: usize,
     /// How long the answer may take each time.
     pub wait: Duration,
-    /// What a line from the board shows, in words, if only such a board sends it.
+    /// Describes what a line from the board shows, if only such a board sends it.
     pub known: fn(&[u8]) -> Option<String>,
 }
 
@@ -114,7 +114,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Its own name, and the table it is in, if that is not the board's.
+    /// Its own name, and its table unless that is the board's.
     pub fn parts(&self) -> (&'static str, Option<&'static str>) {
         match *self.path {
             [table, name] => (name, Some(table)),
@@ -124,12 +124,12 @@ impl Key {
     }
 }
 
-/// What a board of one make can be set to.
+/// The settings of a board of one make.
 pub trait Settings: fmt::Debug + Send + Sync {
-    /// The driver for a board so set and so reached, if that is known.
+    /// The driver for a board with these settings on this medium, if the medium is known.
     fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver>;
 
-    /// The usual speed of its serial line, in baud, if it can have one.
+    /// The default speed of its serial line in baud, if it can have one.
     fn baud(&self) -> Option<u32> {
         None
     }
@@ -138,7 +138,7 @@ pub trait Settings: fmt::Debug + Send + Sync {
 /// For [`Identity::read`].
 ///
 /// # Errors
-/// A value that the settings do not take, with its path.
+/// An invalid value, with its path.
 pub fn read<S: Settings + DeserializeOwned + 'static>(value: &Value) -> Read {
     Ok(Arc::new(value.deserialize::<S>()?))
 }

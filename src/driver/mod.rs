@@ -2,8 +2,8 @@
 //!
 //! Bytes, steps and time go in; bytes, events and the next deadline come out. A driver owns no socket, never
 //! sleeps and needs no runtime, so a transcript and a fake clock test all of it. A driver does not know the
-//! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; whether a
-//! move is legal, and what is to be shown next, is the business of [`crate::board`].
+//! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; [`crate::board`]
+//! decides whether a move is legal and what is shown next.
 
 pub mod citrine;
 pub mod identity;
@@ -29,12 +29,12 @@ use crate::{
     },
 };
 
-/// One thing a board is asked to do.
+/// One task for a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Show a move that the hand then executes.
+    /// Show a move for the player to make.
     Show(Move),
-    /// Take the last move back; it is given so that a driver can check the board's answer.
+    /// Take back the last move; it is given so that a driver can check the board's answer.
     TakeBack(Move),
     /// Start a new game from the standard position.
     NewGame(Beginning),
@@ -42,36 +42,36 @@ pub enum Step {
     SetUp(Box<Game>),
 }
 
-/// What a driver has to say.
+/// What a driver reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverEvent {
-    /// The board answers, with its name and version if it told them.
+    /// The board answers, with its name and version if it reported them.
     Answers {
         /// For instance `UCBII V1.09`.
         id: Option<String>,
     },
-    /// A board that cannot be asked whether it is there has said nothing over this link yet. It is shown moves all the
-    /// same.
+    /// A board that cannot be asked whether it is there has said nothing over this link yet. It is shown moves
+    /// nevertheless.
     Unheard,
-    /// The board has stopped answering; the driver goes on asking.
+    /// The board has stopped answering; the driver keeps asking.
     Silent,
-    /// What came is in the words of another kind of board, and nothing of this one has been heard.
+    /// The input is that of another kind of board, and nothing from this kind has been heard.
     Stranger(BoardKind),
-    /// The board was switched on again: what was on the way is void.
+    /// The board was switched on again: whatever was being sent is void.
     Restarted,
     /// The board asks for the current position; answer with [`Driver::tell_position`].
     AsksPosition,
     /// The board reports a move.
     Moved(Reported),
-    /// A move was taken back on the board, named where the board names it.
+    /// A move was taken back on the board; given if the board names it.
     TookBack(Option<Reported>),
     /// The board stands at the start of a new game.
     NewGame,
-    /// The player says, by a key of the board, that the pieces stand as they were to be set up.
+    /// The player reports with a key of the board that the position is set up.
     Ready,
-    /// The step under way is in the board's game now (the hand may still have to move the pieces).
+    /// The current step is in the board's game now (the player may still have to move the pieces).
     Accepted,
-    /// The step under way did not take effect.
+    /// The current step did not take effect.
     Failed(StepFailure),
     /// The board's own record of its game: the number of plies before the first one listed, and the moves.
     Listed {
@@ -86,26 +86,26 @@ pub enum DriverEvent {
     Placed {
         /// The pieces.
         board: Box<Board>,
-        /// Whose turn it is, if the board says so.
+        /// The side to move, if the board reports it.
         turn: Option<Color>,
     },
-    /// The board answers, but does not tell its game.
+    /// The board answers, but does not report its game.
     NoList,
-    /// The board tells its game in a way that cannot be read.
+    /// The board reports its game in a form that cannot be read.
     ListUnreadable,
     /// The board does not show its squares.
     NoPicture,
     /// The board says the game is over.
     Ended(BoardResult),
-    /// Nobody knows where the pieces stand.
+    /// The placement of the pieces is unknown.
     Adrift,
-    /// Pieces stand wrong, and the board waits for the hand to mend it.
+    /// Pieces are misplaced, and the board waits for the player to correct them.
     Misplaced(Misplaced),
-    /// No piece stands wrong any more.
+    /// No piece is misplaced any more.
     Stands,
-    /// What is left in the board's battery, in percent.
+    /// The charge left in the board's battery, in percent.
     Battery(u8),
-    /// Something came that is no message of this protocol. The text is printable and bounded.
+    /// Something that is not a message of this protocol. The text is printable and bounded.
     Unreadable(String),
 }
 
@@ -114,37 +114,37 @@ pub enum DriverEvent {
 pub enum StepFailure {
     /// The board did not answer it.
     NoAnswer,
-    /// The board answered that it holds something else.
+    /// The board answered, but with something else.
     Refused,
 }
 
-/// What a board can do, and what each thing costs the player, in units of one shown move.
+/// What a board can do, and what each action costs the player, in units of one shown move.
 ///
-/// The costs choose the cheapest way to a target: a set-up moves many pieces by hand, a shown move one.
+/// The costs select the cheapest way to a target: a set-up moves many pieces by hand, a shown move one.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
     /// The board can be told to take a move back.
     pub take_back: bool,
-    /// What giving the board a position costs, where that can be done.
+    /// The cost of giving the board a position, where that is possible.
     pub set_up_cost: Option<usize>,
-    /// What starting a new game costs.
+    /// The cost of starting a new game.
     pub new_game_cost: usize,
     /// The board can be asked which game it holds ([`Driver::learn`]).
     pub tells_game: bool,
-    /// The board makes the moves it is shown by itself.
+    /// The board moves the pieces itself.
     pub moves_itself: bool,
-    /// The board sees which squares are occupied, and tells which are wrong while a position is set up.
+    /// The board sees which squares are occupied, and reports which are wrong while a position is set up.
     pub sees_squares: bool,
-    /// The board can be shown a castling with the king or the rook elsewhere than in standard chess.
+    /// The board can be shown a castling with the king or the rook on a square other than in standard chess.
     pub castles_anyhow: bool,
-    /// The board keeps a record of its own, and takes back nothing from before its beginning.
+    /// The board keeps a record of its own, and cannot take back moves from before it.
     pub keeps_record: bool,
-    /// The board reports moves and nothing else: neither that a mistake was put back, nor that a position was set up
-    /// by hand. What cannot be played leaves its game as it was.
+    /// The board reports moves and nothing else: neither that a mistake was corrected, nor that a position was set up
+    /// by hand. A move that cannot be played leaves its game unchanged.
     pub tells_moves_only: bool,
 }
 
-/// One board's protocol. See the module's introduction.
+/// One board's protocol. See the module documentation.
 pub trait Driver: Send {
     /// What this board can do.
     fn capabilities(&self) -> Capabilities;
@@ -152,7 +152,7 @@ pub trait Driver: Send {
     /// The link is up: begin talking.
     fn link_up(&mut self, now: Instant);
 
-    /// The link is gone: forget what was on the way.
+    /// The link is lost: forget whatever was being sent.
     fn link_down(&mut self);
 
     /// Bytes came from the board.
@@ -171,66 +171,66 @@ pub trait Driver: Send {
     /// Whether a new step may be started.
     fn idle(&self) -> bool;
 
-    /// Whether a step is under way that the board has neither accepted nor failed to take. A driver drops one
-    /// where the board makes it void, for instance by a new game.
+    /// Whether a step is in progress that the board has neither accepted nor failed to take. A driver drops one
+    /// that the board makes void, for instance by a new game.
     fn stepping(&self) -> bool;
 
-    /// Starts a step. Call it only while [`Self::idle`]; a step given otherwise is dropped.
+    /// Starts a step. Call it only while [`Self::idle`]; otherwise the step is dropped.
     fn start(&mut self, now: Instant, step: Step);
 
-    /// The hand has finished the step under way: something proved it, or the player said so.
+    /// The player has finished the current step: something proved it, or the player said so.
     fn confirm(&mut self, now: Instant);
 
-    /// Answers [`DriverEvent::AsksPosition`]. `new_to_board` tells that pieces may have to be moved by hand.
+    /// Answers [`DriverEvent::AsksPosition`]. `new_to_board`: pieces may have to be moved by hand.
     fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool);
 
-    /// Asks the board which game it holds, where [`Capabilities::tells_game`].
+    /// Asks the board which game it holds, if [`Capabilities::tells_game`].
     fn learn(&mut self, now: Instant);
 
-    /// Whether the board has been asked what it holds and has not told yet: it may hold more than is known.
+    /// Whether the board was asked for its game and has not answered yet: it may hold more than is known.
     fn is_asked(&self) -> bool {
         false
     }
 
-    /// Asks the board for its squares, where [`Capabilities::tells_game`].
+    /// Asks the board for its squares, if [`Capabilities::tells_game`].
     fn look(&mut self, now: Instant);
 
-    /// The game the board holds, as far as the program knows. Told whenever it may have changed; a board that
-    /// knows no pieces recognises moves by it. `may_replace`: nobody has been told its last move yet.
-    /// `true` if there is something to say now.
+    /// The game that the board holds, as far as the program knows. Called whenever it may have changed; a board that
+    /// does not identify pieces recognises moves by it. `may_replace`: its last move has not been reported yet.
+    /// Returns `true` if there is something to send now.
     fn follow(&mut self, _now: Instant, _game: &Game, _may_replace: bool) -> bool {
         false
     }
 
-    /// The board has this game, and the hand may still have to make its last move. A board that shows the move no more
-    /// shows it again; `true` if so. Call it only while [`Self::idle`].
+    /// Shows the last move of this game again if the board no longer shows it; then returns `true`. The board has the
+    /// game, and the player may still have to make that move. Call it only while [`Self::idle`].
     fn light_again(&mut self, _now: Instant, _game: &Game) -> bool {
         false
     }
 
-    /// Whether the board, as far as it can tell, has its pieces as on `board`: a set-up takes no hand then.
+    /// Whether the board, as far as it can see, has its pieces as on `board`: then a set-up needs no hand.
     fn stands_as(&self, _board: &Board) -> bool {
         false
     }
 
-    /// Whether the board, where it stands at the start, knows already that a game so begun is on. One that shows no games
-    /// needs not know.
+    /// Whether the board, with its pieces at the start, already knows that such a game is being played. A board that
+    /// shows no games need not know.
     fn knows_of(&self, _beginning: Beginning) -> bool {
         true
     }
 
-    /// A front-end says how its game ended, for boards that can show it.
+    /// A front-end reports how its game ended, for boards that can show it.
     fn game_ended(&mut self, _now: Instant, _end: GameEnd) {}
 
-    /// The board is to be led to another game now: what the hand is awaited for may not be wanted any more.
+    /// The board is led to another game now: what the player was to do may no longer be wanted.
     fn abandon(&mut self, _target: Option<&Game>) {}
 
-    /// Why the link is of no use and is to be opened anew, once.
+    /// Why the link is unusable and has to be opened again; reported once.
     fn poll_hang_up(&mut self) -> Option<String> {
         None
     }
 
-    /// The next thing to do on the link, now.
+    /// The next request for the link, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;
 
     /// The next event.

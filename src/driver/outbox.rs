@@ -1,4 +1,4 @@
-//! Requests on their way to the board: one at a time, each answered before the next goes.
+//! A queue of requests to the board: one at a time, each answered before the next goes.
 
 use std::{
     collections::VecDeque,
@@ -9,17 +9,17 @@ use crate::vocabulary::{Outgoing, Reply, Request};
 
 /// Requests that may wait. The longest sequence (a Neo's start) has ten.
 pub const MAX_QUEUED: usize = 64;
-/// Times a request is made before it is given up: one may be lost to the radio, twice is bad luck.
+/// Attempts before a request is given up: one may be lost on the radio, two are rare.
 pub const MAX_TRIES: u8 = 3;
-/// The pause before a refused request is made again.
+/// The pause before a refused request is repeated.
 pub const RETRY_WAIT: Duration = Duration::from_secs(1);
 
-/// What became of a request in the end.
+/// The final outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled<P> {
     /// It was done.
     Done(P),
-    /// It was refused too often; why, the last time.
+    /// It was refused too often; the reason for the last refusal.
     GivenUp(P, String),
 }
 
@@ -30,7 +30,7 @@ struct Entry<P> {
     tries: u8,
 }
 
-/// The queue. See the module's introduction. `P` tells what a request is part of.
+/// The queue. See the module documentation. `P` says what a request is part of.
 #[derive(Clone, Debug)]
 pub struct Outbox<P> {
     queue: VecDeque<Entry<P>>,
@@ -49,8 +49,8 @@ impl<P> Default for Outbox<P> {
 }
 
 impl<P: Copy + PartialEq> Outbox<P> {
-    /// Queues a request. One too many is dropped: the board has not answered for long, and the link is about to
-    /// be given up.
+    /// Queues a request. Drops it if the queue is full: the board has not answered for a long time, and the link is
+    /// about to be given up.
     pub fn push(&mut self, outgoing: Outgoing, part: P) {
         if self.queue.len() < MAX_QUEUED {
             self.queue.push_back(Entry {
@@ -61,7 +61,7 @@ impl<P: Copy + PartialEq> Outbox<P> {
         }
     }
 
-    /// The next request, if it may go now; no write if `quiet`.
+    /// The next request, if it may go now; writes are held back while `quiet`.
     pub fn poll(&mut self, now: Instant, quiet: bool) -> Option<Outgoing> {
         if self.under_way || self.not_before.is_some_and(|at| at > now) {
             return None;
@@ -76,7 +76,7 @@ impl<P: Copy + PartialEq> Outbox<P> {
         Some(entry.outgoing.clone())
     }
 
-    /// The request under way was answered.
+    /// The current request was answered.
     pub fn answered(&mut self, now: Instant, outcome: Reply) -> Option<Settled<P>> {
         if !std::mem::take(&mut self.under_way) {
             return None;
@@ -95,25 +95,25 @@ impl<P: Copy + PartialEq> Outbox<P> {
         }
     }
 
-    /// What the request is part of that waits for its answer.
+    /// What the request awaiting its answer is part of.
     pub fn under_way(&self) -> Option<P> {
         let first = self.queue.front().filter(|_| self.under_way);
         first.map(|entry| entry.part)
     }
 
-    /// Takes a request back that is not under way. Whether there was one.
+    /// Removes a queued request that has not been sent. Returns whether there was one.
     pub fn retract(&mut self, part: P) -> bool {
         let first = usize::from(self.under_way);
         let waits = self.queue.iter().skip(first).position(|e| e.part == part);
         waits.is_some_and(|at| self.queue.remove(first + at).is_some())
     }
 
-    /// When [`Self::poll`] may give something again.
+    /// When [`Self::poll`] may have a request again.
     pub fn deadline(&self) -> Option<Instant> {
         self.not_before.filter(|_| !self.queue.is_empty())
     }
 
-    /// Whether nothing waits and nothing is under way.
+    /// Whether no request waits or is being sent.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The way out to a board that loses what comes too fast: a queue that keeps its distance.
+//! The output queue for a board that loses messages that come too fast.
 
 use std::{
     collections::VecDeque,
@@ -7,29 +7,29 @@ use std::{
 
 use bytes::Bytes;
 
-/// Messages that may wait at once. The longest burst a driver makes is a position of nine lines on top of
-/// the answers to a power-on sequence; what exceeds the bound replaces nothing and is dropped.
+/// Messages that may wait at once. The longest burst that a driver makes is a position of nine lines on top of
+/// the answers to a power-on sequence; a message beyond the bound is dropped and replaces nothing.
 pub const MAX_QUEUED: usize = 64;
 
 /// How long a message waits at most for the board to be quiet. A list of 112 plies takes 0.4 s at 57600 baud.
 pub const MAX_QUIET: Duration = Duration::from_secs(1);
 
-/// One message on its way out.
+/// A queued message.
 #[derive(Clone, Debug)]
 struct Outgoing<T> {
     bytes: Bytes,
     tag: T,
     queued: Instant,
-    /// Least time since the message before.
+    /// Minimum time since the previous message.
     gap: Duration,
-    /// Least time since the board last spoke.
+    /// Minimum time since the board last spoke.
     quiet: Duration,
 }
 
-/// A queue of messages, each kept apart from the one before and from what the board says.
+/// A queue of messages, each kept apart from the previous one and from the board's output.
 ///
-/// A message carries a tag of the driver's choosing, handed back with it when it goes: a wait for an answer
-/// begins when the question left, not when it was queued.
+/// A message carries a tag that the driver chooses and gets back when it is sent: a wait for an answer begins when
+/// the question left, not when it was queued.
 #[derive(Debug)]
 pub struct Pacer<T> {
     queue: VecDeque<Outgoing<T>>,
@@ -48,7 +48,7 @@ impl<T> Default for Pacer<T> {
 }
 
 impl<T> Pacer<T> {
-    /// Queues a message to go `gap` after the one before and `quiet` after the board last spoke.
+    /// Queues a message to go `gap` after the previous one and `quiet` after the board last spoke.
     pub fn push(
         &mut self,
         now: Instant,
@@ -82,7 +82,7 @@ impl<T> Pacer<T> {
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.queue.front()?;
         let sent = self.last_sent.map(|at| at + next.gap);
-        // A board that never stops talking is spoken to all the same.
+        // A board that never stops talking is sent the message nevertheless.
         let latest = next.queued + MAX_QUIET;
         let heard = self.last_heard.map(|at| (at + next.quiet).min(latest));
         Some(sent.max(heard).unwrap_or(next.queued))
@@ -99,18 +99,18 @@ impl<T> Pacer<T> {
             .map(|message| (message.bytes, message.tag))
     }
 
-    /// Whether nothing waits.
+    /// Whether no message waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Drops everything that waits. What was sent still keeps its distance.
+    /// Drops everything that waits. The gap after the last message sent still applies.
     pub fn clear(&mut self) {
         self.queue.clear();
     }
 
-    /// A link ended: drops everything that waits and forgets what was heard. What was sent last may still be
-    /// keeping the board busy when the next link begins.
+    /// The link was lost: drops everything that waits and forgets what was heard. The message sent last may still keep
+    /// the board busy when the next link begins.
     pub fn link_ended(&mut self) {
         self.queue.clear();
         self.last_heard = None;

@@ -1,4 +1,4 @@
-//! What a board's settings are made of: the macro that lists its keys, and values with a syntax of their own.
+//! The parts of a board's settings: the macro that lists its keys, and values with a syntax of their own.
 
 use std::{fmt, marker::PhantomData, time::Duration};
 
@@ -7,9 +7,9 @@ use serde::{
     de::{self, IntoDeserializer, SeqAccess, Unexpected, Visitor},
 };
 
-/// Makes the struct `Settings` of a board: each key once, with its meaning, its type and its default.
+/// Defines the struct `Settings` of a board: each key once, with its meaning, its type and its default.
 ///
-/// `write in ble: …` is a key of `ble = { … }`. Attributes of serde say how a value is read; by default as its type is.
+/// `write in ble: …` is a key of `ble = { … }`. Attributes of serde say how a value is read; by default its type does.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
@@ -53,10 +53,10 @@ pub(crate) use settings;
 
 /// The longest duration a key takes.
 pub const LONGEST: Duration = Duration::from_hours(1);
-/// The longest gap between two commands: with a longer one a board only seems dead.
+/// The longest gap between two commands: a longer one makes a board seem dead.
 pub const LONGEST_GAP: Duration = Duration::from_secs(10);
 
-/// A duration, written as a text with a unit. For `#[serde(with = "span")]`.
+/// A duration, written as a string with a unit. For `#[serde(with = "span")]`.
 pub mod span {
     use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub mod span {
     }
 
     /// # Errors
-    /// It is not a duration, or longer than [`LONGEST`].
+    /// If the value is not a duration, or is longer than [`LONGEST`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         const RIGHT: &str =
             "a duration with a unit in quotes, such as \"500ms\", \"15s\" or \"1m\"";
@@ -100,7 +100,7 @@ pub mod gap {
     use super::{LONGEST_GAP, span};
 
     /// # Errors
-    /// It is not a duration, or longer than [`LONGEST_GAP`].
+    /// If the value is not a duration, or is longer than [`LONGEST_GAP`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let gap = span::deserialize(deserializer)?;
         if gap > LONGEST_GAP {
@@ -110,10 +110,10 @@ pub mod gap {
     }
 }
 
-/// Reads a text as `T` does; `right` says what belongs there if something else is found.
+/// Reads a string as a `T`; `right` describes the expected value for the error message.
 ///
 /// # Errors
-/// It is not a text, or not one that `T` takes.
+/// If the value is not a string, or `T` rejects it.
 pub fn text<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
     right: &'static str,
@@ -135,10 +135,10 @@ pub fn text<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer.deserialize_str(Text(right, PhantomData))
 }
 
-/// Reads a whole number; `right` says what belongs there if something else is found.
+/// Reads an integer; `right` describes the expected value for the error message.
 ///
 /// # Errors
-/// It is not a number that fits `T`.
+/// If the value is not an integer that fits `T`.
 pub fn number<'de, T: TryFrom<i64>, D: Deserializer<'de>>(
     deserializer: D,
     right: &'static str,
@@ -167,10 +167,10 @@ pub fn number<'de, T: TryFrom<i64>, D: Deserializer<'de>>(
     deserializer.deserialize_any(Number(right, PhantomData))
 }
 
-/// Reads a list of what `T` takes; `right` says what belongs there if something else is found.
+/// Reads a list of `T`; `right` describes the expected value for the error message.
 ///
 /// # Errors
-/// It is not a list, or a value in it is not one that `T` takes.
+/// If the value is not a list, or `T` rejects a value in it.
 pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
     right: &'static str,

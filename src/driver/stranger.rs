@@ -1,9 +1,9 @@
-//! Which kind of board talks on a line that was configured for another kind, where its words leave no doubt.
+//! Recognises a board of another kind than configured, if its lines leave no doubt.
 
 use super::{citrine, ucb};
 use crate::vocabulary::BoardKind;
 
-/// The kind of board that says such a line, and of which the `configured` one never does.
+/// The kind of board that sends this line, if a `configured` one never does.
 pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {
     match configured {
         ucb::KIND => is_citrines(line).then_some(citrine::KIND),
@@ -12,13 +12,12 @@ pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {
     }
 }
 
-/// Whether a line proves no Citrine, though nothing speaks against one: a UCB says the same, or it is our own question that comes
-/// back.
+/// Whether a line does not prove a Citrine: a UCB sends the same line, or it may be the echo of our own question.
 pub fn may_be_no_citrines(line: &[u8]) -> bool {
     ucb::codec::parse(line).is_some() || matches!(line.trim_ascii(), b"G" | b"U" | b"X" | b"U ON")
 }
 
-/// A Citrine or a sister board; these can be set to repeat what they are told.
+/// A Citrine or a sister board; these can be set to echo their input.
 fn is_citrines(line: &[u8]) -> bool {
     use citrine::codec::Message;
     let definite = !matches!(
@@ -28,7 +27,7 @@ fn is_citrines(line: &[u8]) -> bool {
     definite || ucb::codec::is_echo(line)
 }
 
-/// A UCB. `I`, `P` and `X ON` are also what a Citrine is asked, and may repeat.
+/// A UCB. `I`, `P` and `X ON` are also questions to a Citrine, which it may echo.
 fn is_ucbs(line: &[u8]) -> bool {
     use ucb::codec::Message;
     matches!(
@@ -70,7 +69,7 @@ mod tests {
             assert_eq!(talks_as(line, citrine::KIND), Some(ucb::KIND));
             assert_eq!(talks_as(line, ucb::KIND), None);
         }
-        // An echo of what a Citrine is asked, and what nobody says.
+        // Echoes of questions to a Citrine, and lines that no board sends.
         for line in ["I", "P", "X ON", "U ON", "G", "hello", "\u{e9}"] {
             let line = line.as_bytes();
             assert_eq!(talks_as(line, citrine::KIND), None);

@@ -1,8 +1,8 @@
-//! Pieces of two positions, compared.
+//! Compares the pieces of two positions.
 
 use shakmaty::{Bitboard, Board, Color, Piece, Role};
 
-/// Squares that do not hold the same piece.
+/// Squares with different pieces.
 pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
     let roles = Role::ALL
         .into_iter()

@@ -1,4 +1,4 @@
-//! What has been sensed since the pieces last stood right, square by square.
+//! What has been sensed since the placement was last right, square by square.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use shakmaty::{Bitboard, Square};
 
 use crate::sense::Sensed;
 
-/// Pictures that must contradict what was seen of a square before they are believed. The last of them must also come
+/// Pictures that must contradict what was sensed on a square before they are believed. The last of them must also come
 /// long enough after it: a picture may have been taken before the lift or the placement. Pictures come in order and at
 /// most one period late (2.04 s in the captured game), so one that comes later is newer.
 const PICTURES_TO_CHANGE: u8 = 2;
-/// A piece that is put down may bounce: if it is lifted again sooner than this, no hand lifted it. The shortest
+/// A piece may bounce when put down: if it is lifted again sooner than this, no player lifted it. The shortest
 /// time between a placement and a lift in the captured game: 0.18 s.
 pub(crate) const BOUNCE: Duration = Duration::from_millis(150);
-/// On top of the time between two pictures, for the radio.
+/// Added to the time between two pictures, for the radio.
 const MARGIN: Duration = Duration::from_millis(60);
-/// A hand takes at least this long from a lift to a landing. Shortest in the captured game: 0.36 s.
+/// The minimum time from a lift to a landing. Shortest in the captured game: 0.36 s.
 const CARRY: Duration = Duration::from_millis(300);
-/// Pictures after the motor ran in which a square that falls empty counts as a sensor that lost its piece, not as a
+/// Pictures after the motor ran in which a square that falls empty counts as a sensor failure, not as a
 /// lift: in the captured game squares fell empty in the first picture after `OK`, which sometimes comes twice.
 const PICTURES_AFTER_MOTOR: u8 = 2;
 
@@ -25,13 +25,13 @@ const PICTURES_AFTER_MOTOR: u8 = 2;
 pub(super) struct News {
     /// Whether it shows anything new.
     pub tells: bool,
-    /// Squares a piece was lifted from.
+    /// Squares from which a piece was lifted.
     pub lifted: Bitboard,
-    /// Squares a piece was put on.
+    /// Squares on which a piece was put.
     pub placed: Bitboard,
 }
 
-/// What is known of the squares. Everything is relative to `full`, the squares that hold a piece when nothing is
+/// What is known about the squares. Everything is relative to `full`, the squares that hold a piece when nothing is
 /// disturbed.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
@@ -45,17 +45,17 @@ pub(super) struct Evidence {
     pub filled: Bitboard,
     /// Of these, the ones known only from pictures.
     pub filled_by_picture: Bitboard,
-    /// Of `full`, the ones whose reading fell to empty without a lift.
+    /// Of `full`, the ones that started to read empty without a lift.
     pub fell: Bitboard,
-    /// Of these, the ones that had read empty for long before an absence: they read wrong.
+    /// Of these, the ones that had read empty for long before an absence: their readings are wrong.
     pub dark: Bitboard,
-    /// And the ones that fell in an absence.
+    /// Of `fell`, the ones that fell during an absence.
     missed: Bitboard,
     /// No picture has come since an absence.
     absent: bool,
-    /// Of `full`, the ones a piece was put down on.
+    /// Of `full`, the ones on which a piece was put down.
     pub landed: Bitboard,
-    /// Squares a piece was put on that have not read occupied since: their sensors may have failed as it landed.
+    /// Squares on which a piece was put that have not read occupied since: their sensors may have failed as it landed.
     unproven: Bitboard,
     /// The last picture, and when it came.
     picture: Option<Bitboard>,
@@ -66,16 +66,16 @@ pub(super) struct Evidence {
     read_empty: Bitboard,
     /// Of `filled`, the ones that read empty in [`PICTURES_TO_CHANGE`] pictures since.
     faint: Bitboard,
-    /// Pictures in a row that contradict what was seen of a square.
+    /// Successive pictures that contradict what was sensed on a square.
     against: [u8; 64],
-    /// Squares that pieces were put on since the hand began.
+    /// Squares on which pieces were put since the player began.
     put: Bitboard,
     /// Of these, the ones lifted from again, and then put on again.
     left: Bitboard,
     tried: Bitboard,
     /// When the last picture came.
     pictured_at: Option<Instant>,
-    /// When something was last seen of a square.
+    /// When a square last changed.
     seen_at: [Option<Instant>; 64],
     /// When any square was last touched.
     touched_at: Option<Instant>,
@@ -140,7 +140,7 @@ impl Evidence {
         self.tried = Bitboard::EMPTY;
     }
 
-    /// The pieces stand so now, moved by other means than the hand.
+    /// The occupied squares are now `full`, as pieces were moved other than by hand.
     pub fn moved(&mut self, full: Bitboard) {
         let changed = self.full ^ full;
         self.full = full;
@@ -169,7 +169,7 @@ impl Evidence {
             stood.is_some_and(|(stood, last)| stood + 2 * self.late < last)
         };
         let dark: Bitboard = self.fell.into_iter().filter(long_ago).collect();
-        // What was put down and not read since may be lifted unseen.
+        // A piece put down and not read since may be lifted unseen.
         let unread = (self.unproven & self.full).into_iter().filter(|square| {
             let put = at(&self.seen_at, *square);
             put.is_some_and(|put| last.is_none_or(|last| last < put + self.late))
@@ -194,7 +194,7 @@ impl Evidence {
         self.after_motor = 0;
     }
 
-    /// Squares whose reading fell to empty, and not long before an absence: something may have happened there.
+    /// Squares that started to read empty, and not long before an absence: something may have happened there.
     pub fn fell_lately(&self) -> Bitboard {
         self.fell & !self.dark
     }
@@ -211,7 +211,7 @@ impl Evidence {
         self.dim().into_iter().filter(older).collect()
     }
 
-    /// Squares on which a piece was put, but that have read empty long enough since to doubt that it stayed.
+    /// Squares on which a piece was put, but that have read empty so long since that it may be gone.
     pub fn faint(&self) -> Bitboard {
         self.faint
     }
@@ -228,22 +228,22 @@ impl Evidence {
         (full & !holds, holds & !full)
     }
 
-    /// Whether a piece stands on a square as if nothing had happened.
+    /// Whether the piece on a square is undisturbed.
     pub fn stands(&self, square: Square) -> bool {
         self.full.contains(square) && !self.up.contains(square)
     }
 
-    /// Squares that were put on more than once since the hand began, not counting bounces.
+    /// Squares on which a piece was put more than once since the player began, not counting bounces.
     pub fn tried(&self) -> Bitboard {
         self.tried & (self.landed | self.filled)
     }
 
-    /// Squares whose piece is up, and others on which one was put.
+    /// Squares with a lifted piece, and others on which one was put.
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
         (self.up, self.filled)
     }
 
-    /// Whether the hand is known to have changed anything.
+    /// Whether the player is known to have changed anything.
     pub fn is_disturbed(&self) -> bool {
         (self.up | self.filled).any()
     }
@@ -301,7 +301,7 @@ impl Evidence {
         let before = (self.up, self.filled);
         if self.full.contains(square) {
             if self.up.is_empty() {
-                // The hand begins something new.
+                // The player begins something new.
                 self.put = Bitboard::EMPTY;
                 self.left = Bitboard::EMPTY;
                 self.tried = Bitboard::EMPTY;

@@ -1,5 +1,5 @@
-//! What the hand may have done, computed in advance: the squares that each possibility changes, and where the pieces
-//! stand after it.
+//! What the player may have done, computed in advance: the squares that each possibility changes, and the placement of
+//! the pieces after it.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square};
 
@@ -31,7 +31,7 @@ impl Meaning {
     }
 }
 
-/// What else a landed piece may still be doing, so that it is not yet certain that it stays.
+/// Why a piece that has landed may not stay where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ambiguity {
     /// The piece has no other square to go to: the move is made when it lands.
@@ -40,18 +40,18 @@ pub(super) enum Ambiguity {
     Touch,
     /// Two pieces were in the air: either may stand on the square now.
     Swap,
-    /// The rook stands where castling would put it: the king may follow.
+    /// The rook is on its square after castling: the king may follow.
     Castling,
     /// A king in the centre may be the first half of a result sign.
     Sign,
 }
 
-/// One possibility, relative to where the pieces stand.
+/// One possibility, relative to the present placement of the pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hypothesis {
     /// Squares that hold a piece before and none after.
     pub vacates: Bitboard,
-    /// Squares that hold none before and one after.
+    /// Squares that are empty before and hold a piece after.
     pub fills: Bitboard,
     /// Squares that hold a piece before and another one after.
     pub swaps: Bitboard,
@@ -59,9 +59,9 @@ pub(super) struct Hypothesis {
     pub mover: Option<(Square, Square)>,
     /// Whether it is castling.
     pub castling: bool,
-    /// Where a pawn promotes, and to which piece, once that is known.
+    /// Where a pawn promotes, and to which piece, if that is known.
     pub promotes: Option<(Square, Piece)>,
-    /// What it means.
+    /// Its meaning for the game.
     pub meaning: Meaning,
     /// What it may be confused with.
     pub ambiguity: Ambiguity,
@@ -77,18 +77,18 @@ impl Hypothesis {
 /// The four squares on which the kings show a result.
 pub(crate) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
-/// Everything the hand may do next.
+/// Everything the player may do next.
 #[derive(Clone, Debug)]
 pub(super) struct Hypotheses {
     list: Vec<Hypothesis>,
-    /// Where the pieces stand afterwards; a pawn on its last rank is still a pawn. Kept apart, because only needed when
+    /// The placement after each one; a pawn on its last rank is still a pawn. Kept apart, as it is needed only when
     /// the squares fit.
     afters: Vec<Board>,
     /// Where each kind of piece may be put down.
     goes: [Bitboard; 12],
     /// The captured piece that comes back when the last move is taken back, and its square.
     restores: Option<(Square, Piece)>,
-    /// The piece a pawn has become with the last move, and the pawn.
+    /// The promoted piece of the last move, and the pawn that it was.
     demoted: Option<(Piece, Piece)>,
     /// The position before the last move.
     before: Option<Chess>,
@@ -122,7 +122,7 @@ impl Hypotheses {
         &self.afters[index]
     }
 
-    /// Whether the pieces stand so after one of them.
+    /// Whether one of them leads to these pieces.
     pub fn leads_to(&self, pieces: &Board) -> bool {
         self.afters.contains(pieces)
     }
@@ -158,7 +158,7 @@ impl Hypotheses {
         self.before = None;
     }
 
-    /// Computes everything the hand may do in `game` while the pieces stand as on `standing`.
+    /// Computes everything the player may do in `game` with the placement `standing`.
     pub fn collect(&mut self, game: &Game, standing: &Board, may_replace: bool) {
         self.clear();
         let position = game.position();
@@ -175,7 +175,7 @@ impl Hypotheses {
             let shown = game.last().and_then(way).filter(there);
             self.execute(standing, board, shown);
             for m in position.legal_moves() {
-                // The hand may also make its own move first, if its pieces already stand as they will.
+                // The player may also make the next move first, if its pieces are already in their final places.
                 if !promotes_to_another(m) && undisturbed(standing, board, m) {
                     let alone = played(standing, m, position.turn());
                     self.add(standing, &alone, Meaning::Played(m), way(m));
@@ -185,7 +185,7 @@ impl Hypotheses {
         mark(&mut self.list, position);
     }
 
-    /// Computes what the hand may do after the possibility `index` of `first` in `game`.
+    /// Computes what the player may do after the possibility `index` of `first` in `game`.
     pub fn collect_next(&mut self, game: &Game, standing: &Board, first: &Self, index: usize) {
         self.clear();
         let after = first.after(index);
@@ -217,11 +217,11 @@ impl Hypotheses {
         }
     }
 
-    /// A change that the game already has is carried out, so that the pieces stand as in `board`.
+    /// Adds the change from `standing` to `board`, which the game already has.
     fn execute(&mut self, standing: &Board, board: &Board, shown: Option<(Square, Square)>) {
         let more =
             |piece: Piece| (board.by_piece(piece)).count() > (standing.by_piece(piece)).count();
-        // There is one more of a kind: a pawn has become it.
+        // A kind has one piece more: a pawn was promoted to it.
         let promotes = (differing(standing, board) & Bitboard::BACKRANKS)
             .into_iter()
             .find_map(|to| Some((to, board.piece_at(to).filter(|piece| more(*piece))?)));
@@ -291,7 +291,7 @@ impl Hypotheses {
         if (new.fills | new.swaps).is_empty() {
             return;
         }
-        // Possibilities with the same placement cannot be told apart: the first meaning stands.
+        // Possibilities with the same placement cannot be told apart: the first one is kept.
         let like_new = |(old, stands): (&Hypothesis, &Board)| {
             (old.vacates, old.fills, old.swaps) == (new.vacates, new.fills, new.swaps)
                 && stands == after
@@ -318,7 +318,7 @@ fn taken_on(m: Move) -> Option<Square> {
     }
 }
 
-/// Where the moving piece goes from and to; in castling, the king.
+/// The squares that the moving piece leaves and reaches; in castling, the king's.
 fn way(m: Move) -> Option<(Square, Square)> {
     if let (Move::Castle { king, rook }, Some(side)) = (m, m.castling_side()) {
         let square = |file| Square::from_coords(file, king.rank());
@@ -333,12 +333,12 @@ fn way(m: Move) -> Option<(Square, Square)> {
     Some((m.from()?, m.to()))
 }
 
-/// A promotion changes the same squares for every piece; the piece is decided elsewhere.
+/// A promotion changes the same squares for every piece; the piece is chosen elsewhere.
 fn promotes_to_another(m: Move) -> bool {
     m.promotion().is_some_and(|role| role != Role::Queen)
 }
 
-/// Where the pieces stand after it; a pawn on its last rank is still a pawn.
+/// The placement after the move; a pawn on its last rank is still a pawn.
 fn played(board: &Board, m: Move, turn: Color) -> Board {
     let mut after = board.clone();
     match m {
@@ -364,7 +364,7 @@ fn played(board: &Board, m: Move, turn: Color) -> Board {
     after
 }
 
-/// Whether every square that a move touches holds the same on both boards.
+/// Whether all squares of a move are the same on both boards.
 fn undisturbed(standing: &Board, board: &Board, m: Move) -> bool {
     let touched = match m {
         Move::EnPassant { from, to } => {

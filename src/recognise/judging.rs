@@ -12,7 +12,7 @@ use super::{
     woods::{Made, Wood},
 };
 
-/// What the placements show of the possibilities.
+/// What the placements show about the possibilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Nothing that could be reported.
@@ -21,7 +21,7 @@ pub(super) enum Found {
     Made { index: usize, within: bool },
     /// They would, if some steps were not seen.
     Unseen(usize),
-    /// Something made after this one proves it.
+    /// A move made after this one proves it.
     Confirmed(usize),
 }
 
@@ -35,7 +35,7 @@ enum Fit {
 }
 
 impl Recogniser {
-    /// Notes on each placement which possibility stands on it, and computes what may follow that.
+    /// Records for each placement which possibility it matches, and computes what may follow that.
     pub(super) fn note_made(&mut self, now: Instant) {
         let (up, filled) = self.evidence.disturbed();
         let list = &self.hypotheses;
@@ -77,7 +77,7 @@ impl Recogniser {
         }
     }
 
-    /// Computes what may follow each possibility that stands on a placement.
+    /// Computes what may follow each possibility that matches a placement.
     fn look_ahead(&mut self) {
         for wood in self.woods.iter() {
             let Some(Made { index, .. }) = wood.made else {
@@ -96,7 +96,7 @@ impl Recogniser {
         }
     }
 
-    /// What has come true.
+    /// The possibility that has come true, if any.
     pub(super) fn find(&self) -> Found {
         let (up, filled) = self.evidence.disturbed();
         let resumed = self.resuming.is_some();
@@ -162,7 +162,7 @@ impl Recogniser {
         let e = &self.evidence;
         let (gone, dim) = (e.fell_lately() | e.faint(), e.dim() | e.dark);
         let resumed = self.resuming.is_some();
-        // The best one so far: how good, which, and whether another is as good.
+        // The best one so far: its rank, its index, and whether another one ranks equally.
         let mut best: Option<(u8, usize, bool)> = None;
         for wood in self.woods.iter() {
             let holds = wood.pieces.occupied();
@@ -183,14 +183,14 @@ impl Recogniser {
                     continue;
                 };
                 let wrong = differing(&wood.pieces, after) & holds & full & !strange;
-                // A piece put straight may be the one that took it, lifted unseen.
+                // A piece that was adjusted may be the capturing one, lifted unseen.
                 let dark = self.sensing.goes_dark && stray.any();
                 let took = wrong.is_subset(h.swaps & e.landed) && !dark;
                 let taken = took || (resumed && wrong.is_subset(h.swaps));
                 if !(wrong.is_empty() || (taken && (stray | strange).any())) {
                     continue;
                 }
-                // Where things are known to have been done unseen, everything must have its reason.
+                // If something is known to have been done unseen, every change must be explained.
                 if (e.fell_lately() & !h.vacates).any() && (resumed || self.is_shaky()) {
                     continue;
                 }
@@ -213,7 +213,7 @@ impl Recogniser {
         best.filter(|(_, _, more)| !more).map(|(_, index, _)| index)
     }
 
-    /// Squares that a piece may have been lifted from unseen to take one that appeared to be only adjusted. A
+    /// Squares from which a piece may have been lifted unseen to capture one that seemed to be only adjusted. A
     /// square whose sensor failed at the same time reads the same.
     pub(super) fn suspected(&self) -> Bitboard {
         let e = &self.evidence;
@@ -234,7 +234,7 @@ impl Recogniser {
         all
     }
 
-    /// Whether the hand seems to have tried this before.
+    /// Whether the player seems to have tried this before.
     pub(super) fn is_doubtful(&self, h: &Hypothesis) -> bool {
         // A pawn is put down and replaced by its piece.
         h.promotes.is_none() && (h.swaps & self.evidence.tried()).any()
@@ -268,12 +268,12 @@ impl Recogniser {
         })
     }
 
-    /// How long to wait after all of a possibility stands.
+    /// How long to wait once all of a possibility's pieces are in place.
     pub(super) fn wait_for(&self, index: usize, seen: bool) -> Duration {
         let h = self.hypotheses.get(index);
         let e = &self.evidence;
         if self.resuming.is_some() {
-            // A piece that was put somewhere unseen is believed at once, one only missing at the second picture.
+            // A piece put down unseen is accepted at once, one only missing at the second picture.
             return if h.fills.any() {
                 self.waits.touch
             } else {
@@ -296,13 +296,13 @@ impl Recogniser {
             return self.waits.tried;
         }
         match h.ambiguity {
-            // A pawn that was put down and replaced by its piece looks as if it were captured.
+            // A pawn put down and replaced by its piece looks like a capture of the pawn.
             Ambiguity::Swap if self.last_promoted_on(h.swaps) => self.waits.castling,
             Ambiguity::Swap => self.waits.swap,
             Ambiguity::Castling => self.waits.castling,
             Ambiguity::Sign => self.waits.sign,
             _ if (h.fills & e.filled_by_picture).any() => self.waits.swap,
-            // A hand that comes back to a square means it: in the captured game the mating queen was put down
+            // A player who comes back to a square means it: in the captured game the mating queen was put down
             // for 0.36 s and lifted again, four times.
             Ambiguity::Touch if (h.fills & e.tried()).any() => Duration::ZERO,
             Ambiguity::Touch => self.waits.touch,
@@ -311,7 +311,7 @@ impl Recogniser {
     }
 }
 
-/// Compares a placement with a possibility; `up` and `filled` as the squares differ from before it.
+/// Compares a placement with a possibility; `up` and `filled` are the squares that differ from before it.
 fn fit(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
     let back = list.get(index).meaning.takes_back();
     if wood.returned.any() && !back {
@@ -336,11 +336,11 @@ fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled
     }
 }
 
-/// The possibility that stood on a placement, if another one that follows it stands there now.
+/// The possibility that matched a placement, if another one that follows it matches now.
 fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence) -> Option<usize> {
     let first = wood.made?.index;
     let next = nexts.iter().find(|next| next.after == Some(first))?;
-    // A captured piece comes back only where a capture is taken back.
+    // A captured piece comes back only when a capture is taken back.
     if wood.returned.any() && !list.get(first).meaning.takes_back() {
         return None;
     }
@@ -350,7 +350,7 @@ fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence)
         .then_some(first)
 }
 
-/// The possibility that stands on a placement: all of it, or the only one that does apart from other pieces in the
+/// The possibility that matches a placement: completely, or as the only one that does apart from other pieces in the
 /// hand.
 fn standing_on(
     list: &Hypotheses,
@@ -373,7 +373,7 @@ fn standing_on(
     within.filter(|_| !more)
 }
 
-/// The pieces on these squares, as on another board.
+/// Sets these squares as on another board.
 pub(super) fn set_as(pieces: &mut Board, squares: Bitboard, like: &Board) {
     for square in squares {
         match like.piece_at(square) {

@@ -1,15 +1,15 @@
 //! The recogniser: lifts, placements and pictures in, moves out.
 //!
-//! For boards that know squares, not pieces, and even those not reliably. It is pure, knows no protocol, and
-//! takes a sensed input without allocating: everything the hand may do is computed beforehand
+//! For boards that sense squares, not pieces, and even those unreliably. It is pure, knows no protocol, and
+//! takes a sensed input without allocating: everything the player may do is computed beforehand
 //! ([`Recogniser::follow`]), as a placement of the pieces.
 //!
-//! The pieces are followed: a lift takes the piece that stands there into the hand, a landing puts it down. Where
-//! either of two may have been put down, both readings are kept. A move is what leads from the game to the pieces as
-//! they stand; what is made after it proves it. If an event is known to be lost, the pictures may replace it, if they
+//! The pieces are tracked: a lift takes a piece from its square into the hand, a landing puts it down. If
+//! either of two may have been put down, both readings are kept. A move is what leads from the game to the present
+//! placement; a later move proves it. If an event is known to be lost, the pictures may replace it, if they
 //! leave only one possibility. A move that may still continue (a piece that slides, a rook before its king) is given
-//! time: [`Waits`]. It never reports a move that was not made; if it cannot tell, it reports the unclear squares
-//! ([`Recognised::Puzzled`]).
+//! time: [`Waits`]. The recogniser never reports a move that was not made; if it cannot decide, it reports the unclear
+//! squares ([`Recognised::Puzzled`]).
 
 mod compare;
 mod evidence;
@@ -40,21 +40,21 @@ const POSSIBILITIES: usize = 512;
 const AHEAD: usize = 8;
 /// Moves that may follow one: a position has at most 218.
 const FOLLOWING: usize = 220;
-/// Pictures after an absence that may decide by themselves what happened in it.
+/// Pictures after an absence that may alone decide what happened during it.
 const PICTURES_TO_RESUME: u8 = 3;
-/// Recognised things that may wait to be fetched: as many as one sensed input can cause.
+/// Recognised actions that may wait to be polled: as many as one sensed input can cause.
 const WAITING: usize = 8;
 
 /// What was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recognised {
-    /// The hand made this legal move of the game followed.
+    /// The player made this legal move of the game followed.
     Played(Move),
-    /// The hand carried out a change that the game already had: a shown move, or a take-back.
+    /// The player carried out a change that the game already had: a shown move, or a take-back.
     Executed,
-    /// The hand took the last move back.
+    /// The player took the last move back.
     TookBack(Move),
-    /// These squares lack their piece, and those hold one too many: ask the player.
+    /// Some squares lack their piece or hold a surplus one: ask the player.
     Puzzled {
         /// Squares whose piece is missing.
         lacking: Bitboard,
@@ -71,7 +71,7 @@ struct Pending {
     index: usize,
     due: Instant,
     seen: bool,
-    /// Not while the pieces in the hand may still turn it into something else.
+    /// Not yet: the pieces in the hand may still turn it into something else.
     held: bool,
 }
 
@@ -87,11 +87,11 @@ struct Next {
 struct Puzzle {
     lacking: Bitboard,
     surplus: Bitboard,
-    /// Everything seen is in order; something may have been done unseen.
+    /// The readings are in order, but something may have been done unseen.
     suspected: bool,
 }
 
-/// The recogniser. See the module's introduction.
+/// The recogniser. See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Recogniser {
     waits: Waits,
@@ -112,15 +112,15 @@ pub struct Recogniser {
     suspecting: Option<Instant>,
     /// Pictures since [`Self::resume`], while only they show what happened.
     resuming: Option<u8>,
-    /// Something was recognised, and the game has not followed yet.
+    /// Something was recognised that is not in the game yet.
     behind: bool,
-    /// The pieces are known to stand otherwise: nothing is recognised.
+    /// The placement is known to differ: nothing is recognised.
     paused: bool,
     out: VecDeque<Recognised>,
 }
 
 impl Recogniser {
-    /// A recogniser for pieces that stand so. It recognises nothing before it follows a game.
+    /// A recogniser with the placement `standing`. It recognises nothing before it follows a game.
     pub fn new(waits: Waits, standing: Board) -> Self {
         Self {
             waits,
@@ -155,7 +155,7 @@ impl Recogniser {
         self
     }
 
-    /// The pieces as they stand, as far as known.
+    /// The placement of the pieces, as far as known.
     pub fn standing(&self) -> &Board {
         &self.standing
     }
@@ -165,12 +165,12 @@ impl Recogniser {
         self.evidence.dim_since_touched()
     }
 
-    /// Whether the hand has disturbed anything that is not understood yet.
+    /// Whether the player has disturbed something that is not understood yet.
     pub fn is_disturbed(&self) -> bool {
         self.evidence.is_disturbed() || self.pending.is_some()
     }
 
-    /// The squares that lack their piece and those that hold one too many, as sensed now.
+    /// The squares that lack their piece and those that hold a surplus one, as sensed now.
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
         let (lacking, surplus) = self.misplaced();
         (lacking | self.still_suspected(), surplus)
@@ -188,7 +188,7 @@ impl Recogniser {
         // A square reported missing after an absence stays so until it reads full or is touched.
         let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
         let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
-        // A piece too many came from a square that reads empty, and so did one that was lifted again.
+        // A surplus piece came from a square that reads empty, and so did one that was lifted again.
         let strays = e.filled.count() + self.woods.strangers_held();
         let more = |than: Bitboard| strays > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
@@ -202,7 +202,7 @@ impl Recogniser {
         (e.up | missing, e.filled)
     }
 
-    /// The game as the program knows it. If its position is not the one the pieces stand in, the hand is
+    /// The game as the program knows it. If its position differs from the placement, the player is
     /// expected to carry out the difference. `may_replace`: the last move may turn out to have been another one.
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
         self.game = game.clone();
@@ -228,7 +228,7 @@ impl Recogniser {
         }
     }
 
-    /// The pieces were moved otherwise than by hand, and stand so now. Call [`Self::follow`] next.
+    /// The pieces were moved other than by hand, to the placement `standing`. Call [`Self::follow`] next.
     pub fn stand(&mut self, standing: Board) {
         self.evidence.moved(standing.occupied());
         let (up, filled) = self.evidence.disturbed();
@@ -241,7 +241,7 @@ impl Recogniser {
         self.behind = true;
     }
 
-    /// While on, nothing is recognised: the caller knows that the pieces stand otherwise, whatever the squares say.
+    /// While on, nothing is recognised: the caller knows that the placement differs, whatever the squares read.
     pub fn pause(&mut self, now: Instant, on: bool) {
         if std::mem::replace(&mut self.paused, on) != on {
             self.weigh(now, Touched::Anything);
@@ -349,7 +349,7 @@ impl Recogniser {
         self.out.pop_front()
     }
 
-    /// Another piece is lifted while a move waits to be certain: the hand has let go of it.
+    /// Another piece is lifted while a move waits to be certain: the player has let go of the moved one.
     fn let_go(&mut self, now: Instant, square: Square) {
         let waits = self.pending.filter(|_| self.resuming.is_none());
         let Some(pending) = waits.filter(|_| self.evidence.stands(square)) else {
@@ -393,7 +393,7 @@ impl Recogniser {
         };
         let before = before.filter(|before| before.index == index);
         if within && before.is_none() {
-            // While two pieces are in the hand, only what was made before one of them was lifted is reported.
+            // While two pieces are in the hand, only a move made before one of them was lifted is reported.
             return self.mind_puzzle(now, touched);
         }
         let h = self.hypotheses.get(index);
@@ -442,7 +442,7 @@ impl Recogniser {
         let suspected = self.suspected().any();
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
         self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
-        // A piece from nowhere that is only lifted again still has to go somewhere.
+        // A surplus piece of unknown origin that was only lifted again still has to go somewhere.
         let clear = !self.woods.holds_stranger() && self.still_suspected().is_empty();
         if clear && self.puzzle.take().is_some() {
             self.out.push_back(Recognised::Mended);
@@ -459,7 +459,7 @@ impl Recogniser {
         } else {
             self.waits.in_the_air
         };
-        // A hand that keeps moving is not waited for forever.
+        // The wait for a player who keeps moving is limited.
         let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
         self.puzzle_due = Some(longest.max(now).min(now + wait));
     }

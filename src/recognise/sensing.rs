@@ -1,4 +1,4 @@
-//! What a board with square sensors may get wrong.
+//! The errors that a board with square sensors may make.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use std::time::Duration;
 pub struct Sensing {
     /// It reports lifts and placements. If not, it sends only pictures, often enough to show each touch.
     pub events: bool,
-    /// It may lose lifts and placements.
+    /// Whether it may lose lifts and placements.
     pub loses_events: bool,
-    /// A square that holds a piece may read empty. If not, a piece whose square reads empty is gone.
+    /// Whether an occupied square may read empty. If not, a piece is gone if its square reads empty.
     pub goes_dark: bool,
     /// The longest time between its pictures.
     pub period: Duration,

@@ -6,19 +6,19 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     /// A piece that has other squares to go to may still be in the hand, or sliding over this one. Longest time
-    /// after which a touched square was left again in the captured game: 0.36 s.
+    /// before a touched square was left again in the captured game: 0.36 s.
     pub touch: Duration,
-    /// Two pieces were in the air, and one was put down: the hand may put the other back. Longest pause within an
+    /// Two pieces were in the air, and one was put down: the player may put the other back. Longest pause within an
     /// adjustment in the captured game: 0.9 s.
     pub swap: Duration,
-    /// A rook stands where castling would put it: the king may follow.
+    /// A rook is on its square after castling: the king may follow.
     pub castling: Duration,
     /// A king in the centre may be the first half of a result sign.
     pub sign: Duration,
-    /// Part of it was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
+    /// Part of a move was not seen: longer than one period of the pictures (2.04 s at most in the captured game),
     /// so that a second one agrees.
     pub unseen: Duration,
-    /// The piece that took another was lifted again and put back: it was adjusted, or the other one came back.
+    /// A capturing piece was lifted again and put back: it was adjusted, or the captured one came back.
     pub tried: Duration,
     /// An event is known to be lost: long enough for pictures to show that a piece was put back unseen.
     pub doubtful: Duration,

@@ -1,5 +1,5 @@
-//! Where the pieces stand, according to lifts and landings: a lift takes the piece that stands there into the hand, a
-//! landing puts it down. With two pieces in the hand either may have been put down, so a few placements (woods) are
+//! The placements of the pieces, according to lifts and landings: a lift takes a piece from its square into the hand, a
+//! landing puts it down. With two pieces in the hand either may have been put down, so a few placements are
 //! followed at a time, each one reading of the same events.
 
 use std::time::Instant;
@@ -13,20 +13,20 @@ use super::{
     hypothesis::Hypotheses,
 };
 
-/// Placements followed at a time. With three pieces in the hand there are six, each with what has stood on it; a hand
-/// that holds more is asked to put them down.
+/// Placements followed at a time. With three pieces in the hand there are six, each with the possibility that has
+/// matched it; a player who holds more is asked to put them down.
 pub(super) const MOST: usize = 24;
 
-/// A possibility that has stood on a placement, and may still stand there.
+/// A possibility that has matched a placement, and may still match it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Made {
-    /// Which one.
+    /// Its index.
     pub index: usize,
-    /// Since when.
+    /// When it began to match.
     pub since: Instant,
-    /// Since when nothing else is in the hand.
+    /// Since when no other piece is in the hand.
     pub whole: Option<Instant>,
-    /// Whether it stood longer than a piece that is only passing.
+    /// Whether it matched longer than for a piece that is only passing.
     pub rested: bool,
 }
 
@@ -39,11 +39,11 @@ pub(super) struct Wood {
     pub strangers: Bitboard,
     /// How many such pieces were lifted again.
     pub unseen: u8,
-    /// Squares on which a piece stands that was captured before: so a capture is taken back.
+    /// Squares with a piece that was captured before: a capture is taken back.
     pub returned: Bitboard,
-    /// What was lifted last.
+    /// The piece lifted last.
     lifted: Option<Piece>,
-    /// Which possibility has stood on it.
+    /// The possibility that has matched it.
     pub made: Option<Made>,
 }
 
@@ -59,12 +59,12 @@ impl Wood {
         }
     }
 
-    /// Whether this possibility has stood on it.
+    /// Whether this possibility has matched it.
     pub fn has_made(&self, index: usize) -> bool {
         self.made.is_some_and(|made| made.index == index)
     }
 
-    /// Whether everything on it is known.
+    /// Whether every piece on it is known.
     pub fn is_known(&self) -> bool {
         self.strangers.is_empty() && self.unseen == 0
     }
@@ -87,7 +87,7 @@ pub(super) struct Woods {
     before: Vec<Wood>,
     /// Whether the piece lifted last had just been put down.
     bounces: bool,
-    /// Which square was touched last, when, and whether a piece was lifted.
+    /// The square touched last, when, and whether a piece was lifted.
     touched: Option<(Instant, Square, bool)>,
 }
 
@@ -111,18 +111,18 @@ impl Woods {
         self.all.iter_mut()
     }
 
-    /// Whether a piece without a seen lift was lifted again, whatever the reading.
+    /// Whether a piece without a seen lift was lifted again, in any reading.
     pub fn holds_stranger(&self) -> bool {
         self.strangers_held() > 0
     }
 
-    /// How many such pieces were lifted again at least.
+    /// The minimum number of such pieces that were lifted again.
     pub fn strangers_held(&self) -> usize {
         let unseen = self.all.iter().map(|wood| usize::from(wood.unseen));
         unseen.min().unwrap_or(0)
     }
 
-    /// The pieces stand so, apart from those lifted and those put on other squares.
+    /// Sets the placement to `pieces`, apart from those lifted and those put on other squares.
     pub fn stand(&mut self, pieces: &Board, up: Bitboard, filled: Bitboard) {
         let mut wood = Wood::new(pieces.clone());
         for square in up {
@@ -138,7 +138,7 @@ impl Woods {
         self.all.push(wood);
     }
 
-    /// A piece is lifted, or is gone from a picture: then a stranger is in no hand that is known of.
+    /// A piece is lifted, or is gone from a picture; in that case a stranger is not known to be in a hand.
     pub fn lift(&mut self, now: Instant, square: Square, seen: bool) {
         for wood in &mut self.all {
             if wood.strangers.contains(square) {
@@ -155,15 +155,15 @@ impl Woods {
         self.merge();
     }
 
-    /// Whether the last touch was of this square and so recent that no hand took one piece off and put another one
-    /// down.
+    /// Whether this square was touched last, and so recently that no player could take one piece off and put another
+    /// one down.
     fn touched_just_now(&self, now: Instant, square: Square, lifted: bool) -> bool {
         self.touched.is_some_and(|(at, last, was_lifted)| {
             last == square && was_lifted == lifted && now.saturating_duration_since(at) < BOUNCE
         })
     }
 
-    /// A piece is put down. `standing`: where the pieces stood before anything was disturbed.
+    /// A piece is put down. `standing`: the placement before anything was disturbed.
     pub fn land(&mut self, now: Instant, square: Square, standing: &Board, may: &May<'_>) {
         let told_twice = self.touched_just_now(now, square, false);
         let bounces = self.bounces && self.touched_just_now(now, square, true);
@@ -185,7 +185,7 @@ impl Woods {
             for wood in &self.before {
                 land_on(wood, square, standing, may, explained, &mut self.all);
             }
-            // Readings that need an explanation that another does not are dropped.
+            // A reading that needs an explanation is dropped if another one needs none.
             if !self.all.is_empty() {
                 break;
             }
@@ -201,7 +201,7 @@ impl Woods {
         }
     }
 
-    /// Keeps only the placements that match what was reported, which is how the pieces stand now.
+    /// Keeps only the placements that match what was reported, which is the present placement.
     pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Wood) -> Option<Wood>) {
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
@@ -244,7 +244,7 @@ impl Woods {
                 index += 1;
                 continue;
             };
-            // The one that stood longer counts, or else what the hand did last.
+            // The one that matched longer counts, otherwise the player's last action.
             let weight = |wood: &Wood| wood.made.map(|made| (made.rested, made.since));
             if weight(same) < weight(&later[0]) {
                 same.made = later[0].made;
@@ -254,7 +254,7 @@ impl Woods {
     }
 }
 
-/// What the hand may do next, and after each possibility that stands.
+/// What the player may do next, and after each possibility that matches a placement.
 pub(super) struct May<'a> {
     /// Next.
     pub first: &'a Hypotheses,
@@ -289,7 +289,7 @@ fn land_on(
         return;
     }
     let hand = Hand::of(standing, &wood.pieces);
-    // A piece captured by the possibility that stands is off the board; after it the other side may move.
+    // A piece captured by the matching possibility is off the board; after it the other side may move.
     let ahead = may
         .nexts
         .iter()
@@ -320,7 +320,7 @@ fn land_on(
         }
         return;
     }
-    // On a square that was empty any piece may stand for a moment.
+    // Any piece may stand for a moment on a square that was empty.
     let empty = standing.piece_at(square).is_none();
     if explained {
         for piece in hand.pieces() {
@@ -341,7 +341,7 @@ fn land_on(
         }
         return;
     }
-    // No piece in the hand belongs there; or its lift was lost.
+    // No piece in the hand belongs there, or its lift was lost.
     for piece in hand.pieces() {
         add(put(piece));
     }
@@ -354,7 +354,7 @@ fn land_on(
     }
 }
 
-/// The pieces that are on one board and not on another, wherever they stand.
+/// The pieces that are on one board and not on the other, whatever their squares.
 struct Hand([i8; 12]);
 
 impl Hand {

@@ -1,4 +1,4 @@
-//! What the player was told to put right.
+//! The correction that the player was asked for.
 
 use shakmaty::{Bitboard, Board};
 
@@ -7,18 +7,18 @@ use crate::{
     vocabulary::Misplaced,
 };
 
-/// What the player was told to put right.
+/// The correction that the player was asked for.
 #[derive(Debug, Default)]
 pub struct Correction {
     misplaced: Option<Misplaced>,
-    /// It is the recogniser that is puzzled by that.
+    /// It is about squares that puzzle the recogniser.
     puzzled: bool,
-    /// What the hand is to do about that.
+    /// What the player has to do.
     guidance: Vec<Action>,
 }
 
 impl Correction {
-    /// These pieces stand wrong. `true` if that is news.
+    /// These pieces are misplaced. Returns `true` if that was not reported before.
     pub(super) fn tell(&mut self, misplaced: &Misplaced) -> bool {
         let news = self.misplaced.as_ref() != Some(misplaced);
         if news {
@@ -28,13 +28,13 @@ impl Correction {
         news
     }
 
-    /// No piece stands wrong any more. `true` if one did.
+    /// No piece is misplaced any more. Returns `true` if one was.
     pub(super) fn mended(&mut self) -> bool {
         self.puzzled = false;
         self.misplaced.take().is_some()
     }
 
-    /// A step was taken. What was told to stand wrong before it is told no more, unless it still does.
+    /// A step was accepted: misplaced pieces reported before are forgotten unless they are reported again.
     pub(super) fn accepted(&mut self) {
         if !self.puzzled {
             self.misplaced = None;
@@ -46,7 +46,7 @@ impl Correction {
         self.puzzled = true;
     }
 
-    /// The pieces are set up: the recogniser has nothing to be puzzled by.
+    /// The pieces are set up: the recogniser is not puzzled.
     pub(super) fn set_up(&mut self) {
         self.puzzled = false;
     }
@@ -56,12 +56,12 @@ impl Correction {
         self.puzzled
     }
 
-    /// Whether the player was told that pieces stand wrong.
+    /// Whether misplaced pieces were reported to the player.
     pub fn is_told(&self) -> bool {
         self.misplaced.is_some()
     }
 
-    /// Whether the player was told that on these squares pieces are missing or too many, for them to stand so.
+    /// Whether the player was told that these squares lack a piece or hold a surplus one, compared with `wanted`.
     pub(super) fn is_about(&self, wanted: &Board, lacking: Bitboard, surplus: Bitboard) -> bool {
         self.misplaced.as_ref().is_some_and(|told| {
             let told_lacking: Bitboard = told.lacking.iter().map(|(square, _)| *square).collect();
@@ -69,17 +69,17 @@ impl Correction {
         })
     }
 
-    /// What the hand was told to do.
+    /// The actions that the player was asked for.
     pub fn guidance(&self) -> &[Action] {
         &self.guidance
     }
 
-    /// Nothing is to be put right, whatever stands.
+    /// Drops all actions, whatever the placement.
     pub(super) fn drop_guidance(&mut self) {
         self.guidance.clear();
     }
 
-    /// The first thing like this that the player is told to do.
+    /// The first such action that the player was asked for.
     pub fn told(&self, like: impl Fn(&Action) -> bool) -> Option<Action> {
         self.misplaced.as_ref()?;
         self.guidance.iter().copied().find(like)

@@ -1,4 +1,4 @@
-//! The game that the hand plays on a board, what it is asked to do, and what it was told.
+//! The game on a board, the player's task, and what was reported to the player.
 
 use std::collections::VecDeque;
 
@@ -18,11 +18,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Follower {
     game: Game,
-    /// The player of the next move, after what was reported.
+    /// The side to move, after what was reported.
     turn: Color,
-    /// No one has been told the last move yet: it may turn out to have been another one.
+    /// The last move was not reported yet: it may turn out to have been another one.
     may_replace: bool,
-    /// Something was reported, and the game has not followed yet.
+    /// Something was reported that is not in the game yet.
     behind: bool,
     /// Whether it is known which piece stands where.
     known: bool,
@@ -57,22 +57,22 @@ impl Follower {
         self.known
     }
 
-    /// Whether the hand is asked to do nothing but to play.
+    /// Whether the player has no task other than to play.
     pub fn is_free(&self) -> bool {
         self.task.is_none()
     }
 
-    /// Whether the hand sets up a position that the program still wants.
+    /// Whether the player sets up a position that the program still wants.
     pub fn is_setting_up(&self) -> bool {
         matches!(&self.task, Some(Task::SetUp(setup)) if !setup.abandoned)
     }
 
-    /// Whether the hand is to carry out a move, or to take one back.
+    /// Whether the player is to carry out a move, or to take one back.
     pub fn is_awaited(&self) -> bool {
         matches!(self.task, Some(Task::Hand(_)))
     }
 
-    /// What the player was told to put right.
+    /// The correction that the player was asked for.
     pub fn correction(&self) -> &Correction {
         &self.correction
     }
@@ -82,7 +82,7 @@ impl Follower {
         !self.behind
     }
 
-    /// The game that is set up, unless it stands or the program wants something else.
+    /// The game being set up, unless it is done or the program wants something else.
     pub(super) fn setup(&self) -> Option<&Game> {
         match &self.task {
             Some(Task::SetUp(setup)) if !setup.closing && !setup.abandoned => Some(&setup.game),
@@ -100,7 +100,7 @@ impl Follower {
         self.known && !self.has_setup()
     }
 
-    /// Takes the game as the program knows it. `true` if there is something new about it, and moves can be recognised.
+    /// Takes the game as the program knows it. `true` if it changed, and moves can be recognised.
     pub(super) fn follow(&mut self, game: &Game, may_replace: bool, follows: bool) -> bool {
         let changed = *game != self.game;
         if changed {
@@ -122,7 +122,7 @@ impl Follower {
         self.may_replace
     }
 
-    /// What was sensed so far may be otherwise in the game.
+    /// The game may differ from what was sensed so far.
     pub(super) fn fall_behind(&mut self) {
         self.behind = true;
     }
@@ -132,7 +132,7 @@ impl Follower {
         self.known = true;
     }
 
-    /// A position is set up by hand: until it stands, the pieces are unknown.
+    /// Starts a set-up by hand: until it is done, the pieces are unknown.
     pub(super) fn set_up(&mut self, game: Game) {
         self.known = false;
         self.correction.set_up();
@@ -143,7 +143,7 @@ impl Follower {
         })));
     }
 
-    /// The position to be set up stands, as far as sensed or as the player says. Returns its pieces.
+    /// The position is set up, as far as sensed or as the player reports. Returns its pieces.
     pub(super) fn close(&mut self) -> Option<Board> {
         let Some(Task::SetUp(setup)) = &mut self.task else {
             return None;
@@ -152,16 +152,16 @@ impl Follower {
             return None;
         }
         setup.closing = true;
-        // The hand may make its move before the driver has begun the game.
+        // The player may move before the driver has begun the game.
         self.known = true;
         self.behind = true;
-        // Told by the step's end.
+        // The end of the step reports it.
         self.correction.mended();
         self.reports.push_back(Report::SetUp);
         Some(setup.game.position().board().clone())
     }
 
-    /// The game whose position was set up begins. `false` if none was.
+    /// Begins the game with the position that was set up. `false` if there is none.
     pub(super) fn begin(&mut self) -> bool {
         match self.task.take() {
             Some(Task::SetUp(setup)) => {
@@ -176,30 +176,30 @@ impl Follower {
         }
     }
 
-    /// The hand is to do this.
+    /// Gives the player this task.
     pub(super) fn await_hand(&mut self, awaited: Awaited) {
         self.task = Some(Task::Hand(awaited));
         self.behind = true;
         self.correction.accepted();
     }
 
-    /// Drops what the hand was to do, once the pieces stand so and the game has it.
+    /// Drops the player's task once the pieces stand so and the game includes it.
     pub(super) fn mind_hand(&mut self, standing: &Board) {
-        // The game that has the move is followed only after it was accepted.
+        // The game with the move is followed only after the move was accepted.
         if self.is_awaited() && !self.behind && standing == self.game.position().board() {
             self.drop_awaited();
         }
     }
 
-    /// The hand is to carry out nothing any more. `true` if it was to.
+    /// Drops the move that the player was to carry out. `true` if there was one.
     pub(super) fn drop_awaited(&mut self) -> bool {
         self.task
             .take_if(|task| matches!(task, Task::Hand(_)))
             .is_some()
     }
 
-    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
-    /// unknown now where the pieces stand.
+    /// The board is to be led to this game: the player's current task may no longer be wanted. `true` if the placement
+    /// of the pieces is unknown now.
     pub(super) fn abandon(&mut self, target: Option<&Game>) -> bool {
         let leads_to = |game: &Game| target.is_some_and(|target| target.continues(game));
         match &mut self.task {
@@ -230,21 +230,21 @@ impl Follower {
         &mut self.correction
     }
 
-    /// These pieces stand wrong.
+    /// These pieces are misplaced.
     pub(super) fn tell(&mut self, misplaced: Misplaced) {
         if self.correction.tell(&misplaced) {
             self.reports.push_back(Report::Misplaced(misplaced));
         }
     }
 
-    /// No piece stands wrong any more.
+    /// No piece is misplaced any more.
     pub(super) fn mended(&mut self) {
         if self.correction.mended() {
             self.reports.push_back(Report::Stands);
         }
     }
 
-    /// The hand made this move. `promotion` is what a pawn became, if that is known.
+    /// The player made this move. `promotion` is the promotion piece, if known.
     pub(super) fn moved(&mut self, m: Move, promotion: Option<Role>) {
         self.mended();
         self.behind = true;
@@ -256,19 +256,19 @@ impl Follower {
         self.reports.push_back(Report::Moved { m, reported });
     }
 
-    /// The hand carried out what the game already had.
+    /// The player carried out what the game already had.
     pub(super) fn executed(&mut self) {
         self.mended();
         self.behind = true;
         let shown = match self.task {
             Some(Task::Hand(Awaited::Move(m))) => Some(m),
-            // A take-back is done when the pieces stand.
+            // A take-back is done when the pieces stand as before the move.
             Some(Task::Hand(Awaited::TakeBack)) => None,
             _ => self.game.last(),
         };
         self.drop_awaited();
         if let Some(m) = shown {
-            // The hand may have made its own move before.
+            // The player may have made another move before it.
             let plies = self.game.moves().iter().rposition(|played| *played == m);
             let before = plies.map(|plies| self.game.position_at(plies).turn());
             let mover = before.unwrap_or(!self.game.turn());
@@ -276,7 +276,7 @@ impl Follower {
         }
     }
 
-    /// The hand took this move back.
+    /// The player took this move back.
     pub(super) fn took_back(&mut self, m: Move) {
         self.mended();
         self.behind = true;
@@ -286,14 +286,14 @@ impl Follower {
         self.reports.push_back(Report::TookBack { m, reported });
     }
 
-    /// The hand began a new game.
+    /// The player began a new game.
     pub(super) fn new_game(&mut self) {
         self.mended();
         self.behind = true;
         self.reports.push_back(Report::NewGame);
     }
 
-    /// What to light, where the pieces stand so: what is to be put right, or what the hand is to carry out.
+    /// The squares to light with the placement `standing`: for a correction, or for the move to carry out.
     pub(super) fn lights(&self, standing: &Board) -> Bitboard {
         if self.correction.is_told() {
             lit_for(self.correction.guidance())
@@ -309,7 +309,7 @@ impl Follower {
     }
 }
 
-/// A move of this side, worded so that it cannot be taken for the other side's.
+/// A move of this side, worded so that it cannot be mistaken for the other side's.
 fn by(m: Move, mover: Color) -> Reported {
     Reported {
         color: Some(mover),

@@ -1,11 +1,11 @@
-//! Which squares to light for the hand.
+//! Which squares to light for the player.
 
 use shakmaty::{Bitboard, Board, Square};
 
 use crate::guidance::Action;
 
-/// What lights up for what is to be put right: the two squares of the first piece that is to be carried on the board,
-/// or all the squares that pieces are to be taken off, or all that lack one.
+/// The squares to light for a correction: the two squares of the first piece that is to be carried on the board,
+/// or all the squares to be cleared, or all that lack a piece.
 pub(super) fn lit_for(actions: &[Action]) -> Bitboard {
     let Some(first) = actions.first() else {
         return Bitboard::EMPTY;
@@ -23,7 +23,7 @@ pub(super) fn lit_for(actions: &[Action]) -> Bitboard {
     alike.filter_map(square).collect()
 }
 
-/// The squares that do not hold the same.
+/// The squares whose contents differ.
 pub(super) fn differing(one: &Board, other: &Board) -> Bitboard {
     let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
     Square::ALL.into_iter().filter(differs).collect()

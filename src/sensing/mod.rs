@@ -1,12 +1,12 @@
-//! Sensing: from what a board notices of its pieces to what the hand did, without I/O and without a protocol.
+//! Sensing: from what a board senses of its pieces to what the player did, without I/O and without a protocol.
 //!
-//! The driver gives what the board senses to one of two types, with the time, and the game to follow. It gets
+//! The driver passes the board's input, the time and the game to follow to one of two types. It gets
 //! [`Report`]s and the squares to light.
 //!
-//! - [`Squares`]: the board knows which squares are occupied. [`recognise`](crate::recognise) follows the pieces.
-//! - [`Pieces`]: the board knows which piece stands where.
+//! - [`Squares`]: the board senses which squares are occupied. [`recognise`](crate::recognise) tracks the pieces.
+//! - [`Pieces`]: the board senses which piece stands where.
 //!
-//! Both set up positions by hand, wait for the hand to carry out a move, and say which pieces stand wrong.
+//! Both let the player set up positions, wait for the player to carry out a move, and report misplaced pieces.
 
 mod correction;
 mod follower;

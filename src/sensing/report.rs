@@ -4,19 +4,19 @@ use shakmaty::Move;
 
 use crate::vocabulary::{Misplaced, Reported};
 
-/// What the hand did, or has to put right.
+/// What the player did, or has to correct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The hand made this legal move.
+    /// The player made this legal move.
     Moved {
         /// The move.
         m: Move,
-        /// The same in words that name its player, without the piece a pawn became where that is not known.
+        /// The same in words that name its side, without the promotion piece if that is unknown.
         reported: Reported,
     },
-    /// The hand carried out this move that the game already had.
+    /// The player carried out this move, which the game already had.
     Executed(Reported),
-    /// The hand took this move back.
+    /// The player took this move back.
     TookBack {
         /// The move.
         m: Move,
@@ -25,10 +25,10 @@ pub enum Report {
     },
     /// The pieces stand at the start of a new game.
     NewGame,
-    /// The position to be set up stands.
+    /// The position is set up.
     SetUp,
-    /// Pieces stand wrong.
+    /// Pieces are misplaced.
     Misplaced(Misplaced),
-    /// No piece stands wrong any more.
+    /// No piece is misplaced any more.
     Stands,
 }

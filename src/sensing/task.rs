@@ -1,10 +1,10 @@
-//! What the hand is asked to do.
+//! The player's task.
 
 use shakmaty::Move;
 
 use crate::game::Game;
 
-/// What the hand is asked to carry out on the board.
+/// What the player has to carry out on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// This move.
@@ -13,7 +13,7 @@ pub enum Awaited {
     TakeBack,
 }
 
-/// What the hand is asked to do.
+/// The player's task.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     /// Set up a position.
@@ -25,9 +25,9 @@ pub(super) enum Task {
 /// A position to be set up.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
-    /// The game whose last position it is.
+    /// The game with this last position.
     pub game: Game,
-    /// The pieces stand; the driver has still to begin the game.
+    /// The pieces are set up; the driver has yet to begin the game.
     pub closing: bool,
     /// The program wants something else now.
     pub abandoned: bool,

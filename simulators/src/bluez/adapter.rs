@@ -19,12 +19,12 @@ use super::{
 
 /// The interface of an adapter.
 pub(super) const ADAPTER: &str = "org.bluez.Adapter1";
-/// What it says of its maker; without it `btleplug` sees no adapter.
+/// Its manufacturer information; without it `btleplug` does not see the adapter.
 const MODALIAS: &str = "usb:v1D6Bp0246d0548";
-/// Clients that may discover at once, or leave a filter.
+/// Clients that may discover at once, or set a filter.
 const MAX_CLIENTS: usize = 64;
 
-/// What a client asked of an adapter.
+/// What a client requested from an adapter.
 #[derive(Debug, Default)]
 struct Client {
     discovers: bool,
@@ -32,11 +32,11 @@ struct Client {
     services: Vec<Uuid>,
 }
 
-/// An adapter. See the module's introduction.
+/// An adapter. See the module documentation.
 pub(super) struct Adapter {
     /// Its short name.
     pub name: String,
-    /// Where it is to be found.
+    /// Its object path.
     pub path: String,
     /// Whether it is plugged in.
     pub present: bool,
@@ -46,9 +46,9 @@ pub(super) struct Adapter {
     alias: Option<String>,
     powered: bool,
     clients: BTreeMap<String, Client>,
-    /// The services that programs offer.
+    /// The services offered by programs.
     offered: BTreeSet<Uuid>,
-    /// The advertisements of programs.
+    /// The number of advertisements of programs.
     advertised: u8,
 }
 
@@ -74,7 +74,7 @@ impl Adapter {
         self.present && self.powered
     }
 
-    /// Whether it looks for devices.
+    /// Whether it is discovering.
     pub fn is_discovering(&self) -> bool {
         self.clients.values().any(|client| client.discovers)
     }
@@ -120,12 +120,12 @@ impl Adapter {
         ])
     }
 
-    /// What it is called by people and by phones that are connected.
+    /// Its alias, which people and connected phones see.
     pub fn alias(&self) -> &str {
         self.alias.as_deref().unwrap_or(&self.name)
     }
 
-    /// Calls it something else; nothing, and it has its own name back.
+    /// Sets its alias; an empty one restores its own name.
     pub fn rename(&mut self, now: Instant, alias: &str, outbox: &mut Outbox) {
         self.alias = (!alias.is_empty()).then(|| alias.to_owned());
         let changes = [("Alias", Variant::from(self.alias().to_owned()))];
@@ -136,7 +136,7 @@ impl Adapter {
         self.offered.iter().map(Uuid::to_string).collect()
     }
 
-    /// Programs offer these services, and have so many advertisements.
+    /// Updates the services and the number of advertisements that programs offer.
     pub fn offer(
         &mut self,
         now: Instant,
@@ -166,7 +166,7 @@ impl Adapter {
         }
     }
 
-    /// The service behind it has begun anew, and tells what there is.
+    /// The service has restarted and announces its objects.
     pub fn begin(&self, now: Instant, outbox: &mut Outbox) {
         let mut objects = Objects::default();
         self.describe(&mut objects);
@@ -190,7 +190,7 @@ impl Adapter {
         outbox.changed(now, &self.path, ADAPTER, [("Powered", on.into())]);
     }
 
-    /// Pulls it out, or puts it back.
+    /// Unplugs it, or plugs it in again.
     pub fn plug(&mut self, now: Instant, on: bool, outbox: &mut Outbox) {
         if self.present == on {
             return;
@@ -216,7 +216,7 @@ impl Adapter {
         self.present = on;
     }
 
-    /// The daemon behind it has ended: whatever it knew is forgotten.
+    /// The daemon has ended: everything it knew is forgotten.
     pub fn restart(&mut self, now: Instant, outbox: &mut Outbox) {
         self.clients.clear();
         for device in &mut self.devices {
@@ -224,13 +224,13 @@ impl Adapter {
         }
     }
 
-    /// A client says what it looks for.
+    /// A client sets its discovery filter.
     pub fn set_filter(&mut self, client: &str, services: Vec<Uuid>) -> Result<(), Failure> {
         self.client(client)?.services = services;
         Ok(())
     }
 
-    /// A client looks for devices.
+    /// A client starts discovery.
     pub fn start(
         &mut self,
         now: Instant,
@@ -252,7 +252,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// A client looks for devices no more.
+    /// A client stops discovery.
     pub fn stop(&mut self, now: Instant, client: &str, outbox: &mut Outbox) -> Result<(), Failure> {
         if !self.powered {
             return Err(Failure::not_ready());

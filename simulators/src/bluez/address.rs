@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Address(pub [u8; 6]);
 
 impl Address {
-    /// The address with another separator: `BlueZ` writes `_` in paths and `-` in the names of the nameless.
+    /// The address with another separator: `BlueZ` writes `_` in paths and `-` in the names of nameless devices.
     pub(super) fn separated(self, separator: char) -> String {
         self.to_string()
             .replace(':', separator.encode_utf8(&mut [0; 4]))

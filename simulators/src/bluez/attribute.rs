@@ -11,21 +11,21 @@ use crate::peripheral::Characteristic;
 pub(super) const SERVICE: &str = "org.bluez.GattService1";
 /// The interface of a characteristic.
 pub(super) const CHARACTERISTIC: &str = "org.bluez.GattCharacteristic1";
-/// The bytes that fit into one packet, with its header.
+/// The maximum packet size in bytes, with its header.
 const MTU: u16 = 517;
-/// Clients that may want the notifications of one characteristic.
+/// Clients that may subscribe to one characteristic.
 const MAX_SESSIONS: usize = 64;
 
-/// A characteristic with what clients asked of it.
+/// A characteristic with its clients' sessions.
 #[derive(Debug)]
 pub(super) struct Attribute {
-    /// Where it is to be found.
+    /// Its object path.
     pub path: String,
-    /// The service it is in.
+    /// The path of its service.
     pub service: String,
-    /// What the peripheral says of it.
+    /// The peripheral's definition.
     pub is: Characteristic,
-    /// The value that was seen last.
+    /// The last value seen.
     pub value: Vec<u8>,
     /// Fault: how many writes to refuse.
     pub refuse_writes: usize,
@@ -45,7 +45,7 @@ impl Attribute {
         }
     }
 
-    /// What D-Bus shows.
+    /// Its properties on D-Bus.
     pub fn properties(&self) -> Properties {
         let flags = self.is.flags;
         let names: Vec<&str> = [
@@ -69,27 +69,27 @@ impl Attribute {
         properties
     }
 
-    /// Whether anybody wants notifications.
+    /// Whether any client is subscribed.
     pub fn is_notifying(&self) -> bool {
         !self.sessions.is_empty()
     }
 
-    /// Whether a client wants notifications.
+    /// Whether this client is subscribed.
     pub fn has_session(&self, client: &str) -> bool {
         self.sessions.contains(client)
     }
 
-    /// A client wants notifications; false when too many do.
+    /// Subscribes a client; `false` if there are too many.
     pub fn open_session(&mut self, client: &str) -> bool {
         self.sessions.len() < MAX_SESSIONS && self.sessions.insert(client.to_owned())
     }
 
-    /// A client wants no notifications any more; false when it wanted none.
+    /// Unsubscribes a client; `false` if it was not subscribed.
     pub fn close_session(&mut self, client: &str) -> bool {
         self.sessions.remove(client)
     }
 
-    /// Nobody wants notifications any more.
+    /// Drops all subscriptions.
     pub fn forget_sessions(&mut self) {
         self.sessions.clear();
     }

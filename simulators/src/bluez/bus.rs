@@ -19,7 +19,7 @@ const SERVICE: &str = "org.bluez";
 pub(super) const SERVICE_OWNER: &str = ":1.0";
 /// The name of the bus.
 const BUS: &str = "org.freedesktop.DBus";
-/// Where the bus is to be found on itself.
+/// The object path of the bus itself.
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 /// Messages of clients that may wait, more than [`MAX_CLIENTS`].
 const QUEUE: usize = 256;
@@ -29,19 +29,19 @@ const MAX_CLIENTS: usize = 64;
 /// What happened on the bus.
 #[derive(Debug)]
 pub(super) enum Happened {
-    /// The bus itself has something to answer.
+    /// A reply of the bus itself.
     Answered(Message),
     /// A client calls the service.
     Called(String, Message),
-    /// A client answers a call of the service.
+    /// A client replies to a call of the service.
     Replied(String, Message),
-    /// A client has a signal for everybody.
+    /// A client broadcasts a signal.
     Signalled(String, Message),
     /// A client has left.
     Left(String),
 }
 
-/// A private bus. See the module's introduction.
+/// A private bus. See the module documentation.
 pub(super) struct Bus {
     listener: UnixListener,
     guid: OwnedGuid,
@@ -68,7 +68,7 @@ impl Bus {
         })
     }
 
-    /// Runs until something happens. Nothing is lost when it is not waited for.
+    /// Runs until something happens. Cancel-safe: nothing is lost.
     pub async fn next(&mut self) -> io::Result<Happened> {
         loop {
             tokio::select! {
@@ -90,7 +90,7 @@ impl Bus {
         }
     }
 
-    /// Sends a message of the service to whom it is for, or to everybody who wants it.
+    /// Sends a message of the service to its addressee, or to every client with a matching rule.
     pub async fn send(&mut self, message: Message) {
         let header = message.header();
         let to = header.destination().map(zbus::names::BusName::as_str);
@@ -138,7 +138,7 @@ impl Bus {
         let name = client.name.clone();
         match header.message_type() {
             Type::MethodCall => {}
-            // What is meant for a service that has gone is lost.
+            // A message for a service that is off the bus is lost.
             _ if !self.served => return None,
             Type::MethodReturn | Type::Error => return Some(Happened::Replied(name, message)),
             Type::Signal => return Some(Happened::Signalled(name, message)),
@@ -156,7 +156,7 @@ impl Bus {
         answer.ok().filter(|_| expected).map(Happened::Answered)
     }
 
-    /// Ends a client; that it left comes from its queue like everything else of it.
+    /// Ends a client; its leaving is reported through its queue like all its messages.
     fn throw_out(&mut self, id: u64) {
         if let Some(client) = self.clients.get_mut(&id) {
             client.stop();
@@ -165,7 +165,7 @@ impl Bus {
     }
 }
 
-/// What the bus itself answers.
+/// The reply of the bus itself.
 fn answer(
     client: &mut Client,
     served: bool,

@@ -16,26 +16,26 @@ use super::failure::Failure;
 
 /// Messages that may wait for a client.
 const QUEUE: usize = 256;
-/// How long a client may take nothing before it is thrown out.
+/// How long a client may read nothing before it is disconnected.
 const MAX_STALL: Duration = Duration::from_secs(10);
-/// What a client may ask to be told.
+/// Match rules that a client may have.
 const MAX_RULES: usize = 1024;
 
-/// What comes from a client: its number, and a message until it leaves.
+/// Input from a client: its number, and a message, or `None` when it leaves.
 pub(super) type Incoming = (u64, Option<Message>);
 
 /// A program on the bus, as the bus sees it.
 pub(super) struct Client {
     /// Its name on the bus.
     pub name: String,
-    /// What it asked to be told, in that order; a rule that was added twice is to be removed twice.
+    /// Its match rules, in order; a rule added twice has to be removed twice.
     rules: Vec<OwnedMatchRule>,
     outgoing: mpsc::Sender<Message>,
     task: AbortHandle,
 }
 
 impl Client {
-    /// Lets a program in.
+    /// Accepts a program.
     pub fn new(
         id: u64,
         stream: UnixStream,
@@ -57,7 +57,7 @@ impl Client {
         }
     }
 
-    /// Adds something it wants to be told.
+    /// Adds a match rule.
     pub fn add_rule(&mut self, rule: &str) -> Result<(), Failure> {
         if self.rules.len() >= MAX_RULES {
             return Err(Failure::limits_exceeded());
@@ -67,7 +67,7 @@ impl Client {
         Ok(())
     }
 
-    /// Removes something it wanted to be told: the newest rule that is taken for this one.
+    /// Removes a match rule: the newest one that counts as equal.
     pub fn remove_rule(&mut self, rule: &str) -> Result<(), Failure> {
         let rule = OwnedMatchRule::try_from(rule).map_err(|_| Failure::invalid_rule())?;
         let taken_for_it = |other: &OwnedMatchRule| same(other.inner(), rule.inner());
@@ -76,7 +76,7 @@ impl Client {
         Ok(())
     }
 
-    /// Whether it wants to be told this. The rules name the sender by a name it has, of which the bus knows one.
+    /// Whether a rule matches. Rules name the sender by a name that it has, of which the bus knows one.
     pub fn wants(&self, message: &Message) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|rule| rule.matches(message).unwrap_or(false))
@@ -87,7 +87,7 @@ impl Client {
         self.task.abort();
     }
 
-    /// Sends a message; false when it takes none.
+    /// Sends a message; `false` if the client does not take it.
     pub async fn send(&self, message: Message) -> bool {
         match self.outgoing.send_timeout(message, MAX_STALL).await {
             Ok(()) => true,
@@ -106,8 +106,8 @@ impl Drop for Client {
     }
 }
 
-/// Whether dbus-daemon takes two rules for the same one: it does not compare what `path_namespace` says (1.14, as Debian 12
-/// has it: `match_rule_equal` in its `bus/signals.c`).
+/// Whether dbus-daemon treats two rules as equal: it does not compare `path_namespace` (1.14, as in
+/// Debian 12: `match_rule_equal` in its `bus/signals.c`).
 fn same<'a>(one: &'a MatchRule<'a>, other: &'a MatchRule<'a>) -> bool {
     let but_path = |rule: &'a MatchRule<'a>| {
         let names = (rule.sender(), rule.interface(), rule.member());
@@ -133,7 +133,7 @@ async fn serve(
     let connection = Connection::from(&messages);
     loop {
         let reading = async {
-            // First the room, so that what is read is never lost.
+            // Reserve the capacity first, so that no message read is lost.
             let room = incoming.reserve().await.ok()?;
             Some((room, messages.next().await?))
         };

@@ -1,4 +1,4 @@
-//! Faults at will: what a test can do to the simulated `BlueZ` and its devices.
+//! Fault injection: what a test can do to the simulated `BlueZ` and its devices.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,16 +12,16 @@ use zbus::Message;
 
 use super::{adapter::Adapter, address::Address, device::Device, outbox::Outbox, radio::Radio};
 
-/// There is no such adapter, device or characteristic.
+/// The adapter, device or characteristic does not exist.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("there is no such adapter, device or characteristic")]
 pub struct Unknown;
 
-/// What the service's thread and its owners share.
+/// State shared by the service's thread and its owners.
 #[derive(Default)]
 pub(super) struct Shared {
     radio: Mutex<Radio>,
-    /// Tells the thread that something is to be done.
+    /// Wakes the thread.
     pub poke: Notify,
     /// Tells phones that something may have changed.
     round: watch::Sender<u64>,
@@ -33,18 +33,18 @@ impl Shared {
         self.radio.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread has done a round.
+    /// The thread has completed a round.
     pub fn changed(&self) {
         self.round
             .send_modify(|round| *round = round.wrapping_add(1));
     }
 
-    /// Hears of the thread's rounds.
+    /// Subscribes to the thread's rounds.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.round.subscribe()
     }
 
-    /// Does what is due and gives the next message to send.
+    /// Does what is due and returns the next message to send.
     pub fn next_message(&self, now: Instant) -> Option<Message> {
         let mut radio = self.radio();
         radio.serve(now);
@@ -52,7 +52,7 @@ impl Shared {
     }
 }
 
-/// Orders faults. Every order has its effect before the call returns; what programs see of it follows on the bus.
+/// Injects faults. Each takes effect before the call returns; programs see its consequences on the bus later.
 #[derive(Clone)]
 pub struct Control {
     shared: Arc<Shared>,
@@ -63,26 +63,26 @@ impl Control {
         Self { shared }
     }
 
-    /// Whether a device has a link.
+    /// Whether a device is connected.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn is_connected(&self, device: Address) -> Result<bool, Unknown> {
         self.device(device, |device, _| device.is_connected())
     }
 
-    /// Whether a device has a link, and its services are told.
+    /// Whether a device is connected, and its services are resolved.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn is_resolved(&self, device: Address) -> Result<bool, Unknown> {
         self.device(device, |device, _| device.is_resolved())
     }
 
-    /// Whether somebody wants the notifications of a characteristic.
+    /// Whether a program is subscribed to a characteristic.
     ///
     /// # Errors
-    /// There is no such characteristic.
+    /// The characteristic does not exist.
     pub fn is_notifying(&self, device: Address, characteristic: Uuid) -> Result<bool, Unknown> {
         self.device(device, |device, _| {
             let attribute = device.attribute(characteristic);
@@ -91,18 +91,18 @@ impl Control {
         .ok_or(Unknown)
     }
 
-    /// Whether an adapter looks for devices.
+    /// Whether an adapter is discovering.
     ///
     /// # Errors
-    /// There is no such adapter.
+    /// The adapter does not exist.
     pub fn is_discovering(&self, adapter: &str) -> Result<bool, Unknown> {
         self.adapter(adapter, |adapter, _| adapter.is_discovering())
     }
 
-    /// What an adapter is called.
+    /// An adapter's alias.
     ///
     /// # Errors
-    /// There is no such adapter.
+    /// The adapter does not exist.
     pub fn alias(&self, adapter: &str) -> Result<String, Unknown> {
         self.adapter(adapter, |adapter, _| adapter.alias().to_owned())
     }
@@ -110,15 +110,15 @@ impl Control {
     /// Whether an adapter is on.
     ///
     /// # Errors
-    /// There is no such adapter.
+    /// The adapter does not exist.
     pub fn is_powered(&self, adapter: &str) -> Result<bool, Unknown> {
         self.adapter(adapter, |adapter, _| adapter.is_powered())
     }
 
-    /// Ends the link of a device now, if there is one.
+    /// Drops the link of a device now, if it has one.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn drop_link(&self, device: Address) -> Result<(), Unknown> {
         self.device(device, |device, outbox| {
             device.disconnect(Instant::now(), outbox);
@@ -128,7 +128,7 @@ impl Control {
     /// Refuses the next writes to a characteristic.
     ///
     /// # Errors
-    /// There is no such characteristic.
+    /// The characteristic does not exist.
     pub fn refuse_writes(
         &self,
         device: Address,
@@ -146,15 +146,15 @@ impl Control {
     /// Refuses the next attempts to connect to a device.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn refuse_connects(&self, device: Address, count: usize) -> Result<(), Unknown> {
         self.device(device, |device, _| device.refuse_connects = count)
     }
 
-    /// How long after connecting a device has told its services, from now on: 1.9 s in the captures of a Neo.
+    /// Sets how long after connecting a device's services are resolved: 1.9 s in the captures of a Neo.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn delay_services(&self, device: Address, wait: Duration) -> Result<(), Unknown> {
         self.device(device, |device, _| device.services_wait = wait)
     }
@@ -164,15 +164,15 @@ impl Control {
         self.shared.radio().offers.refuse_advertisements = count;
     }
 
-    /// Makes controllers stop advertising when a phone connects, for good: some do not go on by themselves.
+    /// Makes controllers stop advertising for good when a phone connects: some do not resume by themselves.
     pub fn stop_advertising(&self, on: bool) {
         self.shared.radio().offers.stops_advertising = on;
     }
 
-    /// Carries a device out of reach: its link ends and it advertises no more, though `BlueZ` still knows it.
+    /// Moves a device out of range: its link ends and it stops advertising, but `BlueZ` still knows it.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn vanish(&self, device: Address) -> Result<(), Unknown> {
         self.device(device, |device, outbox| {
             device.in_range = false;
@@ -180,47 +180,47 @@ impl Control {
         })
     }
 
-    /// Carries a device back into reach.
+    /// Moves a device back into range.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn appear(&self, device: Address) -> Result<(), Unknown> {
         self.device(device, |device, _| device.in_range = true)
     }
 
-    /// Lets `BlueZ` forget a device, as the real one does some time after the last discovery; it is there again
+    /// Makes `BlueZ` forget a device, as the real one does some time after the last discovery; it is back
     /// when it is discovered again.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn forget(&self, device: Address) -> Result<(), Unknown> {
         self.device(device, |device, outbox| {
             device.forget(Instant::now(), outbox);
         })
     }
 
-    /// Switches an adapter on or off. Off, its devices lose their links and nobody discovers any more.
+    /// Switches an adapter on or off. When off, its devices lose their links and all discovery ends.
     ///
     /// # Errors
-    /// There is no such adapter.
+    /// The adapter does not exist.
     pub fn power(&self, adapter: &str, on: bool) -> Result<(), Unknown> {
         self.adapter(adapter, |adapter, outbox| {
             adapter.power(Instant::now(), on, outbox);
         })
     }
 
-    /// Pulls an adapter out, or puts it back; it comes back switched on and knows no device.
+    /// Unplugs an adapter, or plugs it in again; it comes back switched on and knows no device.
     ///
     /// # Errors
-    /// There is no such adapter.
+    /// The adapter does not exist.
     pub fn plug(&self, adapter: &str, on: bool) -> Result<(), Unknown> {
         self.adapter(adapter, |adapter, outbox| {
             adapter.plug(Instant::now(), on, outbox);
         })
     }
 
-    /// Lets the whole service leave the bus, or come back: a Bluetooth daemon that was stopped and started. It
-    /// says nothing when it goes, and has forgotten everything when it comes and tells of its adapters.
+    /// Makes the whole service leave the bus, or come back: a Bluetooth daemon that was stopped and started. It
+    /// sends nothing when it leaves; when it comes back it has forgotten everything and announces its adapters.
     pub fn run(&self, on: bool) {
         let mut radio = self.shared.radio();
         if radio.away != on {
@@ -249,25 +249,25 @@ impl Control {
         self.shared.poke.notify_one();
     }
 
-    /// Lets the bus refuse every call to the service, as for a user who may not.
+    /// Makes the bus refuse every call to the service, as for a user without permission.
     pub fn deny(&self, on: bool) {
         self.shared.radio().denied = on;
     }
 
-    /// Holds answers back from now on. What was asked for is done at once nevertheless.
+    /// Delays replies from now on. The calls themselves take effect at once.
     pub fn delay_replies(&self, delay: Duration) {
         self.shared.radio().outbox.reply_delay = delay;
     }
 
-    /// Holds notifications back from now on.
+    /// Delays notifications from now on.
     pub fn delay_notifications(&self, delay: Duration) {
         self.shared.radio().outbox.notification_delay = delay;
     }
 
-    /// Sends a notification that the peripheral knows nothing of, whether anybody asked for it or not.
+    /// Sends a notification that does not come from the peripheral, whether or not a program is subscribed.
     ///
     /// # Errors
-    /// There is no such characteristic.
+    /// The characteristic does not exist.
     pub fn notify(
         &self,
         device: Address,
@@ -283,7 +283,7 @@ impl Control {
     /// Flips a bit in the middle of each of the next notifications of a device.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn corrupt_notifications(&self, device: Address, count: usize) -> Result<(), Unknown> {
         self.device(device, |device, _| device.corrupt = count)
     }
@@ -291,7 +291,7 @@ impl Control {
     /// Loses the next notifications of a device.
     ///
     /// # Errors
-    /// There is no such device.
+    /// The device does not exist.
     pub fn lose_notifications(&self, device: Address, count: usize) -> Result<(), Unknown> {
         self.device(device, |device, _| device.lose = count)
     }

@@ -1,4 +1,4 @@
-//! A device near an adapter: a peripheral, and what `BlueZ` knows of it.
+//! A device near an adapter: a peripheral, and what `BlueZ` knows about it.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -22,26 +22,26 @@ use crate::peripheral::{Peripheral, Profile};
 pub(super) const DEVICE: &str = "org.bluez.Device1";
 /// The handle of the first service.
 const FIRST_HANDLE: u16 = 0x000a;
-/// The handles a characteristic takes: its declaration, its value, and the switch for its notifications.
+/// The handles of a characteristic: its declaration, its value, and its client configuration.
 const HANDLES: u16 = 3;
 /// The longest value of a characteristic.
 const MAX_VALUE: usize = 512;
-/// What is flipped in a byte that is to be wrong.
+/// The bits flipped in a corrupted byte.
 const FLIP: u8 = 0x01;
 
-/// A device. See the module's introduction.
+/// A device. See the module documentation.
 pub(super) struct Device {
     /// Its address.
     pub address: Address,
-    /// Where it is to be found.
+    /// Its object path.
     pub path: String,
     /// Whether its radio reaches the adapter.
     pub in_range: bool,
     /// Fault: how many connects to refuse.
     pub refuse_connects: usize,
-    /// How long after connecting it has told its services.
+    /// The time from connecting until its services are resolved.
     pub services_wait: Duration,
-    /// Fault: how many notifications to get wrong.
+    /// Fault: how many notifications to corrupt.
     pub corrupt: usize,
     /// Fault: how many notifications to lose.
     pub lose: usize,
@@ -52,9 +52,9 @@ pub(super) struct Device {
     attributes: Vec<Attribute>,
     sighting: Sighting,
     connected: bool,
-    /// When its services are told, on a new link.
+    /// When its services are resolved, on a new link.
     resolves: Option<Instant>,
-    /// The services were found once; `BlueZ` keeps them.
+    /// The services were resolved once; `BlueZ` keeps them.
     cached: bool,
 }
 
@@ -105,7 +105,7 @@ impl Device {
         self.connected
     }
 
-    /// Whether there is a link, and its services are told.
+    /// Whether it is connected, and its services are resolved.
     pub fn is_resolved(&self) -> bool {
         self.connected && self.resolves.is_none()
     }
@@ -189,7 +189,7 @@ impl Device {
         properties
     }
 
-    /// The name, or for want of one the address with dashes, as `BlueZ` has it.
+    /// The name, or without one the address with dashes, as in `BlueZ`.
     fn alias(&self) -> String {
         if self.sighting.heard() == Heard::Name {
             self.profile.name.clone()
@@ -213,7 +213,7 @@ impl Device {
         }
     }
 
-    /// The adapter listens for it, or does not.
+    /// The adapter starts or stops listening for it.
     pub fn listen(&mut self, now: Instant, on: bool) {
         let on = on && self.in_range && !self.connected;
         self.sighting.listen(now, on);
@@ -293,7 +293,7 @@ impl Device {
         self.corrupt = corrupt.saturating_sub(1);
     }
 
-    /// Sends a notification that the peripheral knows nothing of, to whoever listens.
+    /// Sends a notification that does not come from the peripheral, to all subscribers.
     pub fn inject(
         &mut self,
         now: Instant,
@@ -322,7 +322,7 @@ impl Device {
         Ok(())
     }
 
-    /// It connects by itself, as a central does: so `BlueZ` learns of it.
+    /// It connects by itself, as a central does, which makes it known to `BlueZ`.
     pub fn arrive(&mut self, now: Instant, outbox: &mut Outbox) {
         if self.connected {
             return;
@@ -343,7 +343,7 @@ impl Device {
         self.sighting.listen(now, false);
         outbox.changed(now, &self.path, DEVICE, [("Connected", true.into())]);
         self.peripheral().connected(now);
-        // Clients that did not give up their sessions have them again.
+        // Sessions that clients did not give up are active again.
         for attribute in &self.attributes {
             if attribute.is_notifying() {
                 self.peripheral().subscribed(now, attribute.is.uuid, true);
@@ -355,7 +355,7 @@ impl Device {
         }
     }
 
-    /// Its services are told.
+    /// Its services are resolved.
     fn resolve(&mut self, now: Instant, outbox: &mut Outbox) {
         self.resolves = None;
         if !self.cached {
@@ -373,7 +373,7 @@ impl Device {
         outbox.changed(now, &self.path, DEVICE, changes);
     }
 
-    /// Ends the link, for whatever reason; false when there is none.
+    /// Ends the link, for whatever reason; `false` if there is none.
     pub fn disconnect(&mut self, now: Instant, outbox: &mut Outbox) -> bool {
         if !self.connected {
             return false;
@@ -423,7 +423,7 @@ impl Device {
             .map_err(|_| Failure::att())?;
         let attribute = &mut self.attributes[index];
         attribute.value.clone_from(&value);
-        // So does the real one: who listens for notifications sees what others read.
+        // As in the real one: subscribers see values that others read.
         let changes = [("Value", Variant::from(value.clone()))];
         outbox.changed(now, &attribute.path, CHARACTERISTIC, changes);
         Ok(value)
@@ -455,7 +455,7 @@ impl Device {
             .map_err(|_| Failure::att())
     }
 
-    /// A client wants notifications.
+    /// A client subscribes.
     pub fn start_notify(
         &mut self,
         now: Instant,
@@ -489,7 +489,7 @@ impl Device {
         Ok(())
     }
 
-    /// A client wants no notifications any more.
+    /// A client unsubscribes.
     pub fn stop_notify(
         &mut self,
         now: Instant,
@@ -533,7 +533,7 @@ impl Device {
     }
 }
 
-/// Locks a peripheral, whatever became of its last user.
+/// Locks a peripheral, even if another user panicked.
 pub(super) fn lock<P: Peripheral + ?Sized>(peripheral: &Mutex<P>) -> MutexGuard<'_, P> {
     peripheral.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Why a call is refused, in the words of the real `BlueZ` and of the real bus.
+//! Reasons for refusing a call, worded as by the real `BlueZ` and the real bus.
 
 use zbus::{Message, message::Header};
 
@@ -7,7 +7,7 @@ use zbus::{Message, message::Header};
 pub(super) struct Failure {
     /// The name of the error.
     pub name: &'static str,
-    /// What it says to people.
+    /// Its message for people.
     pub text: String,
 }
 
@@ -19,7 +19,7 @@ impl Failure {
         }
     }
 
-    /// The answer to a call.
+    /// The error reply to a call.
     pub fn reply(&self, to: &Header<'_>, sender: &str, client: &str) -> zbus::Result<Message> {
         Message::error(to, self.name)
             .sender(sender)
@@ -42,7 +42,7 @@ impl Failure {
         Self::new("org.bluez.Error.NotReady", "Resource Not Ready")
     }
 
-    /// It is being done already.
+    /// The operation is already in progress.
     pub fn in_progress() -> Self {
         Self::new(
             "org.bluez.Error.InProgress",
@@ -50,22 +50,22 @@ impl Failure {
         )
     }
 
-    /// The characteristic does not do this.
+    /// The characteristic does not support this.
     pub fn not_supported() -> Self {
         Self::new("org.bluez.Error.NotSupported", "Operation is not supported")
     }
 
-    /// The characteristic does not let this be done.
+    /// The characteristic does not permit this.
     pub fn not_permitted(text: &str) -> Self {
         Self::new("org.bluez.Error.NotPermitted", text)
     }
 
-    /// There is no such device.
+    /// The device does not exist.
     pub fn does_not_exist() -> Self {
         Self::new("org.bluez.Error.DoesNotExist", "Does Not Exist")
     }
 
-    /// It is registered already.
+    /// It is already registered.
     pub fn already_exists() -> Self {
         Self::new("org.bluez.Error.AlreadyExists", "Already Exists")
     }
@@ -75,7 +75,7 @@ impl Failure {
         Self::new("org.bluez.Error.NotConnected", "Not Connected")
     }
 
-    /// The arguments are not right.
+    /// The arguments are invalid.
     pub fn invalid_arguments() -> Self {
         Self::new(
             "org.bluez.Error.InvalidArguments",
@@ -83,7 +83,7 @@ impl Failure {
         )
     }
 
-    /// The bus lets nobody talk to `BlueZ`.
+    /// The bus denies access to `BlueZ`.
     pub fn access_denied() -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.AccessDenied",
@@ -91,7 +91,7 @@ impl Failure {
         )
     }
 
-    /// There is no such object.
+    /// The object does not exist.
     pub fn unknown_object(path: &str) -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.UnknownObject",
@@ -99,7 +99,7 @@ impl Failure {
         )
     }
 
-    /// The object cannot do this.
+    /// The object does not have this method.
     pub fn unknown_method(interface: &str, member: &str) -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.UnknownMethod",
@@ -123,7 +123,7 @@ impl Failure {
         )
     }
 
-    /// Nobody on the bus has this name.
+    /// No one on the bus has this name.
     pub fn service_unknown(name: &str) -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.ServiceUnknown",
@@ -131,7 +131,7 @@ impl Failure {
         )
     }
 
-    /// Nobody on the bus has this name.
+    /// No one on the bus has this name.
     pub fn no_owner(name: &str) -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.NameHasNoOwner",
@@ -139,7 +139,7 @@ impl Failure {
         )
     }
 
-    /// This is no rule.
+    /// The rule is invalid.
     pub fn invalid_rule() -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.MatchRuleInvalid",
@@ -147,7 +147,7 @@ impl Failure {
         )
     }
 
-    /// The client never gave this rule.
+    /// The client never added this rule.
     pub fn unknown_rule() -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.MatchRuleNotFound",
@@ -155,7 +155,7 @@ impl Failure {
         )
     }
 
-    /// The client wants too much.
+    /// The client exceeds a limit.
     pub fn limits_exceeded() -> Self {
         Self::new(
             "org.freedesktop.DBus.Error.LimitsExceeded",

@@ -1,11 +1,11 @@
-//! The owner's hold on a peripheral that the service drives.
+//! The owner's handle to a peripheral that the service drives.
 
 use std::sync::{Arc, Mutex};
 
 use super::{address::Address, control::Shared, device::lock};
 use crate::peripheral::Peripheral;
 
-/// A peripheral near an adapter, still in its owner's hands.
+/// A peripheral near an adapter, shared with its owner.
 pub struct Hosted<P> {
     address: Address,
     peripheral: Arc<Mutex<P>>,
@@ -31,13 +31,13 @@ impl<P: Peripheral> Hosted<P> {
         }
     }
 
-    /// Where it is to be found.
+    /// Its address.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Does something with the peripheral; what it has to notify afterwards goes out, and its deadline is looked at
-    /// again. The peripheral can do nothing else meanwhile, so this is not the place to order faults or to wait.
+    /// Accesses the peripheral; afterwards its notifications are sent, and its deadline is checked
+    /// again. The peripheral is locked meanwhile, so do not inject faults or wait here.
     pub fn with<R>(&self, action: impl FnOnce(&mut P) -> R) -> R {
         let result = action(&mut lock(&self.peripheral));
         self.shared.poke.notify_one();

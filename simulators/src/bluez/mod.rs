@@ -1,19 +1,19 @@
-//! A `BlueZ` made of D-Bus: what the Bluetooth daemon of Linux shows to programs, with simulated peripherals on its
-//! air, on a bus of its own.
+//! A simulated `BlueZ`: what the Bluetooth daemon of Linux shows to programs on D-Bus, with simulated peripherals in
+//! range, on a bus of its own.
 //!
-//! A program that is started with [`Bluez::address`] as `DBUS_SYSTEM_BUS_ADDRESS` believes it. The service has a
-//! thread; every call here is done when it returns, from synchronous code or any runtime. A
-//! peripheral is shared with its owner ([`Hosted`]), and [`Control`] orders faults. A program may also be the
-//! peripheral, or take serial connections: [`Phone`] is who uses that.
+//! A program started with [`Bluez::address`] as `DBUS_SYSTEM_BUS_ADDRESS` uses it. The service has its own
+//! thread; every call here has taken effect when it returns, from synchronous code or any runtime. A
+//! peripheral is shared with its owner ([`Hosted`]), and [`Control`] injects faults. A program may also be the
+//! peripheral, or accept serial connections: a [`Phone`] uses those.
 //!
-//! It keeps the habits of the real one that matter to a program:
+//! It reproduces the behaviour of the real one that matters to a program:
 //! - A device is first seen without its name, which comes with the scan response; it stays known until it is removed.
 //! - A link outlives the program that made it. The services of a device that was connected once stay, too.
-//! - Who wants notifications and does not say otherwise has them again after a lost link, and is told "Already
-//!   notifying" when asking again; a client that leaves the bus has given them up.
-//! - Who listens for notifications also sees the values others read.
-//! - The bus removes the newest match rule that differs from the one named in `path_namespace` only, as dbus-daemon 1.14
-//!   does: a program may lose signals of one device by ending a stream of another.
+//! - A client that did not unsubscribe is subscribed again after a lost link, and gets "Already notifying" when it
+//!   subscribes again; a client that leaves the bus has unsubscribed.
+//! - Subscribers also see the values that others read.
+//! - The bus removes the newest match rule that differs from the given one in `path_namespace` only, as dbus-daemon
+//!   1.14 does: a program may lose signals of one device by ending a stream of another.
 
 mod adapter;
 pub mod address;
@@ -62,12 +62,12 @@ pub use self::socket::address as bus_address;
 pub const ADAPTER: &str = "hci0";
 /// That adapter's address.
 const ADAPTER_ADDRESS: Address = Address([0x02, 0xBB, 0, 0, 0, 0]);
-/// What phones are called.
+/// The name of every phone.
 const PHONE: &str = "Phone";
-/// Adapters, and devices of one adapter, that there may be.
+/// The maximum number of adapters, and of devices of one adapter.
 const MAX_RADIOS: usize = 64;
 
-/// A `BlueZ` on a bus of its own. It ends when it is dropped.
+/// A `BlueZ` on a bus of its own. It ends when dropped.
 pub struct Bluez {
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
@@ -79,16 +79,16 @@ impl Bluez {
     /// Starts one with one adapter, [`ADAPTER`], that is on.
     ///
     /// # Errors
-    /// No bus or thread is to be had.
+    /// The bus or the thread cannot be created.
     pub fn start() -> io::Result<Self> {
         Self::on(Socket::temporary()?)
     }
 
     /// The same with a name for the bus's socket, for a program that has to know it beforehand ([`bus_address`]);
-    /// others must not be able to enter its directory.
+    /// others must not have access to its directory.
     ///
     /// # Errors
-    /// No bus or thread is to be had.
+    /// The bus or the thread cannot be created.
     pub fn start_at(socket: &Path) -> io::Result<Self> {
         Self::on(Socket::at(socket)?)
     }
@@ -136,20 +136,20 @@ impl Bluez {
         })
     }
 
-    /// What to give a program as `DBUS_SYSTEM_BUS_ADDRESS`.
+    /// The value for a program's `DBUS_SYSTEM_BUS_ADDRESS`.
     pub fn address(&self) -> String {
         self.socket.address()
     }
 
-    /// The means to order faults.
+    /// The handle for injecting faults.
     pub fn control(&self) -> Control {
         Control::new(Arc::clone(&self.shared))
     }
 
-    /// Plugs another adapter in.
+    /// Plugs in another adapter.
     ///
     /// # Errors
-    /// There is one with this name already, or there are too many.
+    /// The name is taken, or there are too many adapters.
     pub fn add_adapter(&self, name: &str, address: Address) -> Result<(), Unknown> {
         let mut radio = self.shared.radio();
         if radio.adapters.len() >= MAX_RADIOS || radio.adapter(name).is_some() {
@@ -162,10 +162,10 @@ impl Bluez {
         self.control().plug(name, true)
     }
 
-    /// Puts a phone near an adapter, whose packets have so many bytes at most.
+    /// Puts a phone near an adapter, with packets of at most this many bytes.
     ///
     /// # Errors
-    /// There is no such adapter, a device has this address already, or there are too many.
+    /// The adapter does not exist, the address is taken, or there are too many devices.
     pub fn phone(&self, adapter: &str, address: Address, mtu: u16) -> Result<Phone, Unknown> {
         let handset = self.host(adapter, address, Handset::new(PHONE))?;
         let mut radio = self.shared.radio();
@@ -182,7 +182,7 @@ impl Bluez {
     /// Puts a peripheral near an adapter, switched on.
     ///
     /// # Errors
-    /// There is no such adapter, a device has this address already, or there are too many.
+    /// The adapter does not exist, the address is taken, or there are too many devices.
     pub fn host<P: Peripheral + 'static>(
         &self,
         adapter: &str,

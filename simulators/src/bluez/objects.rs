@@ -12,7 +12,7 @@ pub(super) type Properties = BTreeMap<&'static str, Variant<'static>>;
 /// The interfaces of an object.
 pub(super) type Interfaces = BTreeMap<&'static str, Properties>;
 
-/// What every object can do.
+/// The interfaces of every object.
 const COMMON: [&str; 2] = [
     "org.freedesktop.DBus.Introspectable",
     "org.freedesktop.DBus.Properties",
@@ -49,7 +49,7 @@ impl Objects {
         self.0.iter()
     }
 
-    /// What `Introspect` answers: clients walk the tree by it.
+    /// The reply to `Introspect`: clients walk the tree with it.
     pub fn introspect(&self, path: &str) -> Option<String> {
         let prefix = if path == "/" {
             String::from("/")

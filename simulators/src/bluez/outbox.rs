@@ -1,4 +1,4 @@
-//! Messages on their way out.
+//! Messages waiting to be sent.
 
 use std::{
     collections::VecDeque,
@@ -7,12 +7,12 @@ use std::{
 
 use zbus::Message;
 
-/// Messages that may wait to be sent; nothing more is taken from the bus or a peripheral while so many do.
+/// Messages that may wait to be sent; while there are as many, nothing more is taken from the bus or a peripheral.
 const MAX_WAITING: usize = 1024;
-/// Messages that may wait at all, with those that nobody can be kept from causing; more are lost.
+/// Messages that may wait in all, including those that cannot be held off; more are lost.
 const MAX_HELD: usize = 2 * MAX_WAITING;
 
-/// What holds a message back.
+/// What delays a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Answers to calls.
@@ -30,23 +30,23 @@ struct Waiting {
     message: Message,
 }
 
-/// Messages on their way out, in order but for those of another [`Lane`].
+/// Messages waiting to be sent, in order except between [`Lane`]s.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: VecDeque<Waiting>,
-    /// How long answers are held back.
+    /// The delay of replies.
     pub reply_delay: Duration,
-    /// How long notifications are held back.
+    /// The delay of notifications.
     pub notification_delay: Duration,
 }
 
 impl Outbox {
-    /// Whether nothing more is to be taken.
+    /// Whether nothing more may be taken.
     pub fn is_full(&self) -> bool {
         self.waiting.len() >= MAX_WAITING
     }
 
-    /// Sends a message when its time has come.
+    /// Queues a message until its time has come.
     pub fn push(&mut self, now: Instant, lane: Lane, message: zbus::Result<Message>) {
         let message = match message {
             Ok(message) => message,
@@ -80,7 +80,7 @@ impl Outbox {
         self.waiting.iter().map(|waiting| waiting.due).min()
     }
 
-    /// Loses the notifications of a device that are not due yet: its link is gone.
+    /// Drops the notifications of a device that are not due yet: its link is gone.
     pub fn lose_notifications(&mut self, now: Instant, device: &str) {
         self.waiting.retain(|waiting| {
             let lost = waiting.lane == Lane::Notification
@@ -94,7 +94,7 @@ impl Outbox {
         });
     }
 
-    /// Loses everything.
+    /// Drops everything.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }

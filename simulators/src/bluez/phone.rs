@@ -1,5 +1,5 @@
-//! A phone near an adapter, in a test's hands: what a central, or an app with a serial port, can do to a program that
-//! offers something.
+//! A phone near an adapter, controlled by a test: what a central, or an app with a serial port, can do to a program
+//! that offers something.
 
 use std::{
     io,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::peripheral::{Peripheral, Profile, Refused};
 
-/// A phone. Every order has its effect before the call returns; what programs see of it follows on the bus.
+/// A phone. Each call takes effect before it returns; programs see its consequences on the bus later.
 pub struct Phone {
     address: Address,
     shared: Arc<Shared>,
@@ -42,7 +42,7 @@ impl Phone {
         self.address
     }
 
-    /// What it hears: nothing of an adapter that is off.
+    /// The advertisements it hears: none from an adapter that is off.
     pub fn hears(&self) -> Vec<Advertised> {
         let radio = self.shared.radio();
         let mut adapters = radio.adapters.iter();
@@ -66,7 +66,7 @@ impl Phone {
         .await
     }
 
-    /// Waits until it hears nothing any more.
+    /// Waits until it hears no advertisement any more.
     pub async fn loses_sight(&self) {
         self.until(|| self.hears().is_empty().then_some(())).await;
     }
@@ -85,10 +85,10 @@ impl Phone {
         .await
     }
 
-    /// Connects to what it hears.
+    /// Connects to the advertised program.
     ///
     /// # Errors
-    /// It hears nothing that can be connected to.
+    /// It hears no connectable advertisement.
     pub fn connect(&self) -> Result<(), Denied> {
         if !self.hears().iter().any(|ad| ad.connectable) {
             return Err(Denied);
@@ -101,7 +101,7 @@ impl Phone {
         })
     }
 
-    /// Ends its link, or walks away.
+    /// Ends its link, as if out of range.
     pub fn disconnect(&self) {
         self.order(|radio| {
             let now = Instant::now();
@@ -113,7 +113,7 @@ impl Phone {
         });
     }
 
-    /// Pairs, for this link and later ones: then its subscriptions outlive its links, and nobody is told of them again.
+    /// Pairs, for this link and later ones: its subscriptions then outlive its links, and are not announced again.
     pub fn pair(&self) {
         self.order(|radio| radio.offers.pair(self.address));
     }
@@ -131,10 +131,10 @@ impl Phone {
         self.until(|| (!self.is_connected()).then_some(())).await;
     }
 
-    /// Asks for the notifications of a characteristic, or for no more.
+    /// Subscribes to a characteristic, or unsubscribes.
     ///
     /// # Errors
-    /// There is no link, or nothing that notifies.
+    /// There is no link, or no such characteristic that notifies.
     pub fn subscribe(&self, characteristic: Uuid, on: bool) -> Result<(), Denied> {
         self.order(|radio| {
             let Radio { offers, outbox, .. } = radio;
@@ -142,10 +142,10 @@ impl Phone {
         })
     }
 
-    /// Writes, and waits for the response if there is to be one.
+    /// Writes, and waits for the response if one is requested.
     ///
     /// # Errors
-    /// There is no link, or it may not.
+    /// There is no link, or the write is refused.
     pub async fn write(
         &self,
         characteristic: Uuid,
@@ -166,7 +166,7 @@ impl Phone {
         done.await.unwrap_or(Err(Denied))
     }
 
-    /// The next notification, as soon as there is one; none when the link is gone.
+    /// Waits for the next notification; `None` when the link is gone.
     pub async fn notified(&self) -> Option<(Uuid, Vec<u8>)> {
         self.until(|| {
             let next = self.shared.radio().offers.next_notified(self.address);
@@ -178,10 +178,10 @@ impl Phone {
         .await
     }
 
-    /// Connects to a service by RFCOMM, as a phone that has been paired.
+    /// Connects to a service by RFCOMM, as a paired phone.
     ///
     /// # Errors
-    /// There is no such service, the adapter is off, or the program refuses.
+    /// The service does not exist, the adapter is off, or the program refuses.
     pub async fn connect_serial(&self, service: Uuid) -> io::Result<Serial> {
         let denied = |_| io::Error::from(io::ErrorKind::ConnectionRefused);
         let (near, far) = StdStream::pair()?;
@@ -210,7 +210,7 @@ impl Phone {
         result
     }
 
-    /// Waits until there is something.
+    /// Waits until `what` returns something.
     async fn until<R>(&self, what: impl Fn() -> Option<R>) -> R {
         let mut changes = self.shared.changes();
         loop {
@@ -226,10 +226,10 @@ impl Phone {
     }
 }
 
-/// A serial line over the air.
+/// A serial line over Bluetooth.
 pub struct Serial {
     stream: UnixStream,
-    /// The service keeps the program's end open too: a program that only closes its own ends nothing.
+    /// The service keeps the program's end open too: the program cannot end the line by closing only its own.
     _held: StdStream,
 }
 
@@ -261,7 +261,7 @@ impl AsyncWrite for Serial {
     }
 }
 
-/// The phone as a device: it has no services, and wants nothing by itself.
+/// The phone as a device: it has no services, and requests nothing by itself.
 pub(super) struct Handset(Profile);
 
 impl Handset {

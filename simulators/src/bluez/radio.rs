@@ -1,4 +1,4 @@
-//! Everything the service knows, and what it answers, without I/O.
+//! The service's state and its replies, without I/O.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -24,7 +24,7 @@ use super::{
 /// Options of a call.
 type Options<'a> = BTreeMap<String, Variant<'a>>;
 
-/// The state of the service. See the module's introduction.
+/// The state of the service. See the module documentation.
 #[derive(Default)]
 pub(super) struct Radio {
     /// The adapters, plugged in or not.
@@ -33,13 +33,13 @@ pub(super) struct Radio {
     pub offers: Offers,
     /// What is to be sent.
     pub outbox: Outbox,
-    /// Fault: the bus lets nobody talk to the service.
+    /// Fault: the bus denies access to the service.
     pub denied: bool,
-    /// Fault: the service is not there.
+    /// Fault: the service is off the bus.
     pub away: bool,
 }
 
-/// What a path leads to.
+/// The object at a path.
 enum Target<'a> {
     Adapter(&'a mut Adapter),
     /// A device, and whether its adapter is on.
@@ -71,7 +71,7 @@ impl Radio {
             .find(|adapter| adapter.name == name)
     }
 
-    /// A device by its address, with the way out for what it has to say.
+    /// A device by its address, with the outbox for its messages.
     pub fn device(&mut self, address: Address) -> Option<(&mut Device, &mut Outbox)> {
         let mut devices = self
             .adapters
@@ -86,7 +86,7 @@ impl Radio {
         let header = message.header();
         let reply = match self.call(now, client, message, &header) {
             Ok(Some(reply)) => reply,
-            // It is answered when the client has answered.
+            // Replied to when the client has replied.
             Ok(None) => return,
             Err(failure) => failure.reply(&header, SERVICE_OWNER, client),
         };
@@ -103,12 +103,12 @@ impl Radio {
         self.offers.client_gone(client);
     }
 
-    /// A client answers a call.
+    /// A client replies to a call.
     pub fn replied(&mut self, now: Instant, client: &str, message: &Message) {
         self.offers.replied(now, client, message, &mut self.outbox);
     }
 
-    /// A client has a signal.
+    /// A client sends a signal.
     pub fn signalled(&mut self, client: &str, message: &Message) {
         if !self.denied {
             self.offers.signalled(client, message);

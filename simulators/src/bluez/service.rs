@@ -1,4 +1,4 @@
-//! The service on its bus: gives the state a connection and a clock.
+//! The service on its bus: connects the state to a connection and a clock.
 
 use std::{future::pending, io, sync::Arc, time::Instant};
 

@@ -1,15 +1,15 @@
-//! What `BlueZ` has heard of a device, and when it hears it next.
+//! What `BlueZ` has received from a device, and when it receives more.
 
 use std::time::{Duration, Instant};
 
-/// How long until an advertisement is heard, and then the scan response with the name.
+/// The time until an advertisement is received, and again until the scan response with the name.
 const FIRST: Duration = Duration::from_millis(20);
-/// How often it is heard afterwards.
+/// The interval afterwards.
 const NEXT: Duration = Duration::from_millis(200);
-/// How strong it is heard, in turns.
+/// The signal strengths, in turns.
 const RSSI: [i16; 3] = [-61, -60, -62];
 
-/// What was heard.
+/// What was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Heard {
     /// Nothing.
@@ -21,7 +21,7 @@ pub(super) enum Heard {
     Name,
 }
 
-/// A device as it was heard.
+/// A device as received.
 #[derive(Debug, Default)]
 pub(super) struct Sighting {
     heard: Heard,
@@ -30,22 +30,22 @@ pub(super) struct Sighting {
 }
 
 impl Sighting {
-    /// What was heard.
+    /// What was received.
     pub fn heard(&self) -> Heard {
         self.heard
     }
 
-    /// How strong it is heard, while somebody listens.
+    /// Its signal strength, while an adapter listens.
     pub fn rssi(&self) -> Option<i16> {
         self.next.map(|_| RSSI[self.count % RSSI.len()])
     }
 
-    /// It is known without having been heard: it has connected by itself.
+    /// It is known without having been received: it has connected by itself.
     pub fn meet(&mut self) {
         self.heard = Heard::Name;
     }
 
-    /// Somebody listens, or nobody does.
+    /// The adapter starts or stops listening.
     pub fn listen(&mut self, now: Instant, on: bool) {
         if !on {
             self.next = None;
@@ -54,12 +54,12 @@ impl Sighting {
         }
     }
 
-    /// When it is heard next.
+    /// When it is received next.
     pub fn deadline(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Hears it, if it is time.
+    /// Receives it, if it is due.
     pub fn hear(&mut self, now: Instant) -> bool {
         if self.next.is_none_or(|at| at > now) {
             return false;

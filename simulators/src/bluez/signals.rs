@@ -30,14 +30,14 @@ impl Outbox {
         self.push(now, Lane::Notification, message);
     }
 
-    /// An object is there.
+    /// An object was added.
     pub fn added(&mut self, now: Instant, path: &str, interfaces: &Interfaces) {
         let message = ObjectPath::try_from(path)
             .and_then(|path| manager("InterfacesAdded").build(&(path, interfaces)));
         self.push(now, Lane::Signal, message);
     }
 
-    /// An object is gone.
+    /// An object was removed.
     pub fn removed(&mut self, now: Instant, path: &str, interfaces: &Interfaces) {
         let names: Vec<&str> = interfaces.keys().copied().collect();
         let message = ObjectPath::try_from(path)

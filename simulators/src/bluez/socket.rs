@@ -12,7 +12,7 @@ use std::{
 /// The socket's name in a directory of its own.
 const NAME: &str = "bus";
 
-/// A socket that is gone when this is dropped.
+/// A socket that is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Socket {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// A socket in a new directory for temporary files that nobody else can enter.
+    /// A socket in a new temporary directory that no other user can enter.
     pub fn temporary() -> io::Result<(Self, UnixListener)> {
         let name = format!(
             "boardbridge-{}-{:08x}",
@@ -48,7 +48,7 @@ impl Socket {
         Ok((socket, listener))
     }
 
-    /// Where clients find it, in the words of D-Bus.
+    /// Its D-Bus address.
     pub fn address(&self) -> String {
         address(&self.path)
     }

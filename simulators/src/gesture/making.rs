@@ -10,16 +10,16 @@ use super::{
     pieces::{legs, squares, victim},
 };
 
-/// A square touched in passing is touched so long, ms.
+/// How long a square touched in passing is touched, ms.
 const TOUCH: Range<u64> = 200..400;
-/// A piece lifted in doubt is in the hand so long, ms.
+/// How long a piece lifted in doubt is in the hand, ms.
 const DOUBT: Range<u64> = 400..2500;
-/// Between the two pieces of castling, ms. Longer, and nothing on the board tells the rook's half from a rook's move.
+/// Between the two pieces of castling, ms. If longer, the board cannot distinguish the rook's half from a rook's move.
 pub(super) const CASTLING_GAP: Range<u64> = 250..1300;
 /// To fetch a piece for a promotion, ms.
 pub(super) const FETCH: Range<u64> = 600..2500;
 
-/// Thoughts before the move, and pieces adjusted.
+/// Hesitation before the move, and pieces adjusted.
 pub(super) fn doubt(pen: &mut Pen<'_>, position: &Chess, m: Move, style: &Style) {
     let spare = squares(m);
     let legal = position.legal_moves();
@@ -49,7 +49,7 @@ pub(super) fn doubt(pen: &mut Pen<'_>, position: &Chess, m: Move, style: &Style)
                 tried(pen, other);
             }
         }
-        // That is done with the mover in the hand.
+        // Done while the mover is in the hand.
         Some(Doubt::Touch) | None => {}
     }
     pen.adjust(style.adjusts_before, &spare);
@@ -87,7 +87,7 @@ fn tried(pen: &mut Pen<'_>, m: Move) {
     pen.wait(GAP);
 }
 
-/// What the piece on a square could take.
+/// The pieces that the one on a square could capture.
 pub(super) fn victims(position: &Chess, from: Square) -> Vec<Square> {
     let legal = position.legal_moves().into_iter();
     legal
@@ -96,7 +96,7 @@ pub(super) fn victims(position: &Chess, from: Square) -> Vec<Square> {
         .collect()
 }
 
-/// The move itself. `position` is the one it is legal in; the pen's board may lack a move of the opponent.
+/// The move itself. It is legal in `position`; the pen's board may lack a move of the opponent.
 pub(super) fn make(pen: &mut Pen<'_>, position: &Chess, m: Move, deed: Deed, style: &Style) {
     if m.is_castle() {
         castle(pen, m, deed, style);
@@ -159,7 +159,7 @@ pub(super) fn make(pen: &mut Pen<'_>, position: &Chess, m: Move, deed: Deed, sty
     pen.made(deed);
 }
 
-/// The mover, in the hand, touches another square it could go to. Whether there was one.
+/// The mover, in the hand, touches another square it could go to. Returns whether there is one.
 fn touch(pen: &mut Pen<'_>, position: &Chess, m: Move, piece: Piece) -> bool {
     let others: Vec<Square> = position
         .legal_moves()
@@ -185,7 +185,7 @@ fn touch(pen: &mut Pen<'_>, position: &Chess, m: Move, piece: Piece) -> bool {
 
 fn castle(pen: &mut Pen<'_>, m: Move, deed: Deed, style: &Style) {
     let mut ways = legs(m);
-    // In Chess960 one of the two may stay, or each may go where the other stands.
+    // In Chess960 one of the two may stay, or each may go to the other's square.
     ways.retain(|(from, to)| from != to);
     if style.castling == CastlingOrder::RookFirst {
         ways.reverse();

@@ -1,7 +1,8 @@
-//! An untidy hand: scripts for moves, take-backs, pieces put right, kings to the centre, as pure generators with a seed.
+//! An untidy player: scripts for moves, take-backs, corrected pieces, kings to the centre, as pure generators with a
+//! seed.
 //!
-//! A hand's doings are a [`Script`] of timed [`Step`]s: touches, and when a deed is done, in a given [`Style`]. Times are
-//! those of the captured game, where it has them.
+//! A player's actions are a [`Script`] of timed [`Step`]s: touches, and when an action is done, in a given [`Style`].
+//! Times are those of the captured game, if it has them.
 
 mod making;
 mod pen;
@@ -23,12 +24,12 @@ pub use self::{
     touch::{Deed, Script, Step, Touch},
 };
 
-/// Pieces put right are in the air so long, ms.
+/// How long pieces being corrected are in the air, ms.
 const RESEAT: Range<u64> = 300..800;
-/// The squares of the four in the middle.
+/// The four squares of the centre.
 const CENTRE: [Square; 4] = [Square::E4, Square::D5, Square::D4, Square::E5];
 
-/// When the opponent's move is executed that should have been executed before.
+/// When the opponent's move is executed if it is late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
     /// After the player's own piece was lifted.
@@ -54,7 +55,7 @@ pub fn executed(position: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rn
     pen.finish()
 }
 
-/// Pieces are put straight: the one just moved, and others.
+/// Adjusts pieces: the one just moved, and others.
 fn afterwards(pen: &mut Pen<'_>, m: Move, style: &Style) {
     if style.straightens
         && let Some((_, to)) = legs(m).first()
@@ -64,8 +65,8 @@ fn afterwards(pen: &mut Pen<'_>, m: Move, style: &Style) {
     pen.adjust(style.adjusts_after, &[]);
 }
 
-/// The opponent's move, carried out late: after the player lifted the own piece, or after the own move.
-/// `position` is the one before both. `None` where the two moves are in each other's way.
+/// The opponent's move, carried out late: after the player lifted a piece of their own, or after their own move.
+/// `position` is the one before both. `None` if the two moves interfere.
 pub fn executed_late(
     position: &Chess,
     opponents: Move,
@@ -164,7 +165,7 @@ pub fn taken_back(before: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rn
             pen.slide(from, to, piece);
         }
         pen.wait(CARRY);
-        // Of castling the king's way back tells; the rook alone may have moved.
+        // For castling, the king's way back proves it; the rook alone may have moved.
         if piece.role == Role::King || last == 0 {
             pen.committed(deed);
         }
@@ -181,7 +182,7 @@ pub fn taken_back(before: &Chess, m: Move, style: &Style, rng: &mut fastrand::Rn
     pen.finish()
 }
 
-/// Lifts pieces and puts them down where they stood: what a person does who is told that something is unclear.
+/// Lifts pieces and puts them back: what a person does when told that something is unclear.
 pub fn reseated(board: &Board, squares: &[Square], rng: &mut fastrand::Rng) -> Script {
     let mut pen = Pen::new(board.clone(), rng);
     for &square in squares {
@@ -194,7 +195,7 @@ pub fn reseated(board: &Board, squares: &[Square], rng: &mut fastrand::Rng) -> S
     pen.finish()
 }
 
-/// Leads the pieces from where they stand to where they should: lifts every wrong one, then puts every missing one.
+/// Corrects the placement: lifts every wrong piece, then puts every missing one.
 pub fn restored(from: &Board, to: &Board, rng: &mut fastrand::Rng) -> Script {
     let mut pen = Pen::new(from.clone(), rng);
     let wrong = |square: &Square| from.piece_at(*square) != to.piece_at(*square);
@@ -214,7 +215,7 @@ pub fn restored(from: &Board, to: &Board, rng: &mut fastrand::Rng) -> Script {
 
 /// Both kings go to the centre: the sign of a result on many boards.
 ///
-/// `None` where it cannot be told from something else: fewer than two of the four squares are empty, or a king's
+/// `None` if it cannot be distinguished from something else: fewer than two of the four squares are empty, or a king's
 /// step there is a legal move, or takes back the last one.
 pub fn kings_to_centre(
     position: &Chess,

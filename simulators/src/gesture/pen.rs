@@ -1,4 +1,4 @@
-//! Writes scripts: keeps the time and the pieces.
+//! Writes scripts: tracks the time and the pieces.
 
 use std::{ops::Range, time::Duration};
 
@@ -8,20 +8,20 @@ use super::{Deed, Script, Step, Touch};
 
 /// From lift to landing, ms: 0.36 to 1.29 s in the captured game.
 pub(super) const CARRY: Range<u64> = 300..1500;
-/// Between two touches of one deed, ms: 0.93 to 1.32 s in the captured game, and people are faster.
+/// Between two touches of one action, ms: 0.93 to 1.32 s in the captured game, and people can be faster.
 pub(super) const GAP: Range<u64> = 300..1300;
-/// A piece adjusted is up or down so long, ms: 0.18 to 0.9 s in the captured game.
+/// How long an adjusted piece is up or down, ms: 0.18 to 0.9 s in the captured game.
 const ADJUST: Range<u64> = 200..900;
-/// A sliding piece stands on a square between so long, ms.
+/// How long a sliding piece stands on a square in between, ms.
 const SLIDE: Range<u64> = 50..250;
-/// A bouncing piece is in the air or down so long, ms.
+/// How long a bouncing piece is in the air or down, ms.
 const BOUNCE: Range<u64> = 20..120;
-/// A piece adjusted is lifted so often (captured: one to three times).
+/// How many times an adjusted piece is lifted (captured: one to three times).
 const CYCLES: Range<usize> = 1..4;
 
 /// Writes a script.
 pub(super) struct Pen<'a> {
-    /// The pieces as they stand after what is written.
+    /// The placement after what is written.
     pub(super) board: Board,
     pub(super) rng: &'a mut fastrand::Rng,
     /// Squares whose pieces are never adjusted.
@@ -61,7 +61,7 @@ impl<'a> Pen<'a> {
         self.step(Step::Made(deed));
     }
 
-    /// Lifts what stands there; where nothing does, nothing happens.
+    /// Lifts the piece on a square; does nothing if the square is empty.
     pub(super) fn lift(&mut self, square: Square) -> Option<Piece> {
         let piece = self.board.remove_piece_at(square)?;
         self.step(Step::Touch(Touch::Lift(square)));
@@ -86,7 +86,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A piece in the hand slides over the empty squares between.
+    /// A piece in the hand slides over the empty squares in between.
     pub(super) fn slide(&mut self, from: Square, to: Square, piece: Piece) {
         if piece.role == Role::Knight {
             return;
@@ -105,7 +105,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Puts the piece on a square straight.
+    /// Adjusts the piece on a square.
     pub(super) fn straighten(&mut self, square: Square) {
         self.wait(ADJUST);
         for _ in 0..self.rng.usize(CYCLES) {
@@ -117,7 +117,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Adjusts `count` standing pieces of either colour, but none on the squares to be spared.
+    /// Adjusts `count` standing pieces of either colour, but none on the `spare` squares.
     pub(super) fn adjust(&mut self, count: usize, spare: &[Square]) {
         for _ in 0..count {
             let standing: Vec<Square> = self

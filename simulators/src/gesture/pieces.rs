@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, CastlingSide, Color, Move, Piece, Square};
 
-/// Where a captured piece stands.
+/// The square of a captured piece.
 pub fn victim(m: Move) -> Option<Square> {
     match m {
         Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),

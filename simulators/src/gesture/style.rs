@@ -1,4 +1,4 @@
-//! How one deed is done by hand.
+//! How one action is done by hand.
 
 /// The order in which a capture is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub enum CaptureOrder {
     MoverFirst,
 }
 
-/// The order of the two pieces in castling. Nobody has seen it on a real Neo (field notes: unknown).
+/// The order of the two pieces in castling. Unknown on a real Neo (field notes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CastlingOrder {
-    /// As the rules of chess have it.
+    /// As required by the rules of chess.
     #[default]
     KingFirst,
-    /// Until the king moves this is a rook's move.
+    /// Looks like a rook's move until the king moves.
     RookFirst,
     /// Both are lifted before one is put down.
     Together,
@@ -34,7 +34,7 @@ pub enum EnPassantOrder {
     VictimBetween,
 }
 
-/// How a pawn becomes a piece.
+/// How a pawn is replaced in a promotion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Promoting {
     /// Pawn down, pawn up, piece down.
@@ -44,20 +44,20 @@ pub enum Promoting {
     Direct,
 }
 
-/// A thought before the deed that comes to nothing.
+/// A hesitation before the action that leads to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// Another piece is lifted and put back.
     Lift,
     /// A piece that could be captured is lifted and put back.
     Victim,
-    /// The mover touches another square for 0.2 to 0.4 s, and goes on.
+    /// The mover touches another square for 0.2 to 0.4 s before it continues.
     Touch,
     /// A capture is tried out for 0.2 to 0.4 s, and both pieces go back.
     Capture,
 }
 
-/// How one deed is done by hand. The default is the tidiest way.
+/// How one action is done by hand. The default is the tidiest way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// Captures.
@@ -68,21 +68,21 @@ pub struct Style {
     pub en_passant: EnPassantOrder,
     /// Promotions.
     pub promoting: Promoting,
-    /// Pieces slide over the squares between instead of flying.
+    /// Whether pieces slide over the squares in between instead of being carried above them.
     pub slides: bool,
     /// Pieces bounce when they land.
     pub bounces: bool,
-    /// Pieces adjusted before the deed.
+    /// Pieces adjusted before the action.
     pub adjusts_before: usize,
     /// Pieces adjusted while one is in the hand.
     pub adjusts_between: usize,
-    /// Whether these may be pieces that the one in the hand could capture. Squares cannot tell that from the capture until
-    /// the mover lands.
+    /// Whether these may be pieces that the one in the hand could capture. Square sensors cannot distinguish that from
+    /// the capture until the mover lands.
     pub adjusts_victims: bool,
     /// Pieces adjusted afterwards.
     pub adjusts_after: usize,
-    /// Whether the piece just moved is put straight.
+    /// Whether the piece just moved is adjusted.
     pub straightens: bool,
-    /// A thought that comes to nothing.
+    /// A hesitation that leads to nothing.
     pub doubt: Option<Doubt>,
 }

@@ -1,15 +1,15 @@
-//! What a hand does to a board, and when.
+//! What a player does to a board, and when.
 
 use std::time::Duration;
 
 use shakmaty::{Board, Move, Piece, Square};
 
-/// A hand touches a square.
+/// A player touches a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It lifts the piece that stands there.
+    /// Lifts the piece on the square.
     Lift(Square),
-    /// It puts a piece there.
+    /// Puts a piece on the square.
     Put(Square, Piece),
 }
 
@@ -21,7 +21,7 @@ impl Touch {
         }
     }
 
-    /// Does it to the pieces.
+    /// Applies it to the pieces.
     pub fn apply(self, board: &mut Board) {
         match self {
             Self::Lift(square) => board.discard_piece_at(square),
@@ -30,10 +30,10 @@ impl Touch {
     }
 }
 
-/// What a hand means by its touches.
+/// The meaning of a player's touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// A move of its own.
+    /// A move of the player's own.
     Played(Move),
     /// The opponent's move, carried out for it.
     Executed(Move),
@@ -46,10 +46,10 @@ pub enum Deed {
 pub enum Step {
     /// A touch.
     Touch(Touch),
-    /// From here on the deed is meant and visible: a program may say so, and may not have said so before. It precedes
-    /// the touch that lets the mover go (of castling: the king).
+    /// From here on the action is intended and visible: a program may report it, and may not have done so before. It
+    /// precedes the touch that lets go of the mover (in castling: the king).
     Committed(Deed),
-    /// The pieces stand as the deed wants them.
+    /// The pieces stand as after the action.
     Made(Deed),
 }
 

@@ -1,4 +1,4 @@
-//! The person at a Neo: does what it is told, piece by piece, and keeps track of the game.
+//! The person at a Neo: carries out orders, piece by piece, and tracks the game.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +13,15 @@ use crate::{
     random_to_queen,
 };
 
-/// More take-backs than this at once are a new game, or somebody who clears the board.
+/// More take-backs than this at once mean a new game, or a person who clears the board.
 const MAX_TAKE_BACKS: usize = 8;
-/// How long a piece is in the hand that carries it somewhere.
+/// How long a piece is in the hand while it is carried.
 const CARRY: Duration = Duration::from_millis(600);
 
 /// What a person can do to a Neo.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hand {
-    /// What a hand can do to any board, in the tidiest way.
+    /// What a player can do to any board, in the tidiest way.
     Board(HandAction),
     /// Make a move in this style.
     Move(UciMove, Style),
@@ -35,13 +35,13 @@ pub enum Hand {
     Put(Square, Piece),
     /// Lift this piece and put it back.
     Adjust(Square),
-    /// Put every piece where the game has it.
+    /// Put every piece on its square in the game.
     Restore,
-    /// Put the pieces as in this game, and go on with it.
+    /// Set up the position of this game, and continue it.
     SetUp(Box<Game>),
     /// Put the kings on squares of the centre, as a sign that the game is over.
     KingsToCentre,
-    /// Touch the board like this.
+    /// Touch the board with this script.
     Touches(Script),
 }
 
@@ -51,19 +51,19 @@ impl From<HandAction> for Hand {
     }
 }
 
-/// What is true when a script has ended.
+/// What is known when a script has ended.
 #[derive(Clone, Debug)]
 pub(super) enum Ending {
-    /// What the pieces say.
+    /// What the pieces show.
     Learn,
-    /// Nothing: the person knows it was wrong.
+    /// Nothing: the person knows that it was wrong.
     Wrong,
     /// This game stands on the board.
     Game(Box<Game>),
 }
 
 impl Neo {
-    /// Tells the person what to do. Orders wait for the one before, and for the motor.
+    /// Gives the person an order. Orders wait for the previous one, and for the motor.
     pub fn hand(&mut self, now: Instant, order: impl Into<Hand>) {
         self.timeout(now);
         match order.into() {
@@ -78,7 +78,7 @@ impl Neo {
                 self.report(Report::On { forgetful });
             }
             Hand::Board(HandAction::Garbage(length)) => self.notify(EVENTS, &garbage(length)),
-            // The radio is the host's.
+            // The host controls the radio.
             Hand::Board(HandAction::Unplug | HandAction::Plug) => {}
             order => self.orders.push_back(order),
         }
@@ -160,7 +160,7 @@ impl Neo {
         }
     }
 
-    /// The pieces stand as in the game.
+    /// Checks that the pieces stand as in the game.
     fn tidy(&self) -> Result<(), String> {
         if *self.table.board() == board_of(&self.game) {
             Ok(())
@@ -204,7 +204,7 @@ impl Neo {
     }
 
     fn touch(&mut self, touch: Touch) {
-        // Nobody puts a piece where he sees the motor bring one.
+        // No person puts a piece where the motor is visibly bringing one.
         let to = Some(touch.square());
         let taken = |drive: &Drive| !drive.fails && drive.path.to.square() == to;
         let taken = matches!(touch, Touch::Put(..)) && self.drive.as_ref().is_some_and(taken);
@@ -223,7 +223,7 @@ impl Neo {
                 format!("{square}d")
             }
         };
-        // Nobody has seen what a board says of a hand while its motor moves; of the motor it says nothing.
+        // What a board reports of touches while its motor moves is unknown; the motor's own moves are not reported.
         self.notify(EVENTS, event.as_bytes());
     }
 
@@ -262,7 +262,7 @@ impl Neo {
         }
     }
 
-    /// The person looks at the pieces: a legal move that was made, or moves that were taken back.
+    /// The person looks at the pieces and finds a legal move that was made, or moves that were taken back.
     pub(super) fn learn(&mut self) {
         let board = self.table.board();
         if *board == board_of(&self.game) {
@@ -298,8 +298,8 @@ impl Neo {
         }
     }
 
-    /// Lamps on the two squares of a legal move (of castling: the king's, or all four) show that move; on those of the last
-    /// one they ask to take it back. The document says nothing of it: this is what a person takes them for.
+    /// Lamps on the two squares of a legal move (in castling: the king's, or all four) show that move; on those of the
+    /// last one they ask to take it back. This is not in the document: it is how a person understands them.
     pub(super) fn lit(&mut self, now: Instant, squares: Vec<Square>) {
         let set: shakmaty::Bitboard = squares.iter().copied().collect();
         self.lamps.clone_from(&squares);
@@ -325,8 +325,8 @@ impl Neo {
         }
     }
 
-    /// The board asked for a piece: the person puts a queen where a pawn of the side to move has gone to promote, or the piece
-    /// that the game has there.
+    /// The board asked for a piece: the person puts a queen where a pawn of the side to move has gone to promote, or
+    /// the piece that the game has there.
     pub(super) fn put_missing(&mut self) {
         let Some((_, square)) = self.missing.take() else {
             return;
@@ -349,7 +349,7 @@ impl Neo {
         }
     }
 
-    /// Where the motor left a piece, for hands that look for one.
+    /// Where the motor parked a piece, for a person who looks for one.
     pub fn parked(&self, piece: Piece) -> Option<Spot> {
         self.table
             .parked()
@@ -359,7 +359,7 @@ impl Neo {
     }
 }
 
-/// A piece carried to an empty square, whatever the rules say of it.
+/// A piece carried to an empty square, whether or not that is legal.
 fn carried(here: &shakmaty::Board, m: UciMove) -> Option<Script> {
     let UciMove::Normal { from, to, .. } = m else {
         return None;

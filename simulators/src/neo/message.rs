@@ -8,11 +8,11 @@ const MAX_LAMPS: usize = 64;
 /// A message to the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// `1#*`: the address is wanted.
+    /// `1#*`: asks for the address.
     Address,
-    /// `4#*`: the battery's voltage is wanted.
+    /// `4#*`: asks for the battery's voltage.
     Battery,
-    /// `30#R*`: the occupancy is wanted.
+    /// `30#R*`: asks for the occupancy.
     Occupancy,
     /// `14#1*`: a new game.
     NewGame,

@@ -1,8 +1,8 @@
 //! A simulated Miko Neo: a radio board that senses squares, not pieces, and moves pieces by a motor under the board.
 //!
-//! [`Neo`] is the board and, as for the other boards, the person at it: [`Neo::hand`] tells the person what to do, and the
-//! person touches pieces as people do. [`Table`] is where the pieces truly stand. What a program writes that a real board
-//! was never seen to understand, and every path that would push a piece over, is a [`Report::Fault`].
+//! [`Neo`] is the board and, as for the other boards, the person at it: [`Neo::hand`] gives the person orders, and the
+//! person touches pieces as people do. [`Table`] is the true placement of the pieces. A write that no real board
+//! was ever seen to understand, and every path that would topple a piece, is a [`Report::Fault`].
 
 mod hand;
 mod message;
@@ -44,14 +44,14 @@ use crate::game::Game;
 const PERIODS: [u64; 6] = [2040, 2010, 2010, 2040, 1830, 1860];
 /// From the motor's `OK` to a string (captured: 0.18 to 0.21 s).
 const AFTER_OK: Duration = Duration::from_millis(190);
-/// Between two messages about the battery that nobody asked for (captured: 122 s).
+/// Between two unsolicited messages about the battery (captured: 122 s).
 const BATTERY_PERIOD: Duration = Duration::from_secs(122);
 /// The battery, per cent and as the board writes its voltage (captured together).
 const BATTERY_LEVEL: (u8, &str) = (76, "4#3792.00*");
-/// The address, as the captures have it.
+/// The address, as in the captures.
 const ADDRESS: &str = "1#XX:XX:XX:XX:XX:XX*";
-/// A square so near to the way of carriage or piece may go stuck. In the captured game g7 did, 0.7 squares from the way, and
-/// f6 and d7, on which the carriage had stood.
+/// A square this near to the path of the carriage or of a piece may get stuck. In the captured game g7 did, 0.7 squares
+/// from the path, and f6 and d7, on which the carriage had stood.
 const STUCK_REACH: f64 = 0.8;
 
 /// A simulated Neo.
@@ -67,7 +67,7 @@ pub struct Neo {
     stuck: Bitboard,
     carriage: Spot,
     drive: Option<Drive>,
-    /// When the next string is due, the one after an `OK`, and the next word about the battery.
+    /// When the next string is due, the one after an `OK`, and the next battery message.
     tick: Option<Instant>,
     extra: Option<Instant>,
     battery: Option<Instant>,
@@ -132,14 +132,14 @@ impl Neo {
         }
     }
 
-    /// Puts pieces and game like this, without anybody noticing: a board found with a game on it.
+    /// Sets the placement and the game silently: a board found with a game on it.
     pub fn found(&mut self, game: Game) {
         self.table = Table::new(board_of(&game));
         self.game = game;
         self.stuck = Bitboard::EMPTY;
     }
 
-    /// Where the pieces truly stand.
+    /// The true placement of the pieces.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -174,17 +174,17 @@ impl Neo {
         self.drive.is_some()
     }
 
-    /// Whether the hand is about something, or will be.
+    /// Whether the person is doing something, or will be.
     pub fn is_at_work(&self) -> bool {
         !self.script.is_empty() || !self.orders.is_empty()
     }
 
-    /// Whether it is switched on. A host takes a board that is off from the air.
+    /// Whether it is switched on. A host stops advertising a board that is off.
     pub fn is_on(&self) -> bool {
         self.on
     }
 
-    /// Whether nothing moves, nobody is about to do something, and the pieces stand as in [`Self::game`].
+    /// Whether nothing moves, the person has nothing to do, and the pieces stand as in [`Self::game`].
     pub fn is_settled(&self) -> bool {
         self.drive.is_none()
             && self.script.is_empty()
@@ -193,7 +193,7 @@ impl Neo {
             && *self.table.board() == board_of(&self.game)
     }
 
-    /// The next thing to be seen.
+    /// The next observable event.
     pub fn poll_report(&mut self) -> Option<Report> {
         self.reports.pop_front()
     }
@@ -210,7 +210,7 @@ impl Neo {
         self.report(Report::Fault(what.into()));
     }
 
-    /// Only what is subscribed is notified.
+    /// Notifies if the characteristic is subscribed to.
     fn notify(&mut self, characteristic: Uuid, value: &[u8]) {
         if self.on && self.subscribed.contains(&characteristic) {
             self.output.push_back((characteristic, value.to_vec()));
@@ -256,7 +256,7 @@ impl Neo {
             }
             Message::OlderSign(sign) => self.fault(format!("an older sign: 27#{sign}*")),
             Message::Missing(square) => {
-                // A stuck square lacks nothing, but who could know.
+                // A stuck square lacks no piece, but a program cannot know.
                 if self.occupancy().contains(square) {
                     self.fault(format!("{square} lacks no piece"));
                 }
@@ -395,7 +395,7 @@ impl Peripheral for Neo {
         self.battery = Some(now + self.scaled(BATTERY_PERIOD));
     }
 
-    /// The motor goes on where it was going.
+    /// The motor continues.
     fn disconnected(&mut self, now: Instant) {
         self.timeout(now);
         self.silence();

@@ -1,20 +1,20 @@
-//! The motor: how long it takes, and where its carriage is.
+//! The motor: how long it takes, and the position of its carriage.
 
 use std::time::{Duration, Instant};
 
 use super::{Path, Spot, path::segment_distance};
 
-/// Seconds before and after the carriage moves, per square of its empty way to the piece, and per square of the carried way.
+/// Fixed time in seconds, time per square of the carriage's empty way to the piece, and per square of the carried way.
 /// Fitted to the eleven moves of the captured game, which took 3.1 to 6.6 s.
 const SECONDS: (f64, f64, f64) = (2.7, 0.4, 0.35);
-/// It took 3 to 7 s (field notes).
+/// The limits: it took 3 to 7 s (field notes).
 const BOUNDS: (f64, f64) = (3.0, 7.0);
 
 /// A motor at work.
 #[derive(Clone, Debug)]
 pub(super) struct Drive {
     pub(super) path: Path,
-    /// It meets with an obstacle, and leaves the pieces where they stand.
+    /// It hits an obstacle, and leaves the pieces in place.
     pub(super) fails: bool,
     pub(super) until: Instant,
     /// Where the carriage came from.
@@ -22,7 +22,7 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// How near carriage or piece come to a place.
+    /// The smallest distance of carriage or piece to a point.
     pub(super) fn distance(&self, point: (f64, f64)) -> f64 {
         segment_distance(self.start.centre(), self.path.from.centre(), point)
             .min(self.path.distance(point))

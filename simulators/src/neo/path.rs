@@ -2,9 +2,9 @@
 
 use super::Spot;
 
-/// The last waypoint is up to so far from the centre it means (captured: 0.08 on an axis).
+/// The last waypoint is at most this far from its centre (captured: 0.08 on an axis).
 pub const OVERSHOOT: f64 = 0.1;
-/// The first is exact in all captured paths; this is for rounding.
+/// The tolerance for the first waypoint, exact in all captured paths; for rounding.
 const EXACT: f64 = 0.01;
 /// Longer paths than this were never seen, and no move needs one.
 const MAX_WAYPOINTS: usize = 64;
@@ -26,7 +26,7 @@ impl Path {
     /// Reads a path.
     ///
     /// # Errors
-    /// In words, what is wrong with it.
+    /// A description of the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let body = text
             .strip_suffix('|')
@@ -59,7 +59,7 @@ impl Path {
         })
     }
 
-    /// How long it is, in squares.
+    /// Its length in squares.
     pub fn length(&self) -> f64 {
         self.waypoints
             .windows(2)
@@ -67,7 +67,7 @@ impl Path {
             .sum()
     }
 
-    /// How near it comes to a point.
+    /// Its smallest distance to a point.
     pub fn distance(&self, point: (f64, f64)) -> f64 {
         self.waypoints
             .windows(2)
@@ -90,7 +90,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// From a point to a stretch.
+/// The distance of a point from a segment.
 pub(super) fn segment_distance(a: (f64, f64), b: (f64, f64), point: (f64, f64)) -> f64 {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let square = dx * dx + dy * dy;

@@ -1,4 +1,4 @@
-//! What a Neo looks like from outside (document: the table of services and characteristics).
+//! The GATT profile of a Neo (document: the table of services and characteristics).
 
 use uuid::Uuid;
 
@@ -55,7 +55,7 @@ const fn update(id: u128) -> Uuid {
     Uuid::from_u128(0xc865_9200_af91_4ad3_a995_a58d_6fd2_6145 | (id << 96))
 }
 
-/// The characteristics that can be read, and what they say (document: the values of the table; firmware and hardware as
+/// The values of the readable characteristics (document: the values of the table; firmware and hardware as
 /// captured).
 pub(super) fn values() -> Vec<(Uuid, Vec<u8>)> {
     let text = |uuid, text: &str| (uuid, text.as_bytes().to_vec());

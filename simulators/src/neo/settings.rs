@@ -7,21 +7,21 @@ use std::time::Duration;
 pub struct Settings {
     /// The last three characters of its address, as in its name (document: the advertised name).
     pub suffix: String,
-    /// How many times shorter everything takes than on a real one.
+    /// How many times faster everything is than on a real one.
     pub speed: f64,
-    /// The hand executes a shown move and puts a missing piece so long after it was asked; never by itself if absent.
+    /// How long after a request the person executes a shown move or puts a missing piece; `None`: never by itself.
     pub hand_delay: Option<Duration>,
-    /// How likely each square near the motor's way goes stuck empty (captured: it happens).
+    /// The probability that a square near the motor's path gets stuck empty (captured: it happens).
     pub stuck_motor: f64,
-    /// How likely a square goes stuck empty when a piece lands on it.
+    /// The probability that a square gets stuck empty when a piece lands on it.
     pub stuck_landing: f64,
-    /// Whether any write, not only a path, is a fault while the motor is busy. Nobody knows what a real board does then
+    /// Whether any write, not only a path, is a fault while the motor is busy. What a real board does then is unknown
     /// (field notes).
     pub strict: bool,
-    /// Whether it knows the signs of older firmware, `27#…` (document: deprecated, perhaps; the captured board took
+    /// Whether it knows the signs of older firmware, `27#…` (document: deprecated, perhaps; the captured board accepted
     /// both).
     pub older_signs: bool,
-    /// For chances and random moves.
+    /// The seed of faults and random moves.
     pub seed: u64,
 }
 

@@ -18,7 +18,7 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// The place nearest to these coordinates, if it is within `reach` of it on both axes and a piece may stand there.
+    /// The spot nearest to these coordinates, if it is within `reach` on both axes and a piece may stand there.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "bounds are checked before the cast"
@@ -37,7 +37,7 @@ impl Spot {
         (column && (0..8).contains(&spot.y)).then_some(spot)
     }
 
-    /// The square, if it is one.
+    /// The square, unless it is a parking place.
     pub fn square(self) -> Option<Square> {
         let file = File::try_from(u32::try_from(self.x).ok()?).ok()?;
         let rank = Rank::try_from(u32::try_from(self.y).ok()?).ok()?;

@@ -7,7 +7,7 @@ use shakmaty::{Board, Piece, Square};
 use super::{Path, Spot};
 use crate::gesture::Touch;
 
-/// A carried piece needs so much distance from the centre of a standing one, in squares. A path along the grid lines
+/// The minimum distance of a carried piece from the centre of a standing one, in squares. A path along the grid lines
 /// passes at 0.5 (captured: the knight's).
 const CLEARANCE: f64 = 0.45;
 
@@ -39,12 +39,12 @@ impl Table {
         &self.parked
     }
 
-    /// The pieces a hand has taken off the board, oldest first.
+    /// The pieces that a person has taken off the board, oldest first.
     pub fn aside(&self) -> &[Piece] {
         &self.aside
     }
 
-    /// A hand touches a square. Whether that can be done: a piece to lift, or an empty square to put one on.
+    /// A person touches a square. Returns whether that is possible: a piece to lift, or an empty square to put one on.
     pub(super) fn touch(&mut self, touch: Touch) -> bool {
         match touch {
             Touch::Lift(square) => match self.board.remove_piece_at(square) {
@@ -62,7 +62,7 @@ impl Table {
         true
     }
 
-    /// Takes a piece from where there is one. People have spare queens.
+    /// Takes a piece from where there is one. Spare queens are unlimited.
     fn take(&mut self, piece: Piece) {
         let is = |other: &Piece| *other == piece;
         if let Some(at) = self.hand.iter().rposition(is) {
@@ -79,12 +79,12 @@ impl Table {
         }
     }
 
-    /// The hand puts what it holds into the box.
+    /// The person puts the piece in the hand into the box.
     pub(super) fn let_go(&mut self) {
         self.aside.append(&mut self.hand);
     }
 
-    /// What stands there.
+    /// The piece on this spot.
     pub fn piece_at(&self, spot: Spot) -> Option<Piece> {
         match spot.square() {
             Some(square) => self.board.piece_at(square),
@@ -92,7 +92,7 @@ impl Table {
         }
     }
 
-    /// Where pieces stand.
+    /// The occupied spots.
     pub fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
         self.board
             .occupied()
@@ -101,7 +101,7 @@ impl Table {
             .chain(self.parked.keys().copied())
     }
 
-    /// What the motor would run into, or that it has nothing to carry.
+    /// What the motor would collide with, or that it has no piece to carry.
     pub(super) fn obstacle(&self, path: &Path) -> Option<String> {
         if self.piece_at(path.from).is_none() {
             return Some(format!("the motor finds no piece on {}", path.from));
@@ -133,7 +133,7 @@ impl Table {
         }
     }
 
-    /// The squares as [`Square`]s of a path's end, if both are on the board.
+    /// The ends of a path as [`Square`]s, if both are on the board.
     pub(super) fn squares(path: &Path) -> Vec<Square> {
         [path.from, path.to]
             .into_iter()

@@ -44,7 +44,7 @@ impl Rig {
             .unwrap();
     }
 
-    /// Lets time pass; what was notified meanwhile, with the seconds it took.
+    /// Advances the time; returns the notifications, each with the seconds until it came.
     fn run(&mut self, seconds: f64) -> Vec<(f64, Uuid, String)> {
         let (from, end) = (self.now, self.now + Duration::from_secs_f64(seconds));
         let mut all = Vec::new();

@@ -92,9 +92,7 @@ impl Core {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             }),
-            Some(m) => {
-                Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself)
-            }
+            Some(m) => Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself),
             None => {
                 let sure = self.held.certainty() == Certainty::Sure;
                 // Not while the board is on its way to a position that the program has left.

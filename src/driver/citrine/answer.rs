@@ -6,23 +6,23 @@ use shakmaty::{Board, Color, Piece, Square};
 
 use crate::vocabulary::Reported;
 
-/// What a Citrine can be asked for.
+/// What a Citrine can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// `G`
     Game,
     /// `P`
     Squares,
-    /// `X` and `U`, or `I` where the board does not answer these.
+    /// `X` and `U`, or `I` for a board that does not answer these.
     Settings,
 }
 
 /// A question under way.
 #[derive(Debug)]
 pub(super) struct Asking {
-    /// For what.
+    /// What is asked.
     pub what: Question,
-    /// How often it was asked.
+    /// How many times it was asked.
     pub attempts: u8,
     /// When to ask again, once it has left.
     pub deadline: Option<Instant>,
@@ -36,7 +36,7 @@ pub(super) type Row = (usize, Option<Reported>, Option<Reported>);
 pub(super) enum Receiving {
     /// The list of moves.
     Game { rows: Vec<Row>, ends: Instant },
-    /// The squares, a rank a row.
+    /// The squares, one rank a row.
     Squares {
         rows: Vec<[Option<Piece>; 8]>,
         turn: Option<Color>,
@@ -45,14 +45,14 @@ pub(super) enum Receiving {
 }
 
 impl Receiving {
-    /// When it counts as complete, unless more comes.
+    /// When the answer counts as complete, unless more rows come.
     pub fn ends(&self) -> Instant {
         match self {
             Self::Game { ends, .. } | Self::Squares { ends, .. } => *ends,
         }
     }
 
-    /// Whether a move of this number is the one after all that the list has so far: then that is the whole of it.
+    /// Whether a move with this number directly follows the last one listed: then the list is complete.
     pub fn is_followed_by(&self, number: usize, made: Reported) -> bool {
         let Self::Game { rows, .. } = self else {
             return false;
@@ -66,13 +66,13 @@ impl Receiving {
     }
 }
 
-/// How many squares of two boards differ.
+/// The number of squares on which two boards differ.
 pub(super) fn differences(one: &Board, other: &Board) -> usize {
     let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
     Square::ALL.iter().filter(|square| differs(square)).count()
 }
 
-/// Rows as one list: plies before the first, and the moves. `None` if a row is missing or out of turn.
+/// Joins rows into one list: plies before the first, and the moves. `None` if a row is missing or out of turn.
 pub(super) fn game_list(rows: &[Row]) -> Option<(usize, Vec<Reported>)> {
     let Some(&(first, begins_with_white, _)) = rows.first() else {
         return Some((0, Vec::new()));

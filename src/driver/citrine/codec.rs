@@ -1,5 +1,5 @@
-//! The Citrine's lines as types, and back. Source: "Communicating with the Novag Citrine" (2016) and the
-//! manuals of its sister boards; see `PROTOCOL.md`.
+//! Parses and formats the Citrine's lines. Source: "Communicating with the Novag Citrine" (2016) and the manuals of
+//! its sister boards; see `PROTOCOL.md`.
 
 use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Rank, Role, Square,
@@ -29,13 +29,13 @@ pub enum Message {
         /// Black's move, unless the list ends before it.
         black: Option<Reported>,
     },
-    /// A row of the answer to `P`: eight squares, the a-file first, and whose turn it is if told here.
+    /// A row of the answer to `P`: eight squares, the a-file first, and the side to move if this row gives it.
     GridRow([Option<Piece>; 8], Option<Color>),
     /// The answer to `I`.
     Id(String),
-    /// Any other printable line: an answer to a setting, or something this program has no use for.
+    /// Any other printable line: an answer to a setting, or something that this program does not use.
     Other(String),
-    /// A line that is damaged: unprintable bytes, or a move that is none.
+    /// A damaged line: unprintable bytes, or an invalid move.
     Damaged,
 }
 
@@ -47,7 +47,7 @@ pub fn parse(line: &[u8]) -> Message {
     if text.chars().any(|c| c.is_control() && c != '\t') || !text.is_ascii() {
         return Message::Damaged;
     }
-    // Answers carry a leading dot now and then: `.Referee on`, and every row of a list.
+    // Some answers start with a dot: `.Referee on`, and every row of a list.
     let undotted = text.strip_prefix('.').unwrap_or(text);
     let trimmed = undotted.trim();
     if let Some(row) = grid_row(undotted) {
@@ -99,7 +99,7 @@ fn numbered_move(rest: &str) -> Option<(usize, Reported)> {
         Some(words) => (Color::Black, words),
         None => (Color::White, after),
     };
-    // A number that long is none, and a move of no list.
+    // A number too long to parse is not a move number of any list.
     let number = rest[..digits].parse().unwrap_or(0);
     Some((number, move_words(words.trim(), color)?))
 }
@@ -165,7 +165,7 @@ fn result(code: &str) -> Option<BoardResult> {
 const BLACK_COLUMN: usize = 10;
 
 fn game_row(text: &str) -> Option<Message> {
-    // En passant may stand apart from its move.
+    // "ep" may be separated from its move by a blank.
     let joined = text.replace(" ep", "ep");
     let mut words = joined.split_ascii_whitespace();
     let number = words.next()?.trim_end_matches(['.', ',']).parse().ok()?;
@@ -199,7 +199,7 @@ fn game_row(text: &str) -> Option<Message> {
     })
 }
 
-/// Whether a line that is no message has a move in it: then it was one, and was damaged.
+/// Whether an unrecognised line contains a move: then it was a move message, and was damaged.
 pub fn holds_move(text: &str) -> bool {
     let is_square = |bytes: &[u8]| matches!(bytes, [b'a'..=b'h', b'1'..=b'8']);
     let is_move = |bytes: &[u8]| {
@@ -213,7 +213,7 @@ fn grid_row(text: &str) -> Option<Message> {
     if !text.is_ascii() || text.len() < 2 {
         return None;
     }
-    // A rank number may stand before the cells.
+    // The row may start with its rank number.
     let labelled = text
         .trim_start()
         .strip_prefix(|c: char| ('1'..='8').contains(&c))
@@ -232,7 +232,7 @@ fn cells(text: &str) -> Option<Message> {
         let at = file * 3;
         let word = match text.get(at..at + 2) {
             Some(word) => word,
-            // Blank cells at the end may have lost their blanks.
+            // Blanks at the end of the line may be missing.
             None if text.len() <= at => "  ",
             None => return None,
         };
@@ -263,11 +263,11 @@ fn cells(text: &str) -> Option<Message> {
         "-" => Some(Color::Black),
         _ => return None,
     };
-    // A line of blanks says nothing; half of a row's squares are dark and never blank.
+    // A line of blanks is not a row: half of a row's squares are dark and never blank.
     (known >= 4).then_some(Message::GridRow(row, turn))
 }
 
-/// Eight rows as a board, the first row being `first`.
+/// Builds a board from eight rows, the first being the rank `first`.
 pub fn grid(rows: &[[Option<Piece>; 8]], first: Rank) -> Board {
     let mut board = Board::empty();
     for (index, row) in (0u32..).zip(rows.iter().take(8)) {
@@ -304,9 +304,9 @@ pub fn show(m: Move) -> String {
     command
 }
 
-/// The command that sets a position up: `pc`, White's pieces, Black's each with `b` before, the side to move.
+/// The command that sets up a position: `pc`, White's pieces, Black's each preceded by `b`, the side to move.
 ///
-/// As one public driver does it; unverified on other firmware, so the driver looks at the board afterwards.
+/// As one public driver does it; unverified on other firmware, so the driver checks the board's squares afterwards.
 pub fn set_up(position: &Chess) -> String {
     let mut command = String::from("pc");
     for color in [Color::White, Color::Black] {

@@ -1,4 +1,4 @@
-//! How a Citrine is known, found and reached.
+//! How a Citrine is identified, found and reached.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ pub static IDENTITY: Identity = Identity {
     radio_names: &[],
     service: None,
     probe: Some(Probe {
-        // Not 1200, which few have: opened at that speed, some Arduinos wait for a new program.
+        // Not 1200, which few boards use: some Arduinos wait for a new program when opened at that speed.
         bauds: &[57_600, 9_600],
-        // Bytes sent at another speed may still precede the question: they get an end of line of their own. Closer
-        // commands are lost.
+        // Bytes sent at another speed may precede the question: an end of line of its own ends them. Commands closer
+        // together are lost.
         first: Some(("\r\n", Duration::from_millis(200))),
         question: Some(|| "I\r\n".to_owned()),
         times: 1,

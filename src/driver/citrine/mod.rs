@@ -3,13 +3,13 @@
 //! Sources: "Communicating with the Novag Citrine" (2016) and public drivers' habits, see `PROTOCOL.md`.
 //! What shaped this driver:
 //!
-//! - The board loses commands that come too close: all go through a [`Pacer`].
+//! - The board loses commands that come too close together: all go through a [`Pacer`].
 //! - A move is sent twice, [`Settings::second_send`] apart ([`Settings::second_send_capture`] for a capture). Only
-//!   the first is echoed, and the echo means *accepted*, not *executed by the hand*.
-//! - `New Game`, whoever began it, makes the board forget its settings. It is asked for them now and then, as it may
-//!   have lost them otherwise too.
-//! - A question puts the lamps out: a move that the hand may still have to make is lit again afterwards.
-//! - The board keeps its game while the computer is away: `G` tells it after every connection.
+//!   the first is echoed, and the echo means *accepted*, not *executed by the player*.
+//! - `New Game`, from either side, makes the board forget its settings. The driver also asks for them from time to
+//!   time, as the board may lose them otherwise too.
+//! - A question turns the lamps off: a move that the player may still have to make is lit again afterwards.
+//! - The board keeps its game while disconnected: the driver asks for it with `G` after every connection.
 
 mod answer;
 pub mod codec;
@@ -43,10 +43,10 @@ use crate::{
     vocabulary::{Channel, Outgoing, Reported},
 };
 
-/// Referee mode: the player moves both sides, the board none.
+/// Referee mode: the player moves both sides, the board neither.
 const REFEREE_ON: &str = "U ON";
 
-/// What went out, so that a wait begins when its question left.
+/// What was sent, so that a wait begins when its question left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     Plain,
@@ -55,7 +55,7 @@ enum Sent {
     SecondSend,
 }
 
-/// The step under way.
+/// The current step.
 #[derive(Debug)]
 enum Doing {
     Show {
@@ -76,45 +76,45 @@ enum Doing {
     },
 }
 
-/// The driver. See the module's introduction.
+/// The driver. See the module documentation.
 #[derive(Debug)]
 pub struct Citrine {
     settings: Settings,
     up: bool,
     answering: bool,
     lines: Lines,
-    /// When an unfinished line counts as broken off.
+    /// When an unfinished line is given up.
     line_ends: Option<Instant>,
     pacer: Pacer<Sent>,
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
-    /// Settings on their way.
+    /// Settings that were sent and not yet confirmed.
     setting: Option<Throttle>,
-    /// Which the board said are on, since it was last told or asked.
+    /// Which settings the board reported as on since it was last sent or asked for them.
     on: On,
-    /// The board says whether its settings are on.
+    /// Whether the board reports that its settings are on.
     tells_settings: bool,
-    /// When its settings were last told or asked for.
+    /// When its settings were last sent or asked for.
     checked: Option<Instant>,
     receiving: Option<Receiving>,
     doing: Option<Doing>,
-    /// Since when the lamps may show a move that the hand has to make or take back.
+    /// Since when the lamps may show a move that the player has to make or take back.
     lit: Option<Instant>,
-    /// The hand is given until then.
+    /// The player is given time until then.
     rests_until: Option<Instant>,
-    /// The game whose last position the hand is given time to set up.
+    /// The game with the last position that the player is given time to set up.
     set_up: Option<Box<Game>>,
     /// When the game was last asked for.
     learned: Option<Instant>,
-    /// Something was missed, perhaps: the game is to be asked for then, or as soon as nothing else is under way.
+    /// Something may have been missed: when to ask for the game, or as soon as the driver is free after that.
     learn_at: Option<Instant>,
-    /// Valid lines heard since the question under way was first asked, and lists that could not be read.
+    /// Valid lines heard since the current question was first asked, and lists that could not be read.
     heard: bool,
     unreadable: bool,
 }
 
 impl Citrine {
-    /// A driver so set.
+    /// A driver with these settings.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -156,7 +156,7 @@ impl Citrine {
         self.send(now, command, Sent::Plain, Duration::ZERO);
     }
 
-    /// Referee mode (the player moves both sides), moves transmitted, the level: lost at every new game.
+    /// Sends referee mode (the player moves both sides), move transmission and the level: every new game resets them.
     fn settings(&mut self, now: Instant) {
         self.setting = Some(Throttle::default());
         self.on = On::default();
@@ -175,7 +175,7 @@ impl Citrine {
         self.send(now, "X ON", Sent::Settings, Duration::ZERO);
     }
 
-    /// A line that may tell of a setting.
+    /// Handles a line that may report a setting.
     fn setting_told(&mut self, now: Instant, text: &str) {
         let Some((setting, is_on)) = setting::told(text) else {
             return;
@@ -187,14 +187,14 @@ impl Citrine {
                 self.settings_done(now);
             }
         } else if self.setting.is_none() && self.doing.is_none() {
-            // What the hand did meanwhile was not transmitted.
+            // Moves that the player made meanwhile were not transmitted.
             self.settings_done(now);
             self.settings(now);
             self.learn_soon(now);
         }
     }
 
-    /// The board has its settings, or no more is to be learned of them now.
+    /// The board has its settings, or nothing more can be learned about them now.
     fn settings_done(&mut self, now: Instant) {
         self.setting = None;
         self.checked = Some(now);
@@ -203,7 +203,7 @@ impl Citrine {
         }
     }
 
-    /// When the board is to be asked for its settings: now and then, and not while the lamps may show a move.
+    /// When to ask the board for its settings: at intervals, and not while the lamps may show a move.
     fn check_deadline(&self) -> Option<Instant> {
         let due = self.checked.filter(|_| self.idle())? + CHECK_EVERY;
         let quiet = self.pacer.last_heard().map(|at| at + CHECK_QUIET);
@@ -217,8 +217,8 @@ impl Citrine {
         setting.and_then(|setting| setting.deadline)
     }
 
-    /// The board did not say that it has the settings: they are sent again, a few times, as not every sister
-    /// board may say so. What the hand did meanwhile was not transmitted.
+    /// The board did not confirm the settings: they are sent again, a few times, as not every sister board may confirm
+    /// them. Moves that the player made meanwhile were not transmitted.
     fn settings_overdue(&mut self, now: Instant) {
         if self
             .setting
@@ -230,7 +230,7 @@ impl Citrine {
             self.send_settings(now);
             self.learn_soon(now);
         } else {
-            // A board that does not answer at all gets them when it does.
+            // A board that does not answer at all gets them when it answers again.
             self.setting = None;
         }
     }
@@ -253,7 +253,7 @@ impl Citrine {
             .is_some_and(|asking| asking.what == what)
     }
 
-    /// Whether this has been asked: what comes before the question has left answers an earlier one.
+    /// Whether this question has left: what comes before answers an earlier one.
     fn has_asked(&self, what: Question) -> bool {
         let left = |asking: &Asking| asking.attempts > 1 || asking.deadline.is_some();
         self.asks(what) && self.asking.as_ref().is_some_and(left)
@@ -266,7 +266,7 @@ impl Citrine {
             .as_ref()
             .is_some_and(|asking| asking.attempts > 0)
         {
-            // A board that answers this and not the question has no answer to the question.
+            // A board that answers this but not the question does not support the question.
             self.command(now, "I");
         }
         if let Some(asking) = &mut self.asking {
@@ -313,14 +313,14 @@ impl Citrine {
             self.answering = true;
             self.event(DriverEvent::Answers { id: None });
             if self.asking.as_ref().is_some_and(|a| a.attempts > 1) {
-                // The board was off or away when the settings were sent. What the hand does until it has them is not
-                // transmitted.
+                // The board was off or disconnected when the settings were sent. Until it has them, it does not
+                // transmit the player's moves.
                 self.settings(now);
                 self.learn_soon(now);
             }
         }
-        // A list ends with a pause. The heads of its columns and the answer to a command sent before the question
-        // do not end it; nor does a move in its midst, unless it is the one that comes after what the list has.
+        // A list ends with a pause. Its column heads and the answer to a command sent before the question do not
+        // end it, and neither does a move, unless it directly follows the last one listed.
         match &message {
             Message::Moved(number, reported) if matches!(&self.receiving, Some(list) if list.is_followed_by(*number, *reported)) =>
             {
@@ -355,7 +355,7 @@ impl Citrine {
                         rows.push((number, white, black));
                     }
                 } else {
-                    // Not asked for: a move that lost its letter.
+                    // Unsolicited: a move that lost its letter.
                     self.damaged(now, line);
                 }
             }
@@ -364,25 +364,25 @@ impl Citrine {
                 self.settings_done(now);
             }
             Message::Id(id) => self.event(DriverEvent::Answers { id: Some(id) }),
-            // Answers to settings (`Xmit on`) and whatever else the firmware likes to say; the column heads
-            // of a list come here too.
+            // Answers to settings (`Xmit on`) and other output of the firmware; the column heads of a list come
+            // here too.
             Message::Other(text) if codec::holds_move(&text) => self.damaged(now, line),
             Message::Other(text) => self.setting_told(now, &text),
             Message::Damaged => self.damaged(now, line),
         }
     }
 
-    /// A damaged line may have been a move: the board's own record tells.
+    /// A damaged line may have been a move: ask for the board's own record.
     fn damaged(&mut self, now: Instant, line: &[u8]) {
         self.event(DriverEvent::Unreadable(printable(line, MAX_LINE)));
-        // It may have been the answer: the question is asked again before the board counts as one that has none.
+        // It may have been the answer: ask again before concluding that the board has none.
         self.heard = false;
         let due = self.learned.map_or(now, |at| (at + LEARN_EVERY).max(now));
         self.learn_at = Some(due);
         self.learn_if_due(now);
     }
 
-    /// What the hand did was not transmitted, perhaps: the game is asked for, after a question that is under way.
+    /// A move of the player's may not have been transmitted: ask for the game after the current question.
     fn learn_soon(&mut self, now: Instant) {
         self.learn_at = Some(now);
         self.learn_if_due(now);
@@ -394,7 +394,7 @@ impl Citrine {
         }
     }
 
-    /// When the game is to be asked for because something was missed, perhaps; not in the middle of anything.
+    /// When to ask for the game because something may have been missed; never during a step or a question.
     fn learn_deadline(&self) -> Option<Instant> {
         let free = self.answering && self.asking.is_none() && self.doing.is_none();
         self.learn_at.filter(|_| free)
@@ -402,7 +402,7 @@ impl Citrine {
 
     fn moved(&mut self, now: Instant, reported: Reported) {
         if let Some(Doing::Show { m, accepted, .. }) = &mut self.doing {
-            // The echo of a shown move names the side by the comma as well; the core knows whose it is.
+            // The echo of a shown move marks the side by the comma as well; the core knows whose move it is.
             let mover = reported.color.unwrap_or(Color::White);
             if !*accepted && reported.names(*m, mover) {
                 *accepted = true;
@@ -411,7 +411,7 @@ impl Citrine {
                 return;
             }
             if *accepted {
-                // The hand is ahead of the second send: the lamps have done their work.
+                // The player moved before the second send: the lamps are no longer needed.
                 self.pacer.clear();
                 self.doing = None;
             }
@@ -466,7 +466,7 @@ impl Citrine {
                 self.learn(now);
             }
             Some(Doing::SetUp { .. }) => {
-                // The set-up sends the settings itself and asks, after it; a board that has been asked already is asked again.
+                // The set-up sends the settings itself and asks afterwards; if already asked, the board is asked again.
                 if self.asking.as_ref().is_some_and(|a| a.deadline.is_some()) {
                     self.settings(now);
                     self.ask(now, Question::Squares);
@@ -476,13 +476,13 @@ impl Citrine {
                 self.drop_all();
                 self.settings(now);
                 self.event(DriverEvent::NewGame);
-                // A hand that moved before the settings arrived was not heard.
+                // A move made before the settings arrived was not reported.
                 self.learn(now);
             }
         }
     }
 
-    /// Drops the step and the question under way and everything queued for them.
+    /// Drops the current step and question and everything queued for them.
     fn drop_all(&mut self) {
         self.pacer.clear();
         self.doing = None;
@@ -515,7 +515,7 @@ impl Citrine {
         }
     }
 
-    /// The board went on with something else in the midst of an answer: it is asked once more.
+    /// The board interrupted its answer with something else: ask once more.
     fn interrupt_list(&mut self, now: Instant) {
         if self.receiving.take().is_some()
             && let Some(asking) = &mut self.asking
@@ -571,7 +571,7 @@ impl Citrine {
         });
     }
 
-    /// The question under way was not answered in time, or not so that it could be read.
+    /// The current question was not answered in time, or the answer could not be read.
     fn ask_again(&mut self, now: Instant) {
         let Some(Asking { what, attempts, .. }) = &mut self.asking else {
             return;
@@ -582,13 +582,13 @@ impl Citrine {
                 self.settings_done(now);
                 return;
             }
-            // It is off, perhaps: its game is asked for until it answers, as after a connection.
+            // It may be off: ask for its game until it answers, as after a connection.
             Question::Settings => *what = Question::Game,
-            // It said something, but nothing that is a picture, twice: a question may get lost.
+            // The board said something, but not its squares, twice: a question may get lost.
             Question::Squares if self.heard && attempts > 1 || attempts >= ATTEMPTS => {
                 self.asking = None;
                 if matches!(self.doing, Some(Doing::SetUp { .. })) {
-                    // A board that does not show its squares is believed to have taken the position.
+                    // Assume that a board that does not show its squares has taken the position.
                     self.set_up_taken(now);
                     self.event(DriverEvent::Accepted);
                 } else {
@@ -615,7 +615,7 @@ impl Citrine {
         self.send_question(now);
     }
 
-    /// The board has the position; the hand is given time for it, unless nobody wants it any more.
+    /// The board has the position; the player is given time for it, unless it is no longer wanted.
     fn set_up_taken(&mut self, now: Instant) {
         self.doing = None;
         self.rests_until = self.set_up.as_ref().map(|_| now + self.settings.setup_wait);
@@ -812,7 +812,7 @@ impl Driver for Citrine {
         let Some(m) = game.last().filter(|_| self.lit.is_none()) else {
             return false;
         };
-        // `mO-O` is the other side's castling, once the hand has made this one.
+        // `mO-O` means the other side's castling once the player has made this one.
         let means = |next: &Move| codec::show(*next) == codec::show(m);
         if game.position().legal_moves().iter().any(means) {
             return false;
@@ -835,7 +835,7 @@ impl Driver for Citrine {
     }
 
     fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {
-        // This board answers questions about its position, it does not ask them.
+        // This board never asks for the position; it is asked.
     }
 
     fn learn(&mut self, now: Instant) {
@@ -872,7 +872,7 @@ impl Driver for Citrine {
                 }
                 (_, Some(asking)) => {
                     if asking.attempts == 1 {
-                        // What was heard before is no answer to it.
+                        // What was heard before does not answer it.
                         self.heard = false;
                     }
                     let wait = if asking.attempts > ATTEMPTS {

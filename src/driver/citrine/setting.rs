@@ -1,8 +1,8 @@
-//! The settings a Citrine forgets at every new game, and now and then without one.
+//! The settings that a Citrine forgets at every new game, and sometimes otherwise.
 
 use std::time::Instant;
 
-/// What has to be on.
+/// A setting that has to be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     /// The player moves both sides.
@@ -11,7 +11,7 @@ pub(super) enum Setting {
     Xmit,
 }
 
-/// Reads a line that tells whether a setting is on: `Referee on`, `Xmit off`.
+/// Parses a line that reports whether a setting is on: `Referee on`, `Xmit off`.
 pub(super) fn told(text: &str) -> Option<(Setting, bool)> {
     let text = text.to_ascii_lowercase();
     let (name, state) = text.rsplit_once(' ')?;
@@ -28,7 +28,7 @@ pub(super) fn told(text: &str) -> Option<(Setting, bool)> {
     Some((setting, is_on))
 }
 
-/// The settings that the board said are on, since it was last told or asked.
+/// The settings that the board reported as on since it was last sent or asked for them.
 #[derive(Debug, Default)]
 pub(super) struct On {
     referee: bool,
@@ -36,7 +36,7 @@ pub(super) struct On {
 }
 
 impl On {
-    /// The board said that this one is on.
+    /// The board reported this one as on.
     pub fn add(&mut self, setting: Setting) {
         match setting {
             Setting::Referee => self.referee = true,
@@ -44,16 +44,16 @@ impl On {
         }
     }
 
-    /// Whether all are.
+    /// Whether all of them are on.
     pub fn all(&self) -> bool {
         self.referee && self.xmit
     }
 }
 
-/// Settings on their way: the board says `Referee on` and `Xmit on` when it has them.
+/// Settings that were sent: the board confirms with `Referee on` and `Xmit on`.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
-    /// How often they were sent.
+    /// How many times they were sent.
     pub attempts: u8,
     /// When to send them again, once they have left.
     pub deadline: Option<Instant>,

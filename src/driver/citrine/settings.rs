@@ -1,4 +1,4 @@
-//! What a Citrine can be set to.
+//! The settings of a Citrine.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl identity::Settings for Settings {
     }
 }
 
-/// Boards that speak the Citrine's dialect; they differ in speed.
+/// Boards with the Citrine's dialect; they differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {

@@ -1,4 +1,4 @@
-//! What the board says and what it is told, characteristic by characteristic.
+//! Parses the board's messages and builds requests to it, one characteristic at a time.
 //!
 //! Source: "Miko Neo communication protocol" (the tables of characteristics) and captures of a real board. A
 //! value that does not parse is rejected: radio errors happen (one captured notification was corrupt).
@@ -19,7 +19,7 @@ pub const ANSWERS: Uuid = uuid!("6e400003-b5a3-f393-e0a9-e50e24dcca9e");
 pub const BATTERY: Uuid = uuid!("00002a19-0000-1000-8000-00805f9b34fb");
 /// Firmware revision, text.
 pub const FIRMWARE: Uuid = uuid!("00002a26-0000-1000-8000-00805f9b34fb");
-/// Subscribed to by the maker's app; nothing was seen to come.
+/// Subscribed to by the maker's app; no notification was ever seen.
 pub const UNKNOWN: Uuid = uuid!("c8659211-af91-4ad3-a995-a58d6fd26145");
 /// Lifts, placements, and `OK` for a path.
 pub const EVENTS: Uuid = uuid!("4496994f-2600-4e7e-81d5-e0f7b67ebd48");
@@ -31,15 +31,15 @@ pub const SETTINGS: Uuid = uuid!("d804b644-6ce7-4e81-9f8a-ce0f699085eb");
 pub const PATHS: Uuid = uuid!("f9664d70-93ff-4cfe-9bfe-b5866aa5bef2");
 /// Signs: check, results, a missing piece.
 pub const SIGNS: Uuid = uuid!("c7d64c44-42f0-11ec-81d3-0242ac130003");
-/// Written `0` at the start and at the end of a game.
+/// The app writes `0` at the start and at the end of a game.
 pub const CONFIG: Uuid = uuid!("c7d64c45-42f0-11ec-81d3-0242ac130003");
 
 /// Squares in a picture.
 const SQUARES: usize = 64;
-/// Squares lit by one write at most: a board has no more, and 25 were seen.
+/// Maximum number of squares lit by one write: all of the board; 25 were seen.
 const MAX_LIT: usize = 64;
 
-/// What the board says.
+/// A message from the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// A piece was lifted.
@@ -50,7 +50,7 @@ pub enum Message {
     PathDone,
     /// The occupied squares.
     Picture(Bitboard),
-    /// Its address: it answers.
+    /// Its address: the answer to the greeting.
     Address,
     /// Its battery, in percent.
     Battery(u8),
@@ -60,7 +60,7 @@ pub enum Message {
     Other,
 }
 
-/// Reads a value of a characteristic. `None` if it is no message of this protocol.
+/// Parses a value of a characteristic. `None` if it is not a message of this protocol.
 pub fn parse(characteristic: Uuid, value: &[u8]) -> Option<Message> {
     match characteristic {
         EVENTS => event(value),
@@ -150,17 +150,17 @@ pub fn game_begins() -> Outgoing {
     write(COMMANDS, "14#1*".to_owned())
 }
 
-/// No game is played.
+/// No game is in progress.
 pub fn no_game() -> Outgoing {
     write(COMMANDS, "14#3*".to_owned())
 }
 
-/// Meaning unknown; the maker's app sends it at the start, and when the pieces of a new game stand.
+/// Meaning unknown; the maker's app sends it at the start, and when the pieces of a new game are set up.
 pub fn position_set() -> Outgoing {
     write(SIGNS, "S:po".to_owned())
 }
 
-/// The pieces stand as they should.
+/// The pieces are placed correctly.
 pub fn in_sync() -> Outgoing {
     write(SIGNS, "R:ISG".to_owned())
 }
@@ -170,7 +170,7 @@ pub fn reset() -> Outgoing {
     write(CONFIG, "0".to_owned())
 }
 
-/// A piece is missing on a square.
+/// Reports that a piece is missing on a square.
 pub fn missing(square: Square) -> Outgoing {
     write(SIGNS, format!("M:{square}"))
 }
@@ -190,16 +190,16 @@ pub fn light(squares: Bitboard) -> Outgoing {
     write(COMMANDS, format!("25#{names}*"))
 }
 
-/// A sign the board gives of the game.
+/// A sign about the game that the board shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// Check: the board beeps.
     Check,
-    /// A side has won, or none: the home ranks flash.
+    /// A side has won, or none has: the home ranks flash.
     Result(Option<Color>),
 }
 
-/// Gives a sign. Older firmware takes it as a command (`old`); since when it does not, nobody knows.
+/// Shows a sign. Older firmware takes it as a command (`old`); which version changed this is unknown.
 pub fn sign(sign: Sign, old: bool) -> Outgoing {
     let word = match sign {
         Sign::Check => "ck",
@@ -214,7 +214,7 @@ pub fn sign(sign: Sign, old: bool) -> Outgoing {
     }
 }
 
-/// Has new values of a characteristic sent.
+/// Subscribes to a characteristic.
 pub fn subscribe(characteristic: Uuid) -> Outgoing {
     Outgoing {
         channel: Channel::Gatt(characteristic),
@@ -241,7 +241,7 @@ mod tests {
             panic!("not read");
         };
         let missing = shakmaty::Board::new().occupied() & !set;
-        // Its c file reads 11000010: the bishop on c8 was not seated.
+        // Its c file reads 11000010: the bishop on c8 was not detected.
         assert_eq!(missing, Bitboard::from(Square::C8));
         assert_eq!(set.count(), 31);
     }

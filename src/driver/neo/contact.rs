@@ -1,10 +1,10 @@
-//! How far the link is, and what it waits for.
+//! The state of the link, and what it waits for.
 
 use std::time::Instant;
 
 use super::{HELLO_WAIT, PICTURE_WAIT, SILENCE};
 
-/// How far the link is.
+/// The state of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
@@ -13,17 +13,17 @@ enum Phase {
     Ready,
 }
 
-/// The link to the board, and what the board told of itself.
+/// The link to the board, and what the board reported about itself.
 #[derive(Debug, Default)]
 pub(super) struct Contact {
     phase: Phase,
-    /// When the board has last sent something.
+    /// When the board last sent something.
     heard: Option<Instant>,
-    /// The greeting is not answered after this time.
+    /// When to stop waiting for the answer to the greeting.
     hello_due: Option<Instant>,
-    /// The board is asked for a picture after this time.
+    /// When to ask the board for a picture.
     look_due: Option<Instant>,
-    /// Why the link is of no use.
+    /// Why the link is unusable.
     hang_up: Option<String>,
     firmware: Option<String>,
 }
@@ -44,12 +44,12 @@ impl Contact {
         };
     }
 
-    /// Whether the board takes steps.
+    /// Whether the board accepts steps.
     pub fn is_ready(&self) -> bool {
         self.phase == Phase::Ready
     }
 
-    /// The board has answered the greeting, or never will. `true` the first time on a link.
+    /// The board has answered the greeting, or never will. Returns `true` the first time on a link.
     pub fn ready(&mut self) -> bool {
         self.hello_due = None;
         let starts = self.phase == Phase::Starting;
@@ -66,7 +66,7 @@ impl Contact {
         }
     }
 
-    /// Whether the greeting will not be answered. Once.
+    /// Whether the greeting will not be answered; `true` only once.
     pub fn take_unanswered(&mut self, now: Instant) -> bool {
         self.hello_due.take_if(|at| *at <= now).is_some()
     }
@@ -81,7 +81,7 @@ impl Contact {
         self.look_due = Some(now + PICTURE_WAIT);
     }
 
-    /// Whether the board is to be asked for a picture. Once.
+    /// Whether to ask the board for a picture; `true` only once.
     pub fn take_look(&mut self, now: Instant) -> bool {
         let due = self.look_due.is_some_and(|at| at <= now);
         if due {
@@ -90,7 +90,7 @@ impl Contact {
         due
     }
 
-    /// Hangs up on a board that has not sent for long.
+    /// Hangs up on a board that has been silent too long.
     pub fn mind_silence(&mut self, now: Instant) {
         if self.heard.is_some_and(|at| at + SILENCE <= now) {
             self.heard = None;
@@ -98,22 +98,22 @@ impl Contact {
         }
     }
 
-    /// The link is of no use.
+    /// The link is unusable.
     pub fn give_up(&mut self, why: String) {
         self.hang_up = Some(why);
     }
 
-    /// Why the link is of no use. Once.
+    /// Why the link is unusable; reported once.
     pub fn take_hang_up(&mut self) -> Option<String> {
         self.hang_up.take()
     }
 
-    /// The board told its firmware's version.
+    /// The board reported its firmware version.
     pub fn version(&mut self, firmware: String) {
         self.firmware = Some(firmware);
     }
 
-    /// What the board is called.
+    /// The name of the board.
     pub fn id(&self) -> String {
         let firmware = self.firmware.as_ref();
         firmware.map_or("Neo".to_owned(), |version| {

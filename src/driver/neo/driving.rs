@@ -1,4 +1,4 @@
-//! The motor makes a move, or takes one back, path by path.
+//! Lets the motor make a move, or take one back, path by path.
 
 use std::time::Instant;
 
@@ -46,8 +46,8 @@ impl Neo {
         }
     }
 
-    /// The hand touched this square. Where the motor comes for a piece that the hand holds, it carries nothing, and its `OK`
-    /// proves nothing.
+    /// The player touched this square. If the motor comes for a piece that is in a hand, it carries nothing, and its
+    /// `OK` proves nothing.
     pub(super) fn crossed(&mut self, square: Square) {
         if let Some(Driving {
             motion: Motion::Moving { carry, crossed, .. },
@@ -58,7 +58,7 @@ impl Neo {
         }
     }
 
-    /// Whether a picture shows that the path under way was carried out, long enough after it was sent that its
+    /// Whether a picture shows that the current path was carried out, so long after it was sent that its
     /// `OK` will not come any more.
     pub(super) fn ok_was_lost(&self, now: Instant, picture: Bitboard) -> bool {
         let Some(Driving {
@@ -79,8 +79,8 @@ impl Neo {
         late && self.carried_out(&path, picture) != Some(false)
     }
 
-    /// Whether a picture shows that a path was carried out whose `OK` was not heard, or proves nothing. `None` if both its
-    /// ends read empty: the square that its piece was put on may read wrong, or a hand holds the piece.
+    /// Whether a picture shows that a path was carried out if its `OK` was not heard, or proves nothing. `None` if both
+    /// its ends read empty: the destination may read wrong, or the piece may be in a hand.
     pub(super) fn carried_out(&self, path: &Interrupted, picture: Bitboard) -> Option<bool> {
         let Spot::Square(from) = path.carry.from else {
             let Spot::Square(to) = path.carry.to else {
@@ -89,7 +89,7 @@ impl Neo {
             return Some(picture.contains(to));
         };
         if picture.contains(from) {
-            // No square reads full that is not.
+            // An empty square never reads occupied.
             return Some(false);
         }
         let Spot::Square(to) = path.carry.to else {
@@ -98,7 +98,7 @@ impl Neo {
         if picture.contains(to) || path.dim {
             return Some(picture.contains(to));
         }
-        // A hand may have put it elsewhere.
+        // The player may have put it elsewhere.
         let elsewhere = picture & !self.squares.standing().occupied();
         if elsewhere.any() { Some(false) } else { None }
     }
@@ -113,12 +113,12 @@ impl Neo {
         self.squares.moved_itself(board, from, to);
     }
 
-    /// Undoes what is left of a step that the program does not want any more.
+    /// Undoes what is left of a step that the program no longer wants.
     pub(super) fn tidy(&mut self) -> Option<Driving> {
         if self.squares.standing() == self.squares.game().position().board() {
             self.leftover.finish();
         }
-        // A picture of this link tells first what became of the last path.
+        // A picture of this link first shows the outcome of the last path.
         let read = self.squares.picture().is_some();
         let seen = self.is_known() && !self.leftover.has_path() && read;
         let unfinished = seen.then(|| self.leftover.take_unwanted()).flatten()?;
@@ -132,7 +132,7 @@ impl Neo {
         })
     }
 
-    /// The step under way did not come to its end.
+    /// The current step was not finished.
     pub(super) fn broke_off(&mut self, driving: &Driving) {
         self.leftover.break_off(driving);
         if !driving.tidying {
@@ -141,7 +141,7 @@ impl Neo {
         }
     }
 
-    /// Takes the motor's step further.
+    /// Continues the motor's step.
     pub(super) fn drive(&mut self, now: Instant, mut driving: Driving) {
         match &driving.motion {
             Motion::Moving {
@@ -195,7 +195,7 @@ impl Neo {
         self.driving = Some(driving);
     }
 
-    /// The next action of a step, begun. `None` if nothing is left to do.
+    /// Begins the next action of a step. `None` if nothing is left to do.
     fn next_motion(&mut self, driving: &Driving) -> Option<Motion> {
         let standing = self.squares.standing();
         let plan = if driving.forward {
@@ -203,7 +203,7 @@ impl Neo {
         } else {
             motor::back(standing, &self.parking, driving.m, driving.mover)
         };
-        // What the hand took off comes back when all is taken back: perhaps on another square.
+        // A piece taken off by hand comes back when the step is undone: perhaps on another square.
         let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
         let next = plan
             .into_iter()
@@ -257,7 +257,7 @@ impl Neo {
         self.pass_on();
     }
 
-    /// The step under way is in the board's game.
+    /// The current step is in the board's game.
     pub(super) fn accepted(&mut self) {
         self.squares.accepted();
         self.surplus_told = false;
@@ -272,7 +272,7 @@ impl Neo {
         self.accepted();
         if driving.forward {
             self.signs.show(true);
-            // It stands on the board already: nothing is left for the hand.
+            // It stands on the board already: nothing is left for the player to do.
             self.events
                 .push_back(DriverEvent::Moved(driving.reported()));
         }
@@ -298,7 +298,7 @@ impl Neo {
         )
     }
 
-    /// Whether the motor is on its way, so that nothing may be written.
+    /// Whether the motor is moving, so that nothing may be written.
     pub(super) fn motor_is_out(&self) -> bool {
         matches!(
             &self.driving,
@@ -309,13 +309,13 @@ impl Neo {
         )
     }
 
-    /// Pieces that only the hand can bring are asked for once the motor rests.
+    /// Once the motor rests, asks for pieces that only the player can bring.
     pub(super) fn mind_owed(&mut self, now: Instant) {
         let follower = self.squares.follower();
         let free = follower.is_free() && follower.is_known() && follower.is_up_to_date();
         let told = follower.correction().is_told();
         let resting = free && self.driving.is_none() && self.settings.motor;
-        // A picture of this link shows first what is there already, and is still to be understood.
+        // A picture of this link, yet to be interpreted, first shows what is there already.
         let full = self.squares.full();
         let resting = resting && full.is_some();
         let (lacking, surplus) = self.owed();
@@ -334,7 +334,7 @@ impl Neo {
         }
     }
 
-    /// Squares of the game's position that lack their piece, and those that hold one too many.
+    /// Squares of the game's position that lack their piece, and those that hold a surplus one.
     pub(super) fn owed(&self) -> (Bitboard, Bitboard) {
         let standing = self.squares.standing().occupied();
         let wanted = self.squares.game().position().board().occupied();

@@ -1,4 +1,4 @@
-//! How a Neo is known, found and reached.
+//! How a Neo is identified, found and reached.
 
 use super::Settings;
 use crate::{

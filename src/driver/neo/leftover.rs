@@ -1,4 +1,4 @@
-//! What the motor has left undone.
+//! What the motor has left unfinished.
 
 use std::time::Instant;
 
@@ -9,13 +9,12 @@ use super::{
     task::{Driving, Interrupted, Unfinished},
 };
 
-/// What the motor has left undone: a path that may not have been carried out, a step that was not finished.
+/// What the motor has left unfinished: a path that may not have been carried out, a step that was not finished.
 #[derive(Debug, Default)]
 pub(super) struct Leftover {
     path: Option<Interrupted>,
     step: Option<Unfinished>,
-    /// The motor may still be on its way from before the link was lost, so that nothing may be written; at most
-    /// until then.
+    /// The motor may still be moving since before the link was lost, so that nothing may be written until then.
     quiet_until: Option<Instant>,
 }
 
@@ -41,27 +40,27 @@ impl Leftover {
         self.quiet_until.take_if(|at| *at <= now);
     }
 
-    /// Whether the motor may still be on its way, so that nothing may be written.
+    /// Whether the motor may still be moving, so that nothing may be written.
     pub fn is_quiet(&self) -> bool {
         self.quiet_until.is_some()
     }
 
-    /// When the motor has stopped.
+    /// When the motor will have stopped.
     pub fn deadline(&self) -> Option<Instant> {
         self.quiet_until
     }
 
-    /// It is not known whether this path was carried out.
+    /// It is unknown whether this path was carried out.
     pub fn interrupt(&mut self, path: Interrupted) {
         self.path = Some(path);
     }
 
-    /// The path that may have been carried out or not.
+    /// The path that may or may not have been carried out.
     pub fn take_path(&mut self) -> Option<Interrupted> {
         self.path.take()
     }
 
-    /// Whether it is not known where a path led.
+    /// Whether the outcome of a path is unknown.
     pub fn has_path(&self) -> bool {
         self.path.is_some()
     }
@@ -90,12 +89,12 @@ impl Leftover {
         self.step.is_none()
     }
 
-    /// Whether a step was left that the program does not want any more.
+    /// Whether there is an unfinished step that the program no longer wants.
     pub fn is_unwanted(&self) -> bool {
         self.step.is_some_and(|step| step.unwanted)
     }
 
-    /// The step that was left and the program does not want any more. Once.
+    /// Takes the unfinished step that the program no longer wants.
     pub fn take_unwanted(&mut self) -> Option<Unfinished> {
         self.step.take_if(|step| step.unwanted)
     }

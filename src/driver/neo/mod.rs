@@ -3,13 +3,13 @@
 //! Source: "Miko Neo communication protocol" and captures of a real board, see `PROTOCOL.md`. What shaped
 //! this driver:
 //!
-//! - Every write is answered; the next one waits for that ([`crate::driver::outbox`]), and while the motor runs nothing is
-//!   written, because nobody knows what the board would make of it.
-//! - The board's pictures of its squares lie: a square that holds a piece may read empty for many moves. The
-//!   [recogniser](crate::recognise) knows; nothing here waits for equality without an end.
-//! - A move of the program is a few paths of the motor, each awaited ([`motor`]). What remains to be done is worked
-//!   out anew from where the pieces stand before each path, so that a link that was lost in the middle only means
-//!   to go on, and a path that was carried out is not sent again.
+//! - Every write is answered, and the next one waits for that ([`crate::driver::outbox`]). While the motor runs nothing
+//!   is written, as it is unknown how the board would react.
+//! - The board's pictures of its squares are unreliable: an occupied square may read empty for many moves. The
+//!   [recogniser](crate::recognise) allows for that; nothing here waits for equality without a limit.
+//! - A move of the program is a few paths of the motor, each awaited ([`motor`]). Before each path the remaining work
+//!   is computed from where the pieces stand, so that the driver continues after a lost link and never sends again
+//!   a path that was carried out.
 
 pub mod codec;
 mod contact;
@@ -54,27 +54,27 @@ use crate::{
     vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
 };
 
-/// A path has its `OK` after 3 to 7 s (measured, 11 paths); one that has none after this long was lost, or the
+/// A path has its `OK` after 3 to 7 s (measured, 11 paths); after this long without it the `OK` was lost, or the
 /// motor is stuck.
 pub const PATH_WAIT: Duration = Duration::from_secs(20);
-/// No path takes longer than this (measured: 3 to 7 s); a picture that comes later shows what became of it.
+/// No path takes longer than this (measured: 3 to 7 s); a later picture shows its outcome.
 pub const LONGEST_PATH: Duration = Duration::from_secs(8);
 /// Pictures come every 2 s (measured: 2.04 s at most while nothing moves); ask for one after this long.
 pub const PICTURE_WAIT: Duration = Duration::from_secs(6);
-/// A board that has sent nothing for this long is gone, whatever the radio says.
+/// A board that has been silent for this long is gone, even if the radio still reports a connection.
 pub const SILENCE: Duration = Duration::from_secs(30);
 /// The answer to the greeting came within 0.1 s in all captures.
 pub const HELLO_WAIT: Duration = Duration::from_secs(3);
-/// How long the motor rests before pieces are asked for that only the hand can bring: the next step may want them
-/// elsewhere.
+/// How long the motor rests before the player is asked for pieces that only a hand can bring: the next step may need
+/// them elsewhere.
 pub const OWED_WAIT: Duration = Duration::from_secs(1);
-/// Pictures in which both ends of a path that was broken off read empty, before its piece is thought to stand where it should,
-/// unseen, rather than to be in a hand.
+/// Pictures in which both ends of an interrupted path read empty, before its piece is assumed to be undetected at its
+/// destination rather than in a hand.
 const PICTURES_TO_DECIDE: u8 = 3;
 /// Bytes of an unreadable value that are shown.
 const SHOWN: usize = 80;
 
-/// The driver. See the module's introduction.
+/// The driver. See the module documentation.
 #[derive(Debug)]
 pub struct Neo {
     settings: Settings,
@@ -84,7 +84,7 @@ pub struct Neo {
     parking: Parking,
     driving: Option<Driving>,
     leftover: Leftover,
-    /// The player was told last that there are more pieces too many than missing.
+    /// The player was last told that there are more surplus pieces than missing ones.
     surplus_told: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
@@ -96,7 +96,7 @@ pub struct Neo {
 }
 
 impl Neo {
-    /// A driver that knows nothing of its board yet.
+    /// A driver that knows nothing about its board yet.
     pub fn new(settings: Settings) -> Self {
         Self {
             parking: Parking::new(&settings.parking),
@@ -121,7 +121,7 @@ impl Neo {
         self.outbox.push(outgoing, Purpose::Plain);
     }
 
-    /// The start as the maker's app makes it (captured twice).
+    /// The start-up sequence of the maker's app (captured twice).
     fn begin(&mut self) {
         self.outbox
             .push(codec::subscribe(codec::ANSWERS), Purpose::Plain);
@@ -168,13 +168,13 @@ impl Neo {
 
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
         self.contact.look_later(now);
-        // No picture comes while the motor moves.
+        // There are no pictures while the motor moves.
         self.leftover.stopped();
         if let Some(mut interrupted) = self.leftover.take_path() {
             interrupted.pictures += 1;
             match self.carried_out(&interrupted, picture) {
                 None if interrupted.pictures < PICTURES_TO_DECIDE => {
-                    // Nothing follows from this picture before that is known.
+                    // This picture shows nothing else until that is known.
                     self.leftover.interrupt(interrupted);
                     return;
                 }
@@ -219,7 +219,7 @@ impl Neo {
         self.light();
     }
 
-    /// The last position of this game is to be set up by hand.
+    /// The player is to set up the last position of this game.
     fn set_up(&mut self, now: Instant, game: Game) {
         self.squares.set_up(now, game);
         self.leftover.set_up();
@@ -231,7 +231,7 @@ impl Neo {
         self.work(now);
     }
 
-    /// Asks for the first piece that is missing, as the maker's app does.
+    /// Asks for the first missing piece, as the maker's app does.
     fn ask_for_missing(&mut self) {
         if let Some(square) = self.squares.next_lacking()
             && self.outbox.is_empty()
@@ -240,10 +240,10 @@ impl Neo {
         }
     }
 
-    /// The position that was set up stands, and the board has begun its game.
+    /// The position is set up, and the board has begun its game.
     fn begun(&mut self) {
         if self.squares.begin() {
-            // What has left the game may stand beside the board.
+            // Captured pieces may stand beside the board.
             let missing = Board::new().occupied().count();
             let position = self.squares.game().position();
             let stand = position.board().occupied().count();
@@ -258,7 +258,7 @@ impl Neo {
         }
     }
 
-    /// Lights what the hand is to look at.
+    /// Lights the squares for the player.
     fn light(&mut self) {
         let squares = self.squares.lights();
         if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
@@ -463,7 +463,7 @@ impl Driver for Neo {
     }
 
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
-        // Where the kings tell it, nothing is to be put right.
+        // A result shown with the kings leaves nothing to correct.
         self.squares.game_ended();
         self.sign_of(end);
         self.work(now);
@@ -479,7 +479,7 @@ impl Driver for Neo {
 
     fn learn(&mut self, now: Instant) {
         self.asked = true;
-        // A picture of this link was looked at already.
+        // A picture of this link was evaluated already.
         if self.is_known() && self.squares.picture().is_some() {
             self.asked = false;
             self.events.push_back(DriverEvent::NoList);
@@ -488,7 +488,7 @@ impl Driver for Neo {
     }
 
     fn look(&mut self, _now: Instant) {
-        // It knows squares, not pieces.
+        // It senses squares, not pieces.
         self.events.push_back(DriverEvent::NoPicture);
     }
 

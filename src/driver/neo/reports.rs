@@ -1,4 +1,4 @@
-//! What was sensed, and what the board and the program are told of it.
+//! Reports what was sensed to the board and the program.
 
 use shakmaty::Move;
 
@@ -6,13 +6,13 @@ use super::{Neo, codec, request::Purpose};
 use crate::{driver::DriverEvent, sensing::Report};
 
 impl Neo {
-    /// Passes on what was sensed.
+    /// Reports what was sensed.
     pub(super) fn pass_on(&mut self) {
         while let Some(report) = self.squares.poll() {
             match report {
                 Report::Moved { m, reported } => {
                     match self.driving.take() {
-                        // The hand did what the motor was about to do.
+                        // The player made the move that the motor was about to make.
                         Some(driving) if driving.makes(m) => {
                             self.events.push_back(DriverEvent::Accepted);
                             self.events
@@ -50,7 +50,7 @@ impl Neo {
                 Report::Misplaced(misplaced) => {
                     let more = misplaced.surplus.count() > misplaced.lacking.len();
                     if more && !std::mem::replace(&mut self.surplus_told, more) {
-                        // The hand may have begun to take a capture back.
+                        // The player may have begun to take a capture back.
                         self.doubt_captured();
                     }
                     self.surplus_told = more;
@@ -64,7 +64,7 @@ impl Neo {
         }
     }
 
-    /// The piece that the last move captured may not stand where the motor put it.
+    /// The piece that the last move captured may no longer stand where the motor put it.
     fn doubt_captured(&mut self) {
         let game = self.squares.game();
         if let Some(role) = game.last().and_then(Move::capture) {

@@ -3,9 +3,9 @@
 /// What a request is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Nothing hangs on it.
+    /// Nothing depends on it.
     Plain,
-    /// The board is of no use without it.
+    /// The board is unusable without it.
     Essential,
     /// The greeting, which the board answers.
     Hello,

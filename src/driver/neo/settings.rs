@@ -1,4 +1,4 @@
-//! What can be set of a Neo.
+//! The settings of a Neo.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ settings! {
 }
 
 impl Settings {
-    /// How long what may still go on is given.
+    /// The waits of the recogniser with these settings.
     pub(super) fn waits(&self) -> Waits {
         Waits::default().settling(self.settle)
     }
@@ -51,7 +51,7 @@ impl identity::Settings for Settings {
     }
 }
 
-/// How the piece is chosen that the player's pawn becomes.
+/// How the piece for the player's promotion is chosen.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
 )]
@@ -60,8 +60,8 @@ pub enum Promotion {
     /// The program's choice: its UCI option, a queen by default.
     #[default]
     Option,
-    /// Lifting the new piece and putting it back: not at all or once is a queen, twice a knight, three times a rook,
-    /// four times a bishop.
+    /// Lifting the new piece and putting it back: not at all or once for a queen, twice for a knight, three times for a
+    /// rook, four times for a bishop.
     Gesture,
 }
 

@@ -1,4 +1,4 @@
-//! What the board is told of check and of a game's end.
+//! Signals check and the end of a game on the board.
 
 use shakmaty::{Color, Outcome, Position};
 
@@ -8,37 +8,37 @@ use super::{
 };
 use crate::vocabulary::GameEnd;
 
-/// What the board was told of its game.
+/// What was signalled to the board about its game.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
-    /// The program's last move was made on the board, and the check it may give is not told.
+    /// The program's last move was made on the board; a check that it gives is not signalled yet.
     shown: bool,
-    /// The end of this game was told.
+    /// The end of this game was signalled.
     ended: bool,
 }
 
 impl Signs {
-    /// A step was carried out on the board: the program's move, or not.
+    /// A step was carried out on the board; `is_move`: it was the program's move.
     pub fn show(&mut self, is_move: bool) {
         self.shown = is_move;
     }
 
-    /// Whether the end of this game was told.
+    /// Whether the end of this game was signalled.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 }
 
 impl Neo {
-    /// Tells the board of an end of the game that its position does not show.
+    /// Signals an end of the game that its position does not show.
     pub(super) fn sign_of(&mut self, end: GameEnd) {
-        // A mate that is not on the board yet is told when it is.
+        // A mate that is not on the board yet is signalled when it is.
         let early = end == GameEnd::Checkmate && !self.squares.game().position().is_checkmate();
         if !self.is_known() || early || std::mem::replace(&mut self.signs.ended, true) {
             return;
         }
         let winner = match end {
-            // Left: nobody won, and no sign says so.
+            // Aborted: no one won, and there is no sign for it.
             GameEnd::Aborted => None,
             GameEnd::Draw
             | GameEnd::Stalemate
@@ -56,7 +56,7 @@ impl Neo {
         self.say(codec::no_game());
     }
 
-    /// Tells the board of check and of the end of the game.
+    /// Signals check and the end of the game to the board.
     pub(super) fn show_signs(&mut self) {
         let position = self.squares.game().position();
         let old = self.settings.old_signs;
@@ -70,7 +70,7 @@ impl Neo {
             Outcome::Known(_) => {}
             Outcome::Unknown => {
                 self.signs.ended = false;
-                // The maker's app is silent about a check the player gives (captured: three checks).
+                // The maker's app does not signal a check given by the player (captured: three checks).
                 if self.signs.shown && position.is_check() {
                     self.say(codec::sign(Sign::Check, old));
                 }

@@ -1,4 +1,4 @@
-//! What the motor is busy with.
+//! What the motor is doing.
 
 use std::time::Instant;
 
@@ -7,18 +7,18 @@ use shakmaty::{Color, Move};
 use super::motor::{Action, Carry};
 use crate::vocabulary::Reported;
 
-/// The motor is at work.
+/// A step of the motor.
 #[derive(Clone, Debug)]
 pub(super) struct Driving {
     /// Whether the move is made or taken back.
     pub forward: bool,
     /// The move.
     pub m: Move,
-    /// Who made it.
+    /// The side that made it.
     pub mover: Color,
-    /// What is being done.
+    /// The current action.
     pub motion: Motion,
-    /// The program knows nothing of it: what is left of another step is undone.
+    /// The program did not ask for it: the rest of another step is undone.
     pub tidying: bool,
     /// The program wants something else now.
     pub unwanted: bool,
@@ -35,7 +35,7 @@ impl Driving {
         !self.forward && self.m == m && !self.tidying
     }
 
-    /// The move, worded so that it cannot be taken for the other side's.
+    /// The move, worded so that it cannot be mistaken for the other side's.
     pub fn reported(&self) -> Reported {
         Reported {
             color: Some(self.mover),
@@ -60,7 +60,7 @@ pub(super) struct Unfinished {
 impl From<&Driving> for Unfinished {
     fn from(driving: &Driving) -> Self {
         Self {
-            // What was undoing a step leaves that step unfinished.
+            // An interrupted undoing leaves the original step unfinished.
             forward: driving.forward != driving.tidying,
             m: driving.m,
             mover: driving.mover,
@@ -72,17 +72,17 @@ impl From<&Driving> for Unfinished {
 /// One action of a move.
 #[derive(Clone, Debug)]
 pub(super) enum Motion {
-    /// None yet: the pieces must stand as expected first.
+    /// None yet: the pieces must first stand as expected.
     Ready,
-    /// A path is under way.
+    /// A path is being carried out.
     Moving {
         /// What it carries.
         carry: Carry,
-        /// Which path it is.
+        /// Its number.
         number: u32,
         /// Its square read empty before.
         dim: bool,
-        /// The hand has touched one of its squares meanwhile.
+        /// The player has touched one of its squares meanwhile.
         crossed: bool,
         /// When its `OK` is overdue; unknown until the board has taken the path.
         due: Option<Instant>,
@@ -91,8 +91,7 @@ pub(super) enum Motion {
     Asking(Action),
 }
 
-/// A path that was under way when the link was lost, or that the hand came between: a picture tells whether it was carried
-/// out.
+/// A path interrupted by a lost link or by the player's hand: a picture shows whether it was carried out.
 #[derive(Clone, Debug)]
 pub(super) struct Interrupted {
     /// What it carries.

@@ -2,26 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-/// After the link came up: a board that the opening has reset is ready by then (field notes: about 300 ms).
+/// The wait after the link came up: a board reset by the opening is ready by then (field notes: about 300 ms).
 pub const DELAY: Duration = Duration::from_millis(300);
-/// How long H1 may take (field notes, SWPP).
+/// The time limit for H1 (field notes, SWPP).
 pub const ANSWER_WAIT: Duration = Duration::from_millis(200);
 /// The pause before H0 is sent again (field notes, SWPP).
 pub const PAUSE: Duration = Duration::from_millis(200);
 /// Times H0 is sent again before the board counts as silent (field notes, SWPP).
 pub const RETRIES: u8 = 3;
-/// A silent board is asked again this often: it may be switched on later. An Arduino's boot loader takes two
+/// How often a silent board is asked again: it may be switched on later. An Arduino's boot loader takes two
 /// seconds.
 pub const REST: Duration = Duration::from_secs(5);
 
-/// How far the handshake is.
+/// The state of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// There is no link, or it is not ready.
     Off,
-    /// H0 goes at that time; so many have gone.
+    /// H0 is to be sent at this time; the number sent so far.
     Due(Instant, u8),
-    /// H0 is on its way to the link.
+    /// H0 is being passed to the link.
     Leaving(u8),
     /// H1 is awaited until then.
     Awaited(Instant, u8),
@@ -29,33 +29,33 @@ enum State {
     Done,
 }
 
-/// The handshake. See the module's introduction.
+/// The handshake. See the module documentation.
 #[derive(Debug)]
 pub struct Handshake {
     state: State,
-    /// When H0 was given to this link last: what comes before the first is no answer to it.
+    /// When H0 was last passed to this link: an H1 before the first one does not answer it.
     asked: Option<Instant>,
-    /// How many were asked for on this link; a link may need more tries for one.
+    /// How many H0 were requested on this link; a link may need several attempts for one.
     sent: u8,
-    /// A series was in vain, and that has been said.
+    /// A whole series went unanswered, and that was reported.
     silent: bool,
 }
 
-/// What an H1 is.
+/// What an H1 means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The first one to our H0 on this link. `missed`: not to the first H0, for the board was still starting.
+    /// The first answer to our H0 on this link. `missed`: not to the first H0, as the board was still starting.
     Awaited {
-        /// Whether it was.
+        /// Whether the first H0 was missed.
         missed: bool,
     },
-    /// Nobody asked: the board has started anew, and says so.
+    /// Unsolicited: the board reports that it has restarted.
     Unasked,
-    /// One to an earlier H0, or before any.
+    /// An answer to an earlier H0, or one before any H0.
     Late,
 }
 
-/// What is to be done.
+/// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Send H0.
@@ -84,7 +84,7 @@ impl Handshake {
         self.silent = false;
     }
 
-    /// H0 is given to the link. Over the air the board's answer may be here before the link's.
+    /// H0 is passed to the link. Over Bluetooth the board's answer may arrive before the link's.
     pub fn leaves(&mut self, now: Instant) {
         self.asked = Some(now);
     }
@@ -106,10 +106,10 @@ impl Handshake {
                     missed: self.sent > 1,
                 }
             }
-            // Every H0 may have an answer of its own, and a slow board is that late at most.
+            // Every H0 may get an answer of its own; a slow board is at most this late.
             Some(asked) if now < asked + REST => Answer::Late,
             Some(_) => {
-                // One that says so without end is heard now and then.
+                // A board that repeats H1 endlessly is heeded at intervals.
                 self.asked = Some(now);
                 Answer::Unasked
             }
@@ -121,7 +121,7 @@ impl Handshake {
         self.state == State::Done
     }
 
-    /// When [`Self::poll`] has something next.
+    /// When [`Self::poll`] next has something to do.
     pub fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Due(at, _) | State::Awaited(at, _) => Some(at),
@@ -129,7 +129,7 @@ impl Handshake {
         }
     }
 
-    /// What is to be done now.
+    /// What to do now.
     pub fn poll(&mut self, now: Instant) -> Option<Due> {
         match self.state {
             State::Due(at, sent) if at <= now => {

@@ -1,4 +1,4 @@
-//! How a home-made board is known, found and reached.
+//! How a home-made board is identified, found and reached.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub static IDENTITY: Identity = Identity {
                 build: None,
             })
         }),
-        // An Arduino restarts when its port is opened, which takes it two seconds.
+        // An Arduino restarts when its port is opened, which takes two seconds.
         times: 8,
         wait: Duration::from_millis(500),
         known: |line| match swpp::read(line) {

@@ -2,13 +2,13 @@
 //!
 //! Source: the protocol's document and the field notes, see `PROTOCOL.md`. What shaped this driver:
 //!
-//! - The board is asked once whether it is there ([`handshake`]), and acknowledges nothing afterwards: what a link has
-//!   taken counts as shown. Moves that follow each other keep their distance ([`MOVE_WAIT`]), so that the hand
-//!   can make them one by one.
-//! - There is no take-back, no position and no way to ask for the game: across a lost link the board is believed to
-//!   hold what it held, and what it cannot be told the player sets up by hand. One that has started anew is told its game
-//!   again, as far as there are messages for it.
-//! - It reports moves only. One that cannot be played is told to the player and changes nothing.
+//! - The board is asked once whether it is there ([`handshake`]), and acknowledges nothing afterwards: what the link
+//!   has taken counts as shown. Successive moves are sent [`MOVE_WAIT`] apart, so that the player can make them one
+//!   by one.
+//! - The protocol has no take-back, no position and no request for the game: after a lost link the board is assumed to
+//!   hold its previous game, and the player sets up by hand what no message can express. A board that has restarted
+//!   is sent its game again, as far as there are messages for it.
+//! - The board reports moves only. A move that cannot be played is reported to the player and changes nothing.
 
 pub mod handshake;
 mod identity;
@@ -37,21 +37,21 @@ use crate::{
     },
 };
 
-/// How long the hand may take for a shown move before the next one is shown, by default: no board says that the hand
-/// has made it.
+/// How long the player may take for a shown move before the next one is shown, by default: no board reports that the
+/// move was made.
 pub const MOVE_WAIT: Duration = Duration::from_secs(3);
-/// How long another `BoardBridge` has after its handshake to tell a move of its hand, before it is told again what may have
-/// been lost: it tells one at once.
+/// How long another `BoardBridge` has after its handshake to report a move of its player, before messages that may have
+/// been lost are repeated: it reports one at once.
 pub const REPEAT_WAIT: Duration = Duration::from_secs(2);
-/// What we say as the app's build. The field notes' example; no board is known to look at it.
+/// The app build that we send. The field notes' example; no known board uses it.
 pub const BUILD: u16 = 0x0023;
 
-/// The way messages take within the link.
+/// How messages are framed within the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// A serial line or TCP: bytes both ways, acknowledged by nobody.
+    /// A serial line or TCP: bytes both ways, never acknowledged.
     Stream,
-    /// Two characteristics: the one we write, one message a write, and the one the board notifies.
+    /// Two characteristics: we write to one, one message per write, and the board notifies on the other.
     Gatt {
         /// Written with a response.
         write: Channel,
@@ -65,28 +65,28 @@ pub enum Framing {
 enum Part {
     Subscription,
     Handshake,
-    /// The last message of the step under way.
+    /// The last message of the current step.
     Step,
     /// The end of a game.
     Ending,
-    /// A message that may have been lost with the link before.
+    /// A message that may have been lost with the previous link.
     Repeat,
-    /// The move that waits for the hand, shown again.
+    /// The move that the player has yet to make, shown again.
     Again,
 }
 
-/// The step under way.
+/// The current step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// A new game, on its way to the board.
     Beginning(Beginning),
     /// A move, on its way to the board.
     Showing,
-    /// With the hand until then.
+    /// The player has until then.
     Hand(Instant),
 }
 
-/// The driver. See the module's introduction.
+/// The driver. See the module documentation.
 #[derive(Debug)]
 pub struct Swpp {
     way: Framing,
@@ -96,35 +96,35 @@ pub struct Swpp {
     outbox: Outbox<Part>,
     events: VecDeque<DriverEvent>,
     doing: Option<Doing>,
-    /// The game the board was told to begin last.
+    /// The game that the board was last told to begin.
     told: Option<Beginning>,
-    /// Whether that game is on: begun, and not over.
+    /// Whether that game is in progress: begun, and not over.
     running: bool,
-    /// How it ended, while there is no board to be told.
+    /// How it ended, while there is no board to send it to.
     ending: Option<Ending>,
-    /// What the board holds is asked for, and told at that time.
+    /// The game that the board holds was asked for, and is to be reported at this time.
     asked: Option<Instant>,
-    /// When an unfinished line counts as broken off.
+    /// When an unfinished line is given up.
     line_ends: Option<Instant>,
     /// What was wrong with the last H1.
     unfit: Option<String>,
     hang_up: Option<String>,
-    /// The board is another `BoardBridge`: it takes what it is told twice for once.
+    /// The board is another `BoardBridge`: it recognises a repeated message as the same.
     repeats: bool,
-    /// Whether the board forgets its game when its link is opened anew; if nobody said, how it answers tells.
+    /// Whether the board forgets its game when its link is reopened; if not configured, its answers show it.
     forgets: Option<bool>,
-    /// The message of the step under way.
+    /// The message of the current step.
     leaving: Option<Message>,
-    /// What the link has taken since the hand's last move: nobody knows whether it arrived.
+    /// What the link has taken since the player's last move: it may not have arrived.
     unheard: Vec<Message>,
-    /// The hand's last move in this game.
+    /// The player's last move in this game.
     heard: Option<Wording>,
-    /// When what is unheard is told again.
+    /// When the messages in `unheard` are repeated.
     repeats_at: Option<Instant>,
 }
 
 impl Swpp {
-    /// A driver for a board that is reached this way.
+    /// A driver for a board reached in this way.
     pub fn new(way: Framing, move_wait: Duration) -> Self {
         Self {
             way,
@@ -151,31 +151,32 @@ impl Swpp {
     }
 
     /// A driver for the board of another `BoardBridge`, over a stream. What a link had taken when it broke may be lost;
-    /// this one tells it again on the next, where a board of another make might take it for a mistake.
+    /// this driver repeats it on the next link, where a board of another make might take it for a mistake.
     pub fn toward_boardbridge() -> Self {
         Self {
             repeats: true,
-            // There is a core at the other end, which leads the hand from move to move.
+            // The core at the other end leads its player from move to move.
             ..Self::new(Framing::Stream, Duration::ZERO)
         }
     }
 
-    /// The same, where it is known whether the board forgets its game when its link is opened anew.
+    /// The same, where it is known whether the board forgets its game when its link is reopened.
     pub fn forgetting(mut self, forgets: Option<bool>) -> Self {
         self.forgets = forgets;
         self
     }
 
-    /// Tells again what may have been lost.
+    /// Repeats what may have been lost.
     fn repeat(&mut self) {
         for message in self.unheard.clone() {
             self.send(&message, Part::Repeat);
         }
     }
 
-    /// The board has shaken hands anew. `restarted`: it has neither its game nor its lamps; it is told which game is on, and
-    /// shown the last move again, unless the hand has moved since. Otherwise that move alone: a board that has it knows
-    /// that the same move is never made twice running. (Of castling it does not: `0-0` may be the other side's.)
+    /// The board has repeated its handshake. If `restarted`, it has lost its game and its lamps: it is told which game
+    /// is in progress and shown the last move again, unless the player has moved since. Otherwise only that move is
+    /// repeated: a board that has it knows that the same move is never made twice running. (Castling is not repeated:
+    /// `0-0` may be the other side's.)
     fn remind(&mut self, now: Instant, restarted: bool) {
         if self.repeats {
             self.repeats_at = (!self.unheard.is_empty()).then(|| now + REPEAT_WAIT);
@@ -221,7 +222,7 @@ impl Swpp {
                     if !serial.is_empty() {
                         id = format!("{id}, serial number {serial}");
                         if version.is_full() {
-                            // It may be meant so: the board is taken as it is.
+                            // This may be intended: the board is accepted as it is.
                             id += " (is the version filled up to 8 characters?)";
                         }
                     }
@@ -232,9 +233,9 @@ impl Swpp {
                     self.remind(now, self.forgets != Some(false));
                 }
             }
-            // On a new link it may come before H1: the hand does not wait for that.
+            // On a new link a move may arrive before H1: the player does not wait for it.
             Ok(Message::BoardMove(wording)) => {
-                // A move told twice is from before; nobody moves a piece the same way twice running.
+                // A repeated move was sent before: the same piece never makes the same move twice running.
                 if self.heard.replace(wording) != Some(wording) {
                     self.unheard.clear();
                     self.repeats_at = None;
@@ -245,7 +246,7 @@ impl Swpp {
                 };
                 self.events.push_back(DriverEvent::Moved(reported));
             }
-            // What only an app says: an echo, or two apps on one line.
+            // Only an app sends these: an echo, or two apps on one line.
             Ok(_) => self.unreadable(format!(
                 "an app's message came back: {}",
                 printable(line, MAX_LINE)
@@ -271,7 +272,7 @@ impl Swpp {
                 self.unheard.extend(self.leaving.take());
                 self.doing = match self.doing {
                     Some(Doing::Showing) => Some(Doing::Hand(now + self.move_wait)),
-                    // The first move may be shown at once: it waits on the board until the pieces stand.
+                    // The first move may be shown at once: the board keeps it until the pieces are set up.
                     Some(Doing::Beginning(beginning)) => {
                         self.told = Some(beginning);
                         self.running = true;
@@ -296,13 +297,13 @@ impl Swpp {
                     *until = now + self.move_wait;
                 }
             }
-            // Whether it arrived makes no difference to the next game, which is announced anew.
+            // Whether it arrived makes no difference to the next game, which is announced in any case.
             Settled::Done(Part::Ending)
             | Settled::GivenUp(Part::Ending | Part::Repeat | Part::Again, _) => {}
         }
     }
 
-    /// How long the hand has for what is shown; its time does not run out before what is on the way there has arrived.
+    /// The player's deadline for what is shown; it does not pass before the messages being sent have arrived.
     fn hand_until(&self) -> Option<Instant> {
         match self.doing {
             Some(Doing::Hand(until)) if self.outbox.is_empty() => Some(until),
@@ -310,7 +311,7 @@ impl Swpp {
         }
     }
 
-    /// Tells the board that its game is over, once; where there is no handshake yet, after it.
+    /// Tells the board once that its game is over; before the handshake, it is sent afterwards.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
             self.ending = Some(ending);
@@ -318,7 +319,7 @@ impl Swpp {
         }
     }
 
-    /// What the board has not been told of the last game's end. It outlives a link.
+    /// Sends the end of the last game if the board has not been told. It survives a lost link.
     fn send_ending(&mut self) {
         if self.handshake.is_done()
             && let Some(ending) = self.ending.take()
@@ -328,7 +329,7 @@ impl Swpp {
     }
 
     fn begin(&mut self, beginning: Beginning) {
-        // A game that is left for another was never finished.
+        // A game abandoned for another was never finished.
         self.end(Ending::Aborted);
         let message = announcement(beginning);
         self.send(&message, Part::Step);
@@ -338,7 +339,7 @@ impl Swpp {
     }
 }
 
-/// The message that this game begins.
+/// The message that begins this game.
 fn announcement(beginning: Beginning) -> Message {
     let kind = match beginning.opponent {
         Opponent::Nobody => GameKind::Offline,
@@ -386,13 +387,13 @@ impl Driver for Swpp {
         self.lines.clear();
         self.outbox.clear();
         self.events.clear();
-        // The hand has its time for what was shown, whatever becomes of the link.
+        // The player keeps the time for what was shown, whatever happens to the link.
         self.doing.take_if(|doing| !matches!(doing, Doing::Hand(_)));
         self.asked = None;
         self.line_ends = None;
         self.unfit = None;
         self.hang_up = None;
-        // Whether it arrived nobody knows, and it is shown again: the one before it is not the last any more.
+        // It may not have arrived and is shown again: the one before it is no longer the last.
         if self.leaving.take().is_some() && !self.repeats {
             self.unheard.clear();
         }
@@ -444,7 +445,7 @@ impl Driver for Swpp {
             self.repeat();
         }
         if self.asked.take_if(|at| *at <= now).is_some() {
-            // Nobody can tell whether the board has forgotten its game.
+            // It is unknown whether the board has forgotten its game.
             self.events.push_back(DriverEvent::NoList);
         }
     }
@@ -486,7 +487,7 @@ impl Driver for Swpp {
                 self.begin(beginning);
                 Some(Doing::Beginning(beginning))
             }
-            // Not among this protocol's messages.
+            // This protocol has no messages for these.
             Step::TakeBack(_) | Step::SetUp(_) => None,
         };
     }
@@ -496,7 +497,7 @@ impl Driver for Swpp {
             self.doing = None;
         }
         if !self.repeats {
-            // What the hand has made, or a position set up by hand has replaced, is not shown again.
+            // Moves that the player has made, or that a position set up by hand has replaced, are not shown again.
             self.unheard.clear();
             self.outbox.retract(Part::Again);
         }
@@ -535,7 +536,7 @@ impl Driver for Swpp {
             | GameEnd::InsufficientMaterial
             | GameEnd::Repetition
             | GameEnd::FiftyMoves => Ending::Draw,
-            // Where the hand plays both sides, it is the user who resigns.
+            // If the player moves both sides, it is the user who resigns.
             GameEnd::WhiteResigned | GameEnd::BlackResigned => {
                 if hand.is_none_or(|hand| end.resigner() == Some(hand)) {
                     Ending::UserResigned

@@ -1,4 +1,4 @@
-//! What a home-made board can be set to.
+//! The settings of a home-made board.
 
 use std::time::Duration;
 

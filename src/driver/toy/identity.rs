@@ -1,4 +1,4 @@
-//! How a toy board is known, found and reached.
+//! How a toy board is identified, found and reached.
 
 use super::Settings;
 use crate::{

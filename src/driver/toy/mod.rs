@@ -1,5 +1,5 @@
-//! A board that does not exist: the smallest driver, and the proof that a room, a line in [`super`] and one in
-//! [`super::registry`] make a board. Part of the unit tests only.
+//! A board that does not exist: the smallest driver, and the proof that a folder, a line in [`super`] and one in
+//! [`super::registry`] are enough to add a board. Part of the unit tests only.
 
 mod identity;
 mod settings;
@@ -30,12 +30,12 @@ pub struct Toy {
     lines: Lines,
     events: VecDeque<DriverEvent>,
     outgoing: Option<Bytes>,
-    /// The hand has so long for the move that is shown.
+    /// The player's deadline for the shown move.
     hand: Option<Instant>,
 }
 
 impl Toy {
-    /// A driver so set.
+    /// A driver with these settings.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -112,7 +112,7 @@ impl Driver for Toy {
                 let line = if loud { line.to_uppercase() } else { line };
                 self.outgoing = Some(line.into());
             }
-            // It has no messages for these.
+            // The protocol has no messages for these.
             Step::NewGame(_) | Step::TakeBack(_) | Step::SetUp(_) => {
                 self.events.push_back(DriverEvent::Accepted);
             }

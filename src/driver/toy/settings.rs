@@ -1,4 +1,4 @@
-//! What a toy board can be set to.
+//! The settings of a toy board.
 
 use std::time::Duration;
 

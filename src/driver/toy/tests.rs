@@ -1,5 +1,5 @@
-//! A board is one room: from the configuration to the driver to the core, with nothing outside the room but its line
-//! in the table of modules and the one in the registry.
+//! A board needs one folder: configuration, driver and core work with nothing outside it but its line in the table of
+//! modules and the one in the registry.
 
 use std::{fs, path::Path};
 

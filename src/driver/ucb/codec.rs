@@ -1,4 +1,4 @@
-//! The UCB's lines as types, and back. Source: "Novag UCB Communications", see `PROTOCOL.md`.
+//! Parses and formats the UCB's lines. Source: "Novag UCB Communications", see `PROTOCOL.md`.
 
 use shakmaty::{Chess, File, Move, Position, Rank, Role, Square};
 
@@ -7,10 +7,10 @@ use crate::{
     vocabulary::Reported,
 };
 
-/// What this program answers to `I`: the computer the UCB was built to talk to.
+/// What this program answers to `I`: the computer that the UCB was built to talk to.
 pub const IDENTITY: &str = "ID SAPPHIRE II 1.02";
 
-/// The two ways a UCB wants a position ("UCB Version").
+/// The two formats in which a UCB wants a position ("UCB Version").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PositionFormat {
     /// Eight lines: `.rnbqkbnr`.
@@ -39,7 +39,7 @@ pub enum Message {
     AsksPosition,
     /// `Me2e4`: the hand made a move.
     Moved(Reported),
-    /// `N`: the pieces stand on their starting squares.
+    /// `N`: the pieces are on their starting squares.
     NewGame,
     /// `J`: the player wants the computer to move.
     Go,
@@ -47,7 +47,7 @@ pub enum Message {
     TakesBack,
 }
 
-/// Reads one line (without its end). `None` if it is no message of this board.
+/// Parses one line (without its end). `None` if it is not a message of this board.
 pub fn parse(line: &[u8]) -> Option<Message> {
     let text = std::str::from_utf8(line).ok()?;
     let words = text.trim();
@@ -68,7 +68,7 @@ pub fn parse(line: &[u8]) -> Option<Message> {
     })
 }
 
-/// Whether this is a move as it goes to the board: with a hyphen, which no UCB writes.
+/// Whether this is a move as sent to the board: with a hyphen, which no UCB writes.
 pub fn is_echo(line: &[u8]) -> bool {
     let text = std::str::from_utf8(line).unwrap_or_default().trim();
     let plain = text.replacen('-', "", 1);
@@ -118,7 +118,7 @@ pub fn show(m: Move) -> String {
     command
 }
 
-/// The lines that give a position: rank by rank from the eighth, empty squares as blanks, the side to move
+/// The lines that send a position: rank by rank from the eighth, empty squares as blanks, the side to move
 /// at the end.
 pub fn position(position: &Chess, format: PositionFormat) -> Vec<String> {
     let mut lines = Vec::with_capacity(9);

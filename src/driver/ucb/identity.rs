@@ -1,4 +1,4 @@
-//! How a UCB is known, found and reached.
+//! How a UCB is identified, found and reached.
 
 use super::{BAUD, Settings, codec};
 use crate::{
@@ -18,7 +18,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial],
     radio_names: &[],
     service: None,
-    // It answers nothing; it asks a question itself whenever it is switched on.
+    // It answers nothing; it asks a question itself when it is switched on.
     probe: Some(Probe {
         bauds: &[BAUD],
         first: None,

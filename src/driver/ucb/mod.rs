@@ -2,11 +2,12 @@
 //!
 //! Source: "Novag UCB Communications", see `PROTOCOL.md`. What shaped this driver:
 //!
-//! - The board has no input buffer and acknowledges nothing. Lines keep their distance, and a shown move is
-//!   followed by nothing until it was made, confirmed, or [`Settings::move_wait`] ran out.
+//! - The board has no input buffer and acknowledges nothing. Lines are kept apart, and nothing is sent after a shown
+//!   move until it was made, confirmed, or [`Settings::move_wait`] ran out.
 //! - The board asks: who are you, which mode, where are the pieces. It does so when it is switched on, and may
 //!   do so at any time.
-//! - It cannot be asked anything: that it is there is known when it speaks, which may be with the hand's first move. And it cannot be told to take back: it is given the position instead.
+//! - It cannot be asked anything: its presence is known when it speaks, which may be with the player's first move. It
+//!   cannot be told to take back: it is sent the position instead.
 
 pub mod codec;
 mod identity;
@@ -31,42 +32,42 @@ use crate::{
 
 /// The longest line read, bytes. The longest the document shows has 7 (`Ma7a8/Q`).
 pub const MAX_LINE: usize = 64;
-/// A command of one letter whose line end has not come within this time is taken without it.
+/// A one-letter command without its line end is accepted after this time.
 pub const LETTER_WAIT: Duration = Duration::from_millis(500);
 
-/// What went out.
+/// What was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     /// A line that nothing waits for.
     Plain,
-    /// The last line of a step: the hand is awaited from now on.
+    /// The last line of a step: the player's time begins.
     StepEnd,
 }
 
-/// The step under way.
+/// The current step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Doing {
-    /// On its way to the board; the hand will be given this long.
+    /// Being sent to the board; the player will be given this long.
     Sending {
-        /// For the hand.
+        /// The player's time.
         wait: Duration,
-        /// The first line has gone.
+        /// The first line has been sent.
         begun: bool,
-        /// The game whose last position the hand is to set up.
+        /// The game with the last position that the player is to set up.
         set_up: Option<Box<Game>>,
     },
-    /// With the hand.
+    /// Waiting for the player.
     Hand {
-        /// Since the last line left.
+        /// When the last line was sent.
         since: Instant,
-        /// At most until then.
+        /// The latest time to wait.
         until: Instant,
-        /// As before.
+        /// As in `Sending`.
         set_up: Option<Box<Game>>,
     },
 }
 
-/// The driver. See the module's introduction.
+/// The driver. See the module documentation.
 #[derive(Debug)]
 pub struct Ucb {
     settings: Settings,
@@ -77,14 +78,14 @@ pub struct Ucb {
     pacer: Pacer<Sent>,
     events: VecDeque<DriverEvent>,
     doing: Option<Doing>,
-    /// An answer to `P` is wanted and not yet given.
+    /// The board asked `P` and was not answered yet.
     asked: bool,
     /// When an unfinished line counts as finished (a lone letter) or broken off (anything else).
     line_ends: Option<Instant>,
 }
 
 impl Ucb {
-    /// A driver so set.
+    /// A driver with these settings.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -99,13 +100,13 @@ impl Ucb {
         }
     }
 
-    /// Sends a line of our own accord: the board must be quiet for a while before it.
+    /// Sends a line unasked: the board must be quiet for a while first.
     fn say(&mut self, now: Instant, line: &str, sent: Sent) {
         let gap = self.settings.line_gap;
         self.pacer.push(now, format!("{line}\r\n"), sent, gap, gap);
     }
 
-    /// Answers the board: it waits for this.
+    /// Answers the board, which waits for it.
     fn answer(&mut self, now: Instant, line: &str, sent: Sent) {
         let gap = self.settings.line_gap;
         self.pacer
@@ -139,7 +140,7 @@ impl Ucb {
             Message::AsksAutoclockOff => self.answer(now, "Autoclock off", Sent::Plain),
             Message::AsksXmit => self.answer(now, "Xmit on", Sent::Plain),
             Message::AsksPosition => {
-                // A second question before the answer went out is the same question.
+                // A second question before the answer was sent is the same question.
                 if !self.asked {
                     self.asked = true;
                     self.events.push_back(DriverEvent::AsksPosition);
@@ -154,7 +155,7 @@ impl Ucb {
                 self.events.push_back(DriverEvent::NewGame);
             }
             Message::TakesBack => self.events.push_back(DriverEvent::TookBack(None)),
-            // The computer this board was built for would think now. Here it is the player's word that a set-up is done.
+            // The computer this board was built for would think now. Here it is the player's report: set-up done.
             Message::Go => {
                 if matches!(self.doing, Some(Doing::Hand { .. })) {
                     self.events.push_back(DriverEvent::Ready);
@@ -163,7 +164,7 @@ impl Ucb {
         }
     }
 
-    /// A step of which nothing has gone was meant for the game before what the board has just said.
+    /// Drops a step not yet begun: it was meant for the game before the board's last message.
     fn drop_unsent(&mut self) {
         if matches!(self.doing, Some(Doing::Sending { begun: false, .. })) {
             self.pacer.clear();
@@ -312,7 +313,7 @@ impl Driver for Ucb {
 
     fn confirm(&mut self, now: Instant) {
         if let Some(Doing::Hand { since, until, .. }) = &mut self.doing {
-            // The board needs its time for the line, however quick the hand is.
+            // The board needs time for the line, however quick the player is.
             *until = (*until).min(*since + self.settings.line_gap);
             if *until <= now {
                 self.doing = None;
@@ -321,7 +322,7 @@ impl Driver for Ucb {
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
-        // A position may be given at any time, also in place of one that the hand has not set up yet.
+        // A position may be sent at any time, also to replace one that the player has not set up yet.
         let left = |game: &Game| !target.is_some_and(|target| target.continues(game));
         match &mut self.doing {
             Some(Doing::Hand {
@@ -338,14 +339,14 @@ impl Driver for Ucb {
 
     fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool) {
         self.asked = false;
-        // The answer takes the place of whatever was under way: it is where the pieces shall stand.
+        // The answer replaces the current step: it is where the pieces have to stand.
         let wait = match self.doing {
             _ if new_to_board => self.settings.setup_wait,
             Some(Doing::Hand { until, .. }) => until.saturating_duration_since(now),
             _ => Duration::ZERO,
         };
         self.pacer.clear();
-        // The board waits for it: nothing stops it any more.
+        // The board waits for it: it is sent in any case.
         self.doing = Some(Doing::Sending {
             wait,
             begun: true,

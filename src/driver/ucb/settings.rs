@@ -1,4 +1,4 @@
-//! What a UCB can be set to.
+//! The settings of a UCB.
 
 use std::time::Duration;
 

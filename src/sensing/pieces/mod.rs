@@ -1,4 +1,4 @@
-//! A board that knows which piece stands where.
+//! A board that senses which piece stands where.
 
 mod way;
 
@@ -10,20 +10,21 @@ use self::way::{Deed, Half, Way};
 use super::{Awaited, Follower, Report, lights::differing};
 use crate::{game::Game, recognise::Waits, vocabulary::Misplaced};
 
-/// Pictures remembered: two moves that slide over all squares of a line, with pieces put straight between, make fewer.
+/// Pictures remembered: two moves that slide over all squares of a line, with pieces adjusted in between, make fewer.
 const MAX_SEEN: usize = 32;
 
-/// The pieces as the board shows them, since then.
+/// The pieces as the board shows them, and since when.
 #[derive(Clone, Debug)]
 struct Picture {
     board: Board,
     since: Instant,
 }
 
-/// What a board that knows pieces senses, and what follows from it.
+/// Evaluates what a board that senses pieces reports.
 ///
-/// A picture counts once it has stood for the settle time: a hand that carries, slides or takes off pieces makes others
-/// meanwhile. Then the hand has made one move, or two whose position between was shown, or taken back one or two; or
+/// A picture counts once it was unchanged for the settle time: a hand that carries, slides or takes off pieces causes
+/// others meanwhile. Then the player has made one move, or two with the position between them shown, or taken back one
+/// or two; or pieces are misplaced.
 /// pieces stand wrong.
 #[derive(Debug)]
 pub struct Pieces {
@@ -32,17 +33,17 @@ pub struct Pieces {
     picture: Option<Picture>,
     /// What the board has shown since it last showed `standing`, the newest last, at most `MAX_SEEN`.
     seen: Vec<Board>,
-    /// When the picture is to be looked at.
+    /// When to evaluate the picture.
     due: Option<Instant>,
     /// The pieces after what was reported.
     standing: Board,
-    /// Since when no legal way leads to the pictures.
+    /// Since when no legal sequence leads to the pictures.
     puzzling: Option<Instant>,
     follower: Follower,
 }
 
 impl Pieces {
-    /// A board of which nothing is known yet. A picture counts after `settle`; of the waits, `castling`, `sign`,
+    /// A board about which nothing is known yet. A picture counts after `settle`; of the waits, `castling`, `sign`,
     /// `puzzled` and `in_the_air` apply.
     pub fn new(settle: Duration, waits: Waits) -> Self {
         Self {
@@ -57,7 +58,7 @@ impl Pieces {
         }
     }
 
-    /// The game, what the hand is to do, and what it was told.
+    /// The game, the player's task, and what was reported to the player.
     pub fn follower(&self) -> &Follower {
         &self.follower
     }
@@ -67,7 +68,7 @@ impl Pieces {
         self.picture.as_ref().map(|picture| &picture.board)
     }
 
-    /// The link is down. A hand that is at work goes on unseen.
+    /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
         self.picture = None;
         self.seen.clear();
@@ -76,7 +77,7 @@ impl Pieces {
         self.follower.link_down();
     }
 
-    /// The board shows its pieces, as often as it likes.
+    /// Takes a picture of the pieces; the board may send them as often as it likes.
     pub fn sense(&mut self, now: Instant, board: &Board) {
         self.timeout(now);
         if self.picture() != Some(board) {
@@ -109,7 +110,7 @@ impl Pieces {
         self.follower.poll()
     }
 
-    /// The game as the program knows it. If its position is not the one the pieces stand in, the hand is to carry out
+    /// The game as the program knows it. If its position differs from the placement, the player has to carry out
     /// the difference. `may_replace`: the last move may turn out to have been another one.
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
         let follows = !self.follower.has_setup();
@@ -118,23 +119,23 @@ impl Pieces {
         }
     }
 
-    /// The last position of this game is to be set up by hand.
+    /// The player is to set up the last position of this game.
     pub fn set_up(&mut self, now: Instant, game: Game) {
         self.follower.set_up(game);
         self.look_again(now);
     }
 
-    /// The game whose position was set up begins. `false` if none was.
+    /// Begins the game with the position that was set up. `false` if there is none.
     pub fn begin(&mut self) -> bool {
         self.follower.begin()
     }
 
-    /// The hand is to do this.
+    /// Gives the player this task.
     pub fn await_hand(&mut self, awaited: Awaited) {
         self.follower.await_hand(awaited);
     }
 
-    /// The player says that the pieces stand.
+    /// The player reports that the pieces are set up.
     pub fn confirm(&mut self, now: Instant) {
         if let Some(board) = self.follower.close() {
             self.standing = board;
@@ -146,13 +147,13 @@ impl Pieces {
         self.look_again(now);
     }
 
-    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
-    /// unknown now where the pieces stand.
+    /// The board is to be led to this game: the player's current task may no longer be wanted. `true` if the placement
+    /// of the pieces is unknown now.
     pub fn abandon(&mut self, target: Option<&Game>) -> bool {
         self.follower.abandon(target)
     }
 
-    /// The game is over: nothing is to be put right any more.
+    /// The game is over: nothing has to be corrected any more.
     pub fn game_ended(&mut self) {
         self.follower.correction_mut().drop_guidance();
     }
@@ -167,7 +168,7 @@ impl Pieces {
         self.picture() == Some(board)
     }
 
-    /// Remembers what may be the position between two moves.
+    /// Remembers a picture that may be the position between two moves.
     fn see(&mut self, board: &Board) {
         if *board == self.standing {
             self.seen.clear();
@@ -179,14 +180,14 @@ impl Pieces {
         }
     }
 
-    /// A picture that has settled may mean something else now.
+    /// A settled picture may have another meaning now.
     fn look_again(&mut self, now: Instant) {
         let settled = self.picture.as_ref().map(|p| p.since + self.settle);
         self.due = settled.map(|at| at.max(now));
         self.timeout(now);
     }
 
-    /// Finds out what a settled picture means. Returns when it is to be looked at again if nothing changes.
+    /// Interprets a settled picture. Returns when to do so again if nothing changes.
     fn weigh(&mut self, now: Instant, picture: &Picture) -> Option<Instant> {
         let board = &picture.board;
         if let Some(game) = self.follower.setup() {
@@ -252,7 +253,7 @@ impl Pieces {
         }
     }
 
-    /// No legal way leads to this picture: pieces stand wrong, unless the hand goes on.
+    /// No legal sequence leads to this picture: pieces are misplaced, unless the player is still moving.
     fn mind_puzzle(&mut self, now: Instant, picture: &Picture) -> Option<Instant> {
         let board = &picture.board;
         let differing = differing(board, &self.standing);
@@ -262,7 +263,7 @@ impl Pieces {
         } else {
             self.waits.puzzled
         };
-        // A hand that keeps moving is not waited for forever.
+        // The wait for a player who keeps moving is limited.
         let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
         let due = longest.min(picture.since + wait);
         if due > now && !self.follower.correction().is_told() {
@@ -280,7 +281,7 @@ impl Pieces {
         self.stand(board);
     }
 
-    /// The pieces stand so, and nothing is wrong about it.
+    /// The placement is as in `board`, and nothing is wrong with it.
     fn stand(&mut self, board: &Board) {
         self.standing = board.clone();
         self.seen.clear();
@@ -288,7 +289,7 @@ impl Pieces {
     }
 }
 
-/// What is wrong with these pieces.
+/// The misplaced pieces.
 fn misplaced(wanted: &Board, stands: &Board) -> Misplaced {
     let (full, then) = (stands.occupied(), wanted.occupied());
     Misplaced::on(wanted, then & !full, full & !then, stands)

@@ -1,17 +1,17 @@
-//! What leads from a game to the pieces as they stand.
+//! Finds what the player did to get from a game to the present placement.
 
 use shakmaty::{Board, CastlingSide, Chess, Move, Position, Role};
 
 use crate::{game::Game, recognise::CENTRE, sensing::lights::differing};
 
-/// One thing that the hand has done.
+/// One action of the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
-    /// It carried out what the game already had.
+    /// Carried out a change that the game already had.
     Executed,
-    /// It took this move back.
+    /// Took this move back.
     TookBack(Move),
-    /// It made this move.
+    /// Made this move.
     Played(Move),
 }
 
@@ -24,16 +24,16 @@ pub(super) enum Half {
     Sign,
 }
 
-/// What the hand has done, in order.
+/// What the player did, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Deeds {
-    /// One thing after the other.
+    /// The actions, in order.
     pub deeds: Vec<Deed>,
     /// What the last move may be the first half of.
     pub half: Option<Half>,
 }
 
-/// Where a way begins.
+/// The start of a search.
 pub(super) struct Way<'a> {
     game: &'a Game,
     standing: &'a Board,
@@ -43,7 +43,7 @@ pub(super) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// From the pieces as they stand, while the program knows the game so, and `seen` was shown since.
+    /// Starts from the placement `standing` and the program's `game`; `seen` are the pictures since.
     pub fn new(game: &'a Game, standing: &'a Board, may_replace: bool, seen: &'a [Board]) -> Self {
         Self {
             game,
@@ -58,7 +58,7 @@ impl<'a> Way<'a> {
         self.standing == self.game.position().board()
     }
 
-    /// The only legal way to these pieces; `None` if there is none, or more than one.
+    /// The only legal sequence that leads to these pieces; `None` if there is none, or more than one.
     pub fn to(&self, pieces: &Board) -> Option<Deeds> {
         let position = self.game.position();
         let executed = (!self.stands()).then_some(Deed::Executed);
@@ -80,9 +80,9 @@ impl<'a> Way<'a> {
         ways.is_empty().then_some(way)
     }
 
-    /// All ways forward, and what the last move of each may be the first half of.
+    /// All sequences of moves, and what the last move of each may be the first half of.
     ///
-    /// If the hand did two things, the position between was shown: pieces in the hand may look as after an exchange.
+    /// Two moves count only if the position between them was shown: pieces in the hand may look like an exchange.
     fn forward(&self, pieces: &Board) -> Vec<(Vec<Move>, Option<Half>)> {
         let position = self.game.position();
         let stands = self.stands();
@@ -104,8 +104,8 @@ impl<'a> Way<'a> {
         ways
     }
 
-    /// Whether the pieces were shown after the move that the game already has, or after the own one, which the hand may
-    /// make first where it is not in the other's way.
+    /// Whether a picture showed the pieces after the move that the game already has, or after the player's own move,
+    /// which may come first if the two do not interfere.
     fn has_seen_half(&self, shown: &Board, both: &Board) -> bool {
         let own = differing(shown, both);
         let mut alone = self.standing.clone();
@@ -119,7 +119,7 @@ impl<'a> Way<'a> {
         self.seen.contains(shown) || apart && self.seen.contains(&alone)
     }
 
-    /// By taking back one or two moves, or by replacing the last one.
+    /// Sequences that take back one or two moves, or replace the last one.
     fn back(&self, pieces: &Board) -> Vec<Deeds> {
         let mut ways = Vec::new();
         let moves = self.game.moves();

@@ -1,4 +1,4 @@
-//! What a pawn becomes, by how often the piece is put on the last square.
+//! Chooses the promotion piece by how often the piece is put on the last square.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use shakmaty::{Move, Role, Square};
 
 use crate::recognise::BOUNCE;
 
-/// How long the piece a pawn became may still be lifted and put back to choose another.
+/// How long the promoted piece may still be lifted and put back to choose another.
 const PROMOTION_WAIT: Duration = Duration::from_secs(3);
 
 /// A promotion that waits for the gesture.
@@ -16,7 +16,7 @@ struct Promoting {
     due: Instant,
 }
 
-/// Pieces put on one square, one after the other.
+/// Successive landings on one square.
 #[derive(Clone, Copy, Debug)]
 struct Landings {
     square: Square,
@@ -24,8 +24,8 @@ struct Landings {
     last: Instant,
 }
 
-/// The gesture that chooses what a pawn becomes. Landings are counted from the first on, because the recogniser may take a
-/// moment to know a promotion.
+/// The gesture that chooses the promotion piece. Landings are counted from the first on, because the recogniser may
+/// take a moment to detect a promotion.
 #[derive(Debug, Default)]
 pub(super) struct Gesture {
     promoting: Option<Promoting>,
@@ -78,7 +78,7 @@ impl Gesture {
         self.promoting.map(|promoting| promoting.due)
     }
 
-    /// The promotion whose gesture is over, and the piece. Once.
+    /// Takes the promotion whose gesture is over, and its piece.
     pub fn take_done(&mut self, now: Instant) -> Option<(Move, Role)> {
         let Promoting { m, .. } = self.promoting.take_if(|p| p.due <= now)?;
         let landings = self.landings.filter(|landings| landings.square == m.to());

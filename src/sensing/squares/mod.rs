@@ -1,4 +1,4 @@
-//! A board that knows which squares are occupied, but not by what.
+//! A board that senses which squares are occupied, but not by which pieces.
 
 mod gesture;
 mod reading;
@@ -25,18 +25,18 @@ use crate::{
 pub enum Work {
     /// It does not.
     Rests,
-    /// It has begun something and rests in between: the pieces stand neither as before nor as in the game.
+    /// It has begun a move and rests in between: the pieces stand neither as before nor as in the game.
     HalfDone,
-    /// It moves a piece now: what the hand does meanwhile waits.
+    /// It moves a piece now: what the player does meanwhile is evaluated later.
     Moves,
 }
 
-/// What a board that knows squares senses, and what follows from it.
+/// Evaluates what a board that senses squares reports.
 #[derive(Debug)]
 pub struct Squares {
     waits: Waits,
     sensing: Sensing,
-    /// The hand chooses what a pawn becomes by how often it puts the piece down.
+    /// The player chooses the promotion piece by how often it is put down.
     by_gesture: bool,
     recogniser: Recogniser,
     touched: Touched,
@@ -47,7 +47,7 @@ pub struct Squares {
 }
 
 impl Squares {
-    /// Squares of which nothing is known yet.
+    /// Nothing is known about the squares yet.
     pub fn new(waits: Waits, sensing: Sensing) -> Self {
         Self {
             recogniser: Recogniser::new(waits, Board::new()).sensing(sensing),
@@ -62,14 +62,14 @@ impl Squares {
         }
     }
 
-    /// The same, where the hand chooses what a pawn becomes: lifting the new piece and putting it back not at all or
-    /// once is a queen, twice a knight, three times a rook, four times a bishop.
+    /// The same, with the promotion piece chosen by gesture: lifting the new piece and putting it back not at all or
+    /// once for a queen, twice for a knight, three times for a rook, four times for a bishop.
     #[must_use]
     pub fn promotes_by_gesture(self, by_gesture: bool) -> Self {
         Self { by_gesture, ..self }
     }
 
-    /// The game, what the hand is to do, and what it was told.
+    /// The game, the player's task, and what was reported to the player.
     pub fn follower(&self) -> &Follower {
         &self.follower
     }
@@ -79,7 +79,7 @@ impl Squares {
         self.follower.game()
     }
 
-    /// The pieces as they stand, as far as known.
+    /// The placement of the pieces, as far as known.
     pub fn standing(&self) -> &Board {
         self.recogniser.standing()
     }
@@ -94,27 +94,27 @@ impl Squares {
         self.follower.follows() && !self.gesture.is_awaited()
     }
 
-    /// The link is up: nothing was read on it yet.
+    /// The link is up: there are no readings yet.
     pub fn link_up(&mut self) {
         self.reading.link_up();
         self.resume();
     }
 
-    /// The link is down. A hand that is at work goes on unseen.
+    /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
         self.touched = Touched::nothing();
         self.resume();
         self.follower.link_down();
     }
 
-    /// Nothing was sensed for a while: pictures alone tell what happened meanwhile.
+    /// Nothing was sensed for a while: only pictures show what happened meanwhile.
     pub fn resume(&mut self) {
         if self.follower.is_known() {
             self.recogniser.resume();
         }
     }
 
-    /// One thing was sensed. Call [`Self::attend`] next.
+    /// Takes one sensed input. Call [`Self::attend`] next.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
             Sensed::Lifted(square) => self.lifted(now, square),
@@ -156,7 +156,7 @@ impl Squares {
         self.gesture.placed(now, square);
     }
 
-    /// Draws the conclusions.
+    /// Evaluates the inputs so far.
     pub fn attend(&mut self, now: Instant, work: Work) {
         if self.follower.is_known() {
             self.touched.follow(self.recogniser.standing());
@@ -191,8 +191,8 @@ impl Squares {
         self.follower.poll()
     }
 
-    /// The game as the program knows it. `busy`: the board moves pieces itself, and the game waits until it is asked
-    /// again. `true` if the recogniser was told; call [`Self::attend`] then.
+    /// The game as the program knows it. `busy`: the board moves pieces itself, and the game waits for the next
+    /// call. Returns `true` if the recogniser took it; then call [`Self::attend`].
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool, busy: bool) -> bool {
         let follows = self.follows() && !busy;
         let news = self.follower.follow(game, may_replace, follows);
@@ -202,30 +202,30 @@ impl Squares {
         news
     }
 
-    /// The hand is to do this.
+    /// Gives the player this task.
     pub fn await_hand(&mut self, awaited: Awaited) {
         self.follower.await_hand(awaited);
     }
 
-    /// The player says that the pieces stand.
+    /// The player reports that the pieces are set up.
     pub fn confirm(&mut self) {
         self.close();
         if self.follower.drop_awaited() {
             self.stand(self.game().position().board().clone());
         }
         if self.follower.correction().is_puzzled() {
-            // The player says that no pieces are exchanged.
+            // The player reports that no pieces are exchanged.
             self.touched = Touched::pieces(self.recogniser.standing().clone());
         }
     }
 
-    /// The board is to be led to this game: what the hand is asked to do may not be wanted any more. `true` if it is
-    /// unknown now where the pieces stand.
+    /// The board is to be led to this game: the player's current task may no longer be wanted. `true` if the placement
+    /// of the pieces is unknown now.
     pub fn abandon(&mut self, target: Option<&Game>) -> bool {
         self.follower.abandon(target)
     }
 
-    /// The game is over: nothing is to be put right any more.
+    /// The game is over: nothing has to be corrected any more.
     pub fn game_ended(&mut self) {
         self.follower.correction_mut().drop_guidance();
     }
@@ -235,30 +235,30 @@ impl Squares {
         self.follower.lights(self.recogniser.standing())
     }
 
-    /// Whether the pieces may not stand as they should, so that the board had better not move any.
+    /// Whether pieces may be misplaced, so that the board should not move any.
     pub fn is_disturbed(&self) -> bool {
-        // After an absence a piece may be missing that was not seen lifted.
+        // After an absence a piece may be missing without a lift.
         let disturbed = self.recogniser.is_disturbed()
             || self.recogniser.disturbed() != (Bitboard::EMPTY, Bitboard::EMPTY)
             || self.follower.correction().is_puzzled();
         disturbed && self.follower.is_known()
     }
 
-    /// Whether a square that holds a piece reads empty, as far as its reading is known.
+    /// Whether an occupied square reads empty, as far as its reading is known.
     pub fn reads_empty(&self, square: Square) -> bool {
         match self.reading.picture() {
             Some(picture) => !picture.contains(square),
-            // What was put there since the last picture has not been read.
+            // A piece put there since the last picture is not in it.
             None => self.recogniser.dim().contains(square) && !self.reading.was_put(square),
         }
     }
 
-    /// The last picture on this link, less what was lifted since.
+    /// The last picture on this link, without the squares lifted from since.
     pub fn picture(&self) -> Option<Bitboard> {
         self.reading.picture()
     }
 
-    /// The squares that hold a piece, if a picture told.
+    /// The occupied squares, if a picture came.
     pub fn full(&self) -> Option<Bitboard> {
         self.reading.full()
     }
@@ -268,69 +268,69 @@ impl Squares {
         self.reading.was_put(square)
     }
 
-    /// What was put down is asked for again.
+    /// Forgets which pieces were put down: they are asked for again.
     pub fn forget_put(&mut self) {
         self.reading.forget_put();
     }
 
-    /// Whether the pieces stand as on `board`, as far as squares tell.
+    /// Whether the pieces stand as on `board`, as far as the squares show.
     pub fn stand_as(&self, board: &Board) -> bool {
         self.reading.stand_as(board)
     }
 
-    /// The board has moved a piece itself: the last picture shows what was before.
+    /// The board has moved a piece itself: the last picture is out of date.
     pub fn outdate(&mut self) {
         self.reading.outdate();
     }
 
-    /// The board has moved pieces itself, and they stand so now. It carried one from `from` to `to`, where those are
+    /// The board has moved pieces itself, to the placement `standing`. It carried one from `from` to `to`, if those are
     /// squares.
     pub fn moved_itself(&mut self, standing: Board, from: Option<Square>, to: Option<Square>) {
         self.stand(standing);
         self.reading.moved(from, to);
     }
 
-    /// A step is in the board's game: what was told before it is told no more, unless it is still so.
+    /// A step is in the board's game: earlier reports are withdrawn unless they still hold.
     pub fn accepted(&mut self) {
         self.follower.correction_mut().accepted();
     }
 
-    /// The pieces stand as in the game, and the game is to be followed from there.
+    /// The pieces stand as in the game, which is to be followed from there.
     pub fn fall_behind(&mut self) {
         self.follower.fall_behind();
     }
 
-    /// These pieces stand wrong, as the driver knows.
+    /// These pieces are misplaced, as the driver knows.
     pub fn tell(&mut self, misplaced: Misplaced) {
         self.follower.tell(misplaced);
     }
 
-    /// On these squares pieces are missing or too many, for them to stand as in the game.
+    /// On these squares pieces are missing or surplus, compared with the game.
     pub fn tell_wrong(&mut self, lacking: Bitboard, surplus: Bitboard) {
         let board = self.game().position().board();
         let misplaced = Misplaced::on(board, lacking, surplus, self.touched.known());
         self.follower.tell(misplaced);
     }
 
-    /// No piece stands wrong any more.
+    /// No piece is misplaced any more.
     pub fn mended(&mut self) {
         self.follower.mended();
     }
 
-    /// The pieces stand so.
+    /// The placement of the pieces is now `board`.
     fn stand(&mut self, board: Board) {
         self.recogniser.stand(board);
         self.follower.fall_behind();
     }
 
-    /// The pieces were set up so: what was sensed before is void.
+    /// The pieces were set up as on `board`: earlier inputs are void.
     fn stand_anew(&mut self, board: Board) {
         self.touched = Touched::pieces(board.clone());
         self.forget(board);
         self.follower.fall_behind();
     }
 
-    /// What the recogniser still waits for is void.
+    /// Drops what the recogniser still waits for.
     fn forget(&mut self, standing: Board) {
         self.recogniser = Recogniser::new(self.waits, standing).sensing(self.sensing);
     }

@@ -1,22 +1,22 @@
-//! What the squares read on this link.
+//! The readings of the squares on this link.
 
 use shakmaty::{Bitboard, Board, Square};
 
-/// What the squares read on this link.
+/// The readings of the squares on this link.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// The last picture, less what was lifted since.
+    /// The last picture, without the squares lifted from since.
     picture: Option<Bitboard>,
-    /// What was put down since.
+    /// Squares on which a piece was put since.
     put: Bitboard,
-    /// Squares that read full and were not lifted from since.
+    /// Squares that read occupied and were not lifted from since.
     stood: Bitboard,
-    /// Pictures in a row that showed the start position.
+    /// Successive pictures that showed the start position.
     at_start: u8,
 }
 
 impl Reading {
-    /// The link is new: nothing was read on it.
+    /// The link is new: there are no readings yet.
     pub fn link_up(&mut self) {
         *self = Self {
             at_start: self.at_start,
@@ -44,7 +44,7 @@ impl Reading {
         self.stood |= picture;
     }
 
-    /// The last picture, less what was lifted since.
+    /// The last picture, without the squares lifted from since.
     pub fn picture(&self) -> Option<Bitboard> {
         self.picture
     }
@@ -54,7 +54,7 @@ impl Reading {
         self.picture.is_some()
     }
 
-    /// The squares that hold a piece, if a picture told.
+    /// The occupied squares, if a picture came.
     pub fn full(&self) -> Option<Bitboard> {
         self.picture.map(|picture| picture | self.put)
     }
@@ -64,18 +64,18 @@ impl Reading {
         self.put.contains(square)
     }
 
-    /// What was put down is in the game now.
+    /// Pieces put down so far are in the game now.
     pub fn forget_put(&mut self) {
         self.put = Bitboard::EMPTY;
     }
 
-    /// The motor has moved a piece: the last picture shows what was before.
+    /// The motor has moved a piece: the last picture is out of date.
     pub fn outdate(&mut self) {
         self.put = Bitboard::EMPTY;
         self.picture = None;
     }
 
-    /// The pieces were moved otherwise than by hand.
+    /// The pieces were moved other than by hand.
     pub fn moved(&mut self, from: Option<Square>, to: Option<Square>) {
         self.put = to.into_iter().collect();
         if let Some(from) = from {
@@ -83,12 +83,12 @@ impl Reading {
         }
     }
 
-    /// Squares that read full on this link and were not lifted from since.
+    /// Squares that read occupied on this link and were not lifted from since.
     pub fn stood(&self) -> Bitboard {
         self.stood
     }
 
-    /// Whether this is one picture too many of the start position for it to be chance. `shown`: this one shows it.
+    /// Whether enough successive pictures showed the start position to exclude chance. `shown`: this one shows it.
     pub fn show_start(&mut self, shown: bool, enough: u8) -> bool {
         self.at_start = if shown { self.at_start + 1 } else { 0 };
         let is_start = self.at_start >= enough;
@@ -98,7 +98,7 @@ impl Reading {
         is_start
     }
 
-    /// Whether the pieces stand as on `board`, as far as squares tell.
+    /// Whether the pieces stand as on `board`, as far as the squares show.
     pub fn stand_as(&self, board: &Board) -> bool {
         self.full() == Some(board.occupied())
     }

@@ -1,4 +1,4 @@
-//! What the recogniser makes of the squares.
+//! Acts on what the recogniser reports about the squares.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::{recognise::Recognised, vocabulary::Misplaced};
 const NEW_GAME_PICTURES: u8 = 2;
 
 impl Squares {
-    /// Pieces put on their starting squares in the middle of something else are a new game. `busy`: the board moves
+    /// Pieces put on their starting squares in the middle of something else mean a new game. `busy`: the board moves
     /// pieces itself.
     pub fn mind_new_game(&mut self, picture: Bitboard, busy: bool) {
         let start = Board::new();
@@ -26,7 +26,7 @@ impl Squares {
         }
     }
 
-    /// What the recogniser has to say.
+    /// Handles the recogniser's reports.
     pub(super) fn recognised(&mut self, now: Instant, work: Work) {
         if work == Work::Moves {
             return;
@@ -47,12 +47,12 @@ impl Squares {
                     self.follower.correction_mut().puzzle();
                     self.tell_puzzle(lacking, surplus, work);
                 }
-                // Its squares are right; whether its pieces are is looked at now.
+                // The squares are right; whether the pieces are is checked below.
                 Recognised::Mended if self.follower.correction().is_puzzled() => {}
                 Recognised::Mended => self.follower.mended(),
             }
         }
-        // Once the player is told what is wrong, each touch changes it at once.
+        // Once the player was told about misplaced pieces, each touch updates the report at once.
         let correction = self.follower.correction();
         if correction.is_puzzled() && correction.is_told() {
             let (lacking, surplus) = self.recogniser.disturbed();
@@ -64,7 +64,7 @@ impl Squares {
         let standing = self.recogniser.standing();
         let half_done =
             work != Work::Rests || !self.follower.is_free() || self.gesture.is_awaited();
-        // What only the hand can bring may be there by now, or part of it.
+        // Pieces that only a hand can bring may be there by now, or some of them.
         let wanted = if half_done || !self.follower.is_up_to_date() {
             standing.clone()
         } else {
@@ -83,14 +83,14 @@ impl Squares {
         }
     }
 
-    /// What is wrong on these squares, for the pieces to stand as they last did.
+    /// The pieces misplaced on these squares, compared with how they last stood.
     fn misplaced(&self, lacking: Bitboard, surplus: Bitboard) -> Misplaced {
         let standing = self.recogniser.standing();
         Misplaced::on(standing, lacking, surplus, self.touched.known())
     }
 
-    /// Every square may be as it should, and pieces be known to have been exchanged. They are to be put right, and until
-    /// then no move is made: the position is another one.
+    /// All squares may read right although pieces are known to have been exchanged. They have to be corrected, and no
+    /// move is made until then: the position differs.
     pub(super) fn mind_touched(&mut self, now: Instant, work: Work) {
         let standing = self.recogniser.standing();
         let known = self.follower.is_known();
@@ -98,7 +98,7 @@ impl Squares {
         let told = self.follower.correction().is_told();
         let rests = known && !self.recogniser.is_disturbed() && !told;
         if rests && !exchanged && !self.touched.stands_as(standing) {
-            // What was lifted and put down was understood.
+            // All lifts and placements were understood.
             self.touched = Touched::pieces(standing.clone());
         }
         if rests && exchanged && work != Work::Moves {
@@ -109,7 +109,7 @@ impl Squares {
         self.recogniser.pause(now, puzzled && exchanged);
     }
 
-    /// The same squares are wrong as was told, but it may be other pieces that stand there now.
+    /// The same squares are wrong as reported, but other pieces may stand there now.
     pub(super) fn look_again(&mut self) {
         let (lacking, surplus) = self.recogniser.disturbed();
         let standing = self.recogniser.standing();

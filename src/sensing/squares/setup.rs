@@ -1,4 +1,4 @@
-//! A position is set up by hand: the start of every game.
+//! Sets up a position by hand: the start of every game.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use shakmaty::{Bitboard, Position, Square};
 use super::{Squares, touched::Touched};
 use crate::{game::Game, vocabulary::Misplaced};
 
-/// A set-up that lacks a few pieces and does not change for this long is believed: the squares may read wrong.
+/// How long a set-up that lacks a few pieces must be unchanged to be accepted: the squares may read wrong.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A set-up whose squares are right, but with pieces that are known to be others, is believed after this long without a
-/// change: a lift may not have been heard.
+/// How long a set-up with the right squares, but with pieces known to be others, must be unchanged to be accepted: a
+/// lift may have been missed.
 const OTHERS_PATIENCE: Duration = Duration::from_mins(1);
-/// So many squares may read wrong at once. The captured game had three.
+/// How many squares may read wrong at once. The captured game had three.
 const MAX_LACKING: usize = 4;
 
 /// What is wrong with a set-up, and since when.
@@ -20,13 +20,13 @@ const MAX_LACKING: usize = 4;
 pub(super) struct Wrong {
     lacking: Bitboard,
     surplus: Bitboard,
-    /// Squares where another piece is known to stand.
+    /// Squares known to hold another piece.
     others: Bitboard,
     since: Instant,
 }
 
 impl Wrong {
-    /// When it is believed to be right after all: squares may read wrong, and a lift may not have been heard.
+    /// When it is accepted nevertheless: squares may read wrong, and a lift may have been missed.
     fn believed(&self) -> Option<Instant> {
         let few = (self.surplus & !self.others).is_empty() && self.lacking.count() <= MAX_LACKING;
         let patience = if self.others.is_empty() {
@@ -47,13 +47,13 @@ impl Wrong {
 }
 
 impl Squares {
-    /// The last position of this game is to be set up by hand.
+    /// The player is to set up the last position of this game.
     pub fn set_up(&mut self, now: Instant, game: Game) {
         if !self.reading.are_read() {
             // Pieces may have been moved while the link was lost.
             self.touched = Touched::nothing();
         }
-        // The pieces are put otherwise, and the game is another one.
+        // The pieces are placed differently, and the game is another one.
         self.forget(self.recogniser.standing().clone());
         let wanted = game.position().board().occupied();
         let full = self.reading.full().unwrap_or(wanted);
@@ -66,7 +66,7 @@ impl Squares {
         self.follower.set_up(game);
     }
 
-    /// A square of the set-up that lacks its piece: the next to be put down, as the lights show it.
+    /// A square of the set-up that lacks its piece: the next one for the player, as the lights show it.
     pub fn next_lacking(&self) -> Option<Square> {
         self.follower.setup()?;
         let lacking = self.wrong?.lacking;
@@ -81,14 +81,14 @@ impl Squares {
         self.wrong?.lacking.first()
     }
 
-    /// When what is wrong is believed to be right.
+    /// When an incomplete set-up is accepted.
     pub(super) fn setup_deadline(&self) -> Option<Instant> {
         self.follower.setup()?;
         self.reading.picture()?;
         self.wrong?.believed()
     }
 
-    /// Looks how far a set-up is.
+    /// Checks the progress of a set-up.
     pub(super) fn mind_setup(&mut self, now: Instant) {
         let (Some(game), Some(full)) = (self.follower.setup(), self.reading.full()) else {
             return;
@@ -96,7 +96,7 @@ impl Squares {
         let board = game.position().board();
         let wanted = board.occupied();
         let known = self.touched.known().occupied();
-        // Nobody lifted what was seen to stand where no piece belongs: its square reads wrong.
+        // A piece seen on a square where none belongs, and not lifted since: the square reads wrong.
         let strays = known & self.reading.stood() & !wanted & !full;
         let mut wrong = Wrong {
             lacking: wanted & !full,
@@ -120,14 +120,14 @@ impl Squares {
         }
     }
 
-    /// The pieces stand.
+    /// The pieces are set up.
     pub(super) fn close(&mut self) {
         if let Some(board) = self.follower.close() {
             self.stand_anew(board);
         }
     }
 
-    /// The game whose position was set up begins. `false` if none was.
+    /// Begins the game with the position that was set up. `false` if there is none.
     pub fn begin(&mut self) -> bool {
         let begins = self.follower.begin();
         if begins {

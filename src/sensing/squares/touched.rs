@@ -1,51 +1,52 @@
-//! Which piece went where, as far as lifts and placements tell: for the words that the player is told, not for moves.
+//! Tracks which piece went where, as far as lifts and placements show: for reports to the player, not for moves.
 //!
-//! One piece lifted and put down is the same piece. Of several that are off the board at once nobody knows which is put
-//! where: it is the one that the player was told to put there. Otherwise only what a player plainly did is taken for granted.
+//! One piece lifted and put down is the same piece. If several are off the board at once, it is unknown which is put
+//! where: it is assumed to be the one that the player was told to put there. Otherwise only evident actions of the
+//! player count.
 
 use shakmaty::{Bitboard, Board, Piece, Role, Square};
 
 use crate::recognise::CENTRE;
 
-/// Pieces off the board, or put down since and not told apart, at once. Two hands hold fewer; with more a position is being
-/// set up, and what is put down may come from anywhere.
+/// Pieces off the board, or put down since and not identified, at once. Two hands hold fewer; with more a position is
+/// being set up, and a piece put down may come from anywhere.
 const MAX_LOOSE: usize = 8;
 
 /// A piece that was lifted.
 #[derive(Clone, Copy, Debug)]
 struct Lifted {
-    /// What it is, if that was known.
+    /// The piece, if it was known.
     piece: Option<Piece>,
     from: Square,
     /// Where the player was told to carry it.
     goal: Option<Square>,
-    /// The player was told to take it off the board. It is in the hand until that takes or brings another one.
+    /// The player was told to take it off the board. It is in the hand until the player takes or brings another one.
     off: bool,
 }
 
-/// The pieces where the hand has put them, as far as that is known.
+/// The pieces where the player has put them, as far as that is known.
 #[derive(Debug)]
 pub(super) struct Touched {
-    /// What stands where for certain.
+    /// The pieces known for certain.
     certain: Board,
-    /// The same, with what the player plainly did.
+    /// The same, with what the player evidently did.
     board: Board,
-    /// What was lifted, and either is in the air or stands on one of the open squares.
+    /// Lifted pieces that are either in the air or on one of the open squares.
     loose: Vec<Lifted>,
-    /// Where they were put.
+    /// The squares on which they were put.
     open: Bitboard,
-    /// The same, in the order in which they were.
+    /// The same, in the order of the landings.
     order: Vec<Square>,
-    /// One of them was put down where nobody knows which it is, and lifted again.
+    /// One of them was put down unidentified, and lifted again.
     strayed: bool,
-    /// More than that were lifted: nothing is known of what is put down.
+    /// More were lifted than tracked: pieces put down are unknown.
     too_many: bool,
-    /// The pieces as the game last had them.
+    /// The game's last known placement.
     game: Option<Board>,
 }
 
 impl Touched {
-    /// Nobody knows what stands where.
+    /// No piece is known.
     pub fn nothing() -> Self {
         Self {
             game: None,
@@ -53,7 +54,7 @@ impl Touched {
         }
     }
 
-    /// The pieces stand so.
+    /// All pieces are known, as on `board`.
     pub fn pieces(board: Board) -> Self {
         Self {
             certain: board.clone(),
@@ -67,12 +68,12 @@ impl Touched {
         }
     }
 
-    /// The pieces that are known where they stand.
+    /// The pieces of which the square is known.
     pub fn known(&self) -> &Board {
         &self.board
     }
 
-    /// Whether the pieces stand so, and nothing else is thought of.
+    /// Whether the pieces stand as on `board`, for certain and by assumption.
     pub fn stands_as(&self, board: &Board) -> bool {
         self.certain == *board && self.loose.is_empty() && !self.too_many
     }
@@ -84,7 +85,7 @@ impl Touched {
         known.into_iter().filter(other).collect()
     }
 
-    /// The game has the pieces so. Where that changes, a move was understood, or the motor made it.
+    /// Takes over the game's placement. If it changed, a move was understood, or the motor made it.
     pub fn follow(&mut self, board: &Board) {
         if self.game.as_ref() == Some(board) {
             return;
@@ -97,14 +98,14 @@ impl Touched {
                 if let Some(piece) = board.piece_at(square) {
                     self.certain.set_piece_at(square, piece);
                 } else if known == before.piece_at(square) {
-                    // Otherwise the hand has put another piece there since.
+                    // Otherwise the player has put another piece there since.
                     self.certain.discard_piece_at(square);
                 }
             }
             self.open = self.open.without(changed);
             self.loose.retain(|lifted| !changed.contains(lifted.from));
             if self.loose.len() < self.open.count() {
-                // One of them was taken for another.
+                // One of them was identified wrongly.
                 self.loose.clear();
                 self.open = Bitboard::EMPTY;
             }
@@ -112,12 +113,12 @@ impl Touched {
         }
     }
 
-    /// What stood there was lifted, to be carried to `goal` if the player does as told.
+    /// The piece on this square was lifted, to be carried to `goal` if the player follows the request.
     pub fn lift(&mut self, square: Square, goal: Option<Square>) {
         let was_open = self.open.contains(square);
         let gone = !was_open && self.certain.piece_at(square).is_none();
         if gone && self.loose.iter().any(|lifted| lifted.from == square) {
-            // A square may tell twice that it is empty.
+            // A square may report twice that it is empty.
             return;
         }
         self.set_aside();
@@ -126,7 +127,7 @@ impl Touched {
             && let Some(piece) = self.board.piece_at(square)
             && let Some(taker) = self.loose.iter_mut().find(|l| l.piece == Some(piece))
         {
-            // The hand takes a capture back.
+            // The player takes a capture back.
             taker.from = square;
         }
         self.strayed |= was_open && self.board.piece_at(square).is_none();
@@ -149,9 +150,9 @@ impl Touched {
         self.conclude();
     }
 
-    /// What stood there was lifted, to be put beside the board if the player does as told.
+    /// The piece on this square was lifted, to be put beside the board if the player follows the request.
     pub fn take_off(&mut self, square: Square) {
-        // Of several put down and not told apart nobody knows which it is.
+        // Of several pieces put down unidentified, it is unknown which one this is.
         let known = !self.open.contains(square);
         self.lift(square, None);
         let lifted = self.loose.iter_mut().find(|lifted| lifted.from == square);
@@ -160,7 +161,7 @@ impl Touched {
         }
     }
 
-    /// The hand has another piece to do with: what it was told to take off is beside the board.
+    /// The player handles another piece: the one to be taken off is beside the board.
     fn set_aside(&mut self) {
         let in_the_air = self.in_the_air() > 0;
         if let Some(at) = self.loose.iter().position(|lifted| lifted.off) {
@@ -171,9 +172,9 @@ impl Touched {
         }
     }
 
-    /// Something was put down: `told`, if the player did as told.
+    /// A piece was put down: `told`, if the player followed the request.
     pub fn put(&mut self, square: Square, told: Option<Piece>) {
-        // A square may tell twice that a piece stands on it.
+        // A square may report twice that it is occupied.
         if self.open.contains(square) || self.certain.piece_at(square).is_some() {
             return;
         }
@@ -204,7 +205,7 @@ impl Touched {
         self.loose.len() - self.open.count()
     }
 
-    /// Finds out which pieces stand on the open squares.
+    /// Identifies the pieces on the open squares, if possible.
     fn conclude(&mut self) {
         let open = self.open;
         self.order.retain(|square| open.contains(*square));
@@ -233,7 +234,7 @@ impl Touched {
         }
     }
 
-    /// There is one piece only, or all are of one kind.
+    /// There is only one piece, or all are of one kind.
     fn alike(&self) -> Option<Vec<(Square, Option<Piece>)>> {
         let first = self.loose.first()?;
         let rest = &self.loose[1..];
@@ -242,7 +243,8 @@ impl Touched {
         rest.iter().all(alike).then(|| put.collect())
     }
 
-    /// All are down again: where they stood before, or as the kings in the centre, where it does not matter which is which.
+    /// All are down again: on their former squares, or as the kings in the centre, where it does not matter which is
+    /// which.
     fn all_down(&self) -> Option<Vec<(Square, Option<Piece>)>> {
         let homes: Bitboard = self.loose.iter().map(|lifted| lifted.from).collect();
         let king = |lifted: &Lifted| lifted.piece.is_some_and(|p| p.role == Role::King);
@@ -259,8 +261,8 @@ impl Touched {
         }
     }
 
-    /// Both kings were lifted, and two squares of the centre were filled that others stood on, who are beside the board: the
-    /// kings stand there, and it does not matter which is which.
+    /// Both kings were lifted, and two squares of the centre were filled; the pieces that stood there are beside the
+    /// board. The kings stand there, and it does not matter which is which.
     fn kings(&self) -> Option<Vec<(Square, Option<Piece>)>> {
         let king = |lifted: &&Lifted| lifted.piece.is_some_and(|p| p.role == Role::King);
         let kings: Vec<Option<Piece>> = self.loose.iter().filter(king).map(|l| l.piece).collect();
@@ -268,12 +270,12 @@ impl Touched {
         let made_room = others.map(|lifted| lifted.from).all(|s| CENTRE.contains(s));
         let both = kings.len() == 2 && self.open.count() == 2;
         let stand = both && made_room && self.open.is_subset(CENTRE);
-        // The one lifted first most likely was put down first.
+        // The one lifted first was most likely put down first.
         stand.then(|| self.order.iter().copied().zip(kings).collect())
     }
 
-    /// One of two of different colours is in the air, and a piece stands where that one stood: the other one, unless the
-    /// first comes down again.
+    /// One of two pieces of different colours is in the air, and a piece stands on its former square: the other one,
+    /// unless the first comes down again.
     fn capture(&self) -> Option<(Square, Option<Piece>)> {
         let [one, other] = *self.loose.as_slice() else {
             return None;
@@ -282,7 +284,7 @@ impl Touched {
         let square = self.open.single_square().filter(|_| colors)?;
         let [taken, taker] = [one.from, other.from].map(|from| from == square);
         match (taken, taker) {
-            // One of them has been somewhere else meanwhile: it may just have come home.
+            // One of them was elsewhere meanwhile: it may have just come back.
             _ if self.strayed => None,
             (true, false) => Some((square, other.piece)),
             (false, true) => Some((square, one.piece)),

@@ -1,5 +1,6 @@
-//! What programs offer by way of the service, and phones that take it up: GATT applications, advertisements, and
-//! profiles for RFCOMM. Written from `doc/org.bluez.*.rst` and, where those are silent, `src/gatt-database.c` of `BlueZ`.
+//! What programs offer through the service, and phones that use it: GATT applications, advertisements, and
+//! profiles for RFCOMM. Written from `doc/org.bluez.*.rst` and, where those are silent, `src/gatt-database.c` of
+//! `BlueZ`.
 
 pub(super) mod phones;
 mod told;
@@ -36,21 +37,21 @@ pub(super) const ADVERTISING: &str = "org.bluez.LEAdvertisingManager1";
 pub(super) const GATT: &str = "org.bluez.GattManager1";
 /// The interface that takes profiles.
 pub(super) const PROFILES: &str = "org.bluez.ProfileManager1";
-/// Where that is to be found.
+/// The object path of that interface.
 pub(super) const ROOT: &str = "/org/bluez";
-/// Advertisements an adapter takes; usual ones take four or five.
+/// Advertisements that an adapter accepts; usual ones accept four or five.
 pub(super) const INSTANCES: u8 = 5;
-/// Applications, and profiles, that there may be.
+/// Maximum number of applications, and of profiles.
 const MAX_OFFERS: usize = 64;
-/// Channels of RFCOMM that `BlueZ` gives away: from the first one.
+/// The first RFCOMM channel that `BlueZ` assigns.
 const FIRST_CHANNEL: u16 = 1;
-/// The last.
+/// The last one.
 const LAST_CHANNEL: u16 = 30;
 
-/// Whether what was asked for was done.
+/// Whether a request was carried out.
 pub(super) type Done = Result<(), Denied>;
 
-/// A program, or the service, does not let it be done.
+/// A program, or the service, refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused")]
 pub struct Denied;
@@ -62,13 +63,13 @@ pub struct Advertised {
     pub name: Option<String>,
     /// The services.
     pub services: Vec<Uuid>,
-    /// It says that it can be discovered.
+    /// It is discoverable.
     pub discoverable: bool,
-    /// It can be connected to.
+    /// It is connectable.
     pub connectable: bool,
 }
 
-/// A profile as the service records of the machine tell it.
+/// A profile as in the computer's service records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// The service.
@@ -77,13 +78,13 @@ pub struct Recorded {
     pub name: Option<String>,
     /// Its channel.
     pub channel: u16,
-    /// Who connects must have been paired.
+    /// A connecting phone must be paired.
     pub authentication: bool,
-    /// Somebody has to agree to each connection.
+    /// Each connection must be authorised.
     pub authorization: bool,
 }
 
-/// Who offers something, and by what name.
+/// The client that offers something, and its object path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owned {
     client: String,
@@ -114,9 +115,9 @@ struct Application {
 struct Advertisement {
     of: Owned,
     adapter: String,
-    /// What is in it, once that is known.
+    /// Its content, once known.
     content: Option<Advertised>,
-    /// The controller sends it no more.
+    /// The controller has stopped sending it.
     silenced: bool,
 }
 
@@ -125,7 +126,7 @@ struct Profile {
     record: Recorded,
 }
 
-/// What is to be done when a client answers.
+/// What to do when a client replies.
 enum Call {
     Objects(Owned, Message),
     Advertisement(Owned, Message),
@@ -133,7 +134,7 @@ enum Call {
     Unheeded,
 }
 
-/// Everything that is offered. See the module's introduction.
+/// Everything that is offered. See the module documentation.
 #[derive(Default)]
 pub(super) struct Offers {
     applications: Vec<Application>,
@@ -143,12 +144,12 @@ pub(super) struct Offers {
     calls: BTreeMap<NonZeroU32, (String, Call)>,
     /// Fault: how many advertisements to refuse.
     pub refuse_advertisements: usize,
-    /// Fault: controllers stop advertising when a phone connects, and begin again only with a new advertisement.
+    /// Fault: controllers stop advertising when a phone connects, and resume only with a new advertisement.
     pub stops_advertising: bool,
 }
 
 impl Offers {
-    /// The service has ended: whatever it knew is forgotten, but for who is near.
+    /// The service has ended: it forgets everything except the phones in range.
     pub fn forget(&mut self) {
         self.applications.clear();
         self.advertisements.clear();
@@ -156,7 +157,7 @@ impl Offers {
         self.calls.clear();
     }
 
-    /// A client has left the bus, and takes along what it offered.
+    /// A client has left the bus; its offers are removed.
     pub fn client_gone(&mut self, client: &str) {
         self.applications.retain(|app| app.of.client != client);
         self.advertisements.retain(|ad| ad.of.client != client);
@@ -164,7 +165,7 @@ impl Offers {
         self.calls.retain(|_, (of, _)| of != client);
     }
 
-    /// Brings what adapters show into line with what is offered, and subscriptions with links.
+    /// Updates the adapters to match the offers, and subscriptions to match the links.
     pub fn settle(&mut self, now: Instant, adapters: &mut [Adapter], outbox: &mut Outbox) {
         let gone = |path: &str| !adapters.iter().any(|a| a.present && a.path == path);
         self.applications.retain(|app| !gone(&app.adapter));
@@ -243,7 +244,7 @@ impl Offers {
         Ok(())
     }
 
-    /// A client offers services no more.
+    /// A client withdraws its services.
     pub fn unregister_application(
         &mut self,
         client: &str,
@@ -253,7 +254,7 @@ impl Offers {
         remove(&mut self.applications, |app| app.of == of)
     }
 
-    /// A client wants something to be on the air.
+    /// A client registers an advertisement.
     pub fn register_advertisement(
         &mut self,
         now: Instant,
@@ -290,7 +291,7 @@ impl Offers {
         Ok(())
     }
 
-    /// A client wants it off the air.
+    /// A client withdraws an advertisement.
     pub fn unregister_advertisement(
         &mut self,
         client: &str,
@@ -300,7 +301,7 @@ impl Offers {
         remove(&mut self.advertisements, |ad| ad.of == of)
     }
 
-    /// A client takes connections.
+    /// A client registers a profile.
     pub fn register_profile(&mut self, client: &str, message: &Message) -> Result<(), Failure> {
         let body = message.body();
         let (path, uuid, options): (ObjectPath<'_>, &str, Told<'_>) = body
@@ -351,13 +352,13 @@ impl Offers {
         Ok(())
     }
 
-    /// A client takes no more connections.
+    /// A client withdraws a profile.
     pub fn unregister_profile(&mut self, client: &str, message: &Message) -> Result<(), Failure> {
         let of = path_of(client, message)?;
         remove(&mut self.profiles, |profile| profile.of == of)
     }
 
-    /// A client answers.
+    /// A client replies.
     pub fn replied(&mut self, now: Instant, client: &str, message: &Message, outbox: &mut Outbox) {
         let header = message.header();
         let Some(serial) = header.reply_serial() else {
@@ -373,7 +374,7 @@ impl Offers {
         let (registration, failure) = match call {
             Call::Unheeded => return,
             Call::Done(done) => {
-                // Who waited may have gone.
+                // The caller may be gone by now.
                 let _ = done.send(if refused { Err(Denied) } else { Ok(()) });
                 return;
             }
@@ -445,7 +446,7 @@ impl Offers {
         Some(())
     }
 
-    /// A client has a signal: of all that there are, a new value of a characteristic matters.
+    /// A client sends a signal: only a new value of a characteristic matters.
     pub fn signalled(&mut self, client: &str, message: &Message) {
         let header = message.header();
         let path = header.path().map(ObjectPath::as_str).unwrap_or_default();
@@ -495,7 +496,7 @@ impl Offers {
         self.expect(now, &of.client, Call::Unheeded, message, outbox);
     }
 
-    /// Sends a call to a client; what its answer means is kept until then.
+    /// Sends a call to a client; the meaning of its reply is kept until then.
     fn expect(
         &mut self,
         now: Instant,

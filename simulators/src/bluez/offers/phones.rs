@@ -1,4 +1,4 @@
-//! Phones that take up what is offered.
+//! Phones that use what is offered.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,19 +13,20 @@ use zbus::{Fd, ObjectPath, Variant};
 use super::{Advertised, Call, Characteristic, Denied, Done, Offers, Owned, Recorded, call};
 use crate::bluez::{address::Address, attribute::CHARACTERISTIC, outbox::Outbox};
 
-/// Notifications that wait for a phone to be looked at; more are lost.
+/// Notifications that may wait for a phone to read them; more are lost.
 const MAX_NOTIFIED: usize = 1024;
-/// What of a packet is no value of a notification: its code and the handle (Bluetooth Core, ATT 3.4.7.1).
+/// The part of a packet that is not the value of a notification: its opcode and the handle (Bluetooth Core, ATT
+/// 3.4.7.1).
 const NOTIFICATION_HEADER: usize = 3;
 
-/// What a phone writes.
+/// A phone's write.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::bluez) struct Write<'a> {
-    /// To what.
+    /// The characteristic.
     pub characteristic: Uuid,
     /// The bytes.
     pub value: &'a [u8],
-    /// It wants a response.
+    /// Whether it requests a response.
     pub respond: bool,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Handset {
 }
 
 impl Handset {
-    /// A notification for it. What does not fit is cut off, without a word.
+    /// Takes a notification. A value that is too long is silently cut off.
     pub(super) fn take(&mut self, of: Uuid, value: &[u8]) {
         let fits = usize::from(self.mtu).saturating_sub(NOTIFICATION_HEADER);
         if self.linked && self.notified.len() < MAX_NOTIFIED {
@@ -51,7 +52,7 @@ impl Handset {
 }
 
 impl Offers {
-    /// A phone comes near.
+    /// A phone comes into range.
     pub fn add_phone(&mut self, address: Address, adapter: &str, device: &str, mtu: u16) {
         let phone = Handset {
             adapter: adapter.to_owned(),
@@ -64,7 +65,7 @@ impl Offers {
         self.phones.insert(address, phone);
     }
 
-    /// What a phone would hear.
+    /// The advertisements that a phone would hear.
     pub fn advertised(&self, address: Address) -> Vec<Advertised> {
         let near = self.phones.get(&address).map(|phone| &phone.adapter);
         let ads = self.advertisements.iter();
@@ -73,7 +74,7 @@ impl Offers {
             .collect()
     }
 
-    /// The machine's service records.
+    /// The computer's service records.
     pub fn recorded(&self) -> Vec<Recorded> {
         self.profiles
             .iter()
@@ -81,7 +82,7 @@ impl Offers {
             .collect()
     }
 
-    /// A phone has a new link, with nothing from the one before.
+    /// A phone has a new link, with nothing from the previous one.
     pub fn linked(&mut self, address: Address) {
         if let Some(phone) = self.phones.get_mut(&address) {
             phone.linked = true;
@@ -112,7 +113,7 @@ impl Offers {
         self.phones.get_mut(&address)?.notified.pop_front()
     }
 
-    /// A phone wants notifications, or wants them no more.
+    /// A phone subscribes or unsubscribes.
     pub fn subscribe(
         &mut self,
         now: Instant,
@@ -126,7 +127,7 @@ impl Offers {
             return Err(Denied);
         }
         let member = if on {
-            // Every central that begins is told; a switch that is on already is no news.
+            // Every newly subscribed central is reported; subscribing again is not.
             found.subscribers.insert(address).then_some("StartNotify")
         } else {
             let was = found.subscribers.remove(&address);
@@ -183,7 +184,7 @@ impl Offers {
             ..of
         };
         let message = call(&at, CHARACTERISTIC, "WriteValue").build(&(value, options));
-        // To a characteristic that takes writes without response, the service itself responds to every write.
+        // For a characteristic that accepts writes without response, the service itself responds to every write.
         let call = if unheeded || !respond {
             let _ = done.send(Ok(()));
             Call::Unheeded
@@ -219,7 +220,7 @@ impl Offers {
         Ok(())
     }
 
-    /// A linked phone's device and MTU, and the characteristic it means with its owner.
+    /// A linked phone's device and MTU, and the characteristic with its owner.
     fn attribute(
         &mut self,
         address: Address,

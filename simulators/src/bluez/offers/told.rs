@@ -1,4 +1,4 @@
-//! What clients tell of their objects.
+//! Parses what clients report about their objects.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) type Told<'a> = BTreeMap<String, Variant<'a>>;
 /// All objects of a client.
 pub(super) type Tree<'a> = BTreeMap<ObjectPath<'a>, BTreeMap<String, Told<'a>>>;
 
-/// A text.
+/// A string property.
 pub(super) fn text(told: &Told<'_>, name: &str) -> Option<String> {
     match told.get(name)? {
         Variant::Str(text) => Some(text.to_string()),
@@ -18,7 +18,7 @@ pub(super) fn text(told: &Told<'_>, name: &str) -> Option<String> {
     }
 }
 
-/// A list of texts; none, if there is none.
+/// A list of strings; empty if the property is missing.
 pub(super) fn texts(told: &Told<'_>, name: &str) -> Vec<String> {
     let Some(Variant::Array(list)) = told.get(name) else {
         return Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn texts(told: &Told<'_>, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// What something is.
+/// The UUID of an object.
 pub(super) fn uuid(told: &Told<'_>) -> Option<Uuid> {
     Uuid::parse_str(&text(told, "UUID")?).ok()
 }

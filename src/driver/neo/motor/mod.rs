@@ -1,21 +1,21 @@
-//! From a move to what the motor and the player do for it.
+//! Plans what the motor and the player do for a move.
 //!
-//! The motor drags one piece at a time along a path and sees nothing: a path that touches another piece topples it.
-//! What is planned here is therefore planned from where the pieces *stand*, and not from what the game says, and the
-//! driver keeps track of it: [`Action::apply`] after each path that was finished.
+//! The motor drags one piece at a time along a path and senses nothing: a path that touches another piece topples it.
+//! Plans therefore start from where the pieces *stand*, not from the game's position, and the
+//! driver tracks them: [`Action::apply`] after each finished path.
 //!
-//! [`forward`] and [`back`] never fail. What the motor cannot do the player is asked for.
+//! [`forward`] and [`back`] never fail. The player is asked to do what the motor cannot.
 //!
-//! A move is a few actions: the motor carries a piece, or the player is asked to bring one or to take one off. Before
+//! A move is a few actions: the motor carries a piece, or the player is asked to add or remove one. Before
 //! each path the plan is made again and only its first action is taken. So
 //!
-//! - a move that the hand has already made takes no action, and one it made in part is finished;
-//! - a link that is lost in the middle of a path leaves an *interrupted* path: its late `OK`, or the first picture
-//!   afterwards, tells whether it was carried out. Until then nothing is written, for at most 20 s. It is never sent
+//! - a move that the player has already made needs no action, and one made in part is finished;
+//! - a link lost in the middle of a path leaves an *interrupted* path: its late `OK`, or the first picture
+//!   afterwards, shows whether it was carried out. Until then nothing is written, for at most 20 s. It is never sent
 //!   twice on suspicion;
-//! - a step that the program no longer wants is undone in the same way, by what still stands wrong.
+//! - a step that the program no longer wants is undone in the same way, from what is still misplaced.
 //!
-//! The motor waits while a piece is in the air or out of place; nothing is written while it runs.
+//! The motor waits while a piece is in the air or misplaced; nothing is written while it runs.
 
 pub mod parking;
 pub mod path;
@@ -41,7 +41,7 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// The square, where it is one.
+    /// The square, unless it is a slot.
     pub fn square(self) -> Option<Square> {
         match self {
             Self::Square(square) => Some(square),
@@ -77,25 +77,25 @@ impl fmt::Display for Spot {
     }
 }
 
-/// The motor carries one piece.
+/// A piece for the motor to carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carry {
     /// Where it stands.
     pub from: Spot,
-    /// Where it shall stand.
+    /// Its destination.
     pub to: Spot,
-    /// The way there.
+    /// The path there.
     pub path: Path,
 }
 
-/// One thing to be done for a move.
+/// One action of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The motor carries a piece.
     Carry(Carry),
-    /// The player puts a piece on a square: it is not on the board, nor in a slot.
+    /// The player puts a piece on a square: it is neither on the board nor in a slot.
     Bring {
-        /// The square, empty by now.
+        /// The square, empty by then.
         square: Square,
         /// The piece.
         piece: Piece,
@@ -108,7 +108,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Notes that it has been done. What does not fit where the pieces stand changes nothing.
+    /// Records that it was done. An action that does not fit the placement of the pieces changes nothing.
     pub fn apply(&self, board: &mut Board, parking: &mut Parking) {
         match self {
             Self::Carry(carry) => {
@@ -136,9 +136,9 @@ impl Action {
     }
 }
 
-/// What is to be done for `mover`'s move `m`, in this order.
+/// The actions for `mover`'s move `m`, in this order.
 ///
-/// `board` and `parking` are the pieces as they stand before it. A move that is done already, by hand, takes nothing.
+/// `board` and `parking` are the pieces as they stand before it. A move already made by hand needs none.
 pub fn forward(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<Action> {
     let mut plan = Plan::new(board, parking);
     let piece = m.role().of(mover);
@@ -165,10 +165,10 @@ pub fn forward(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<A
     plan.actions
 }
 
-/// What is to be done to take `mover`'s move `m` back, in this order.
+/// The actions to take back `mover`'s move `m`, in this order.
 ///
-/// `board` and `parking` are the pieces as they stand after it. A captured piece comes back from its slot; one that is
-/// in none is asked for.
+/// `board` and `parking` are the pieces as they stand after it. A captured piece comes back from its slot; the player
+/// is asked for one that is in no slot.
 pub fn back(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<Action> {
     let mut plan = Plan::new(board, parking);
     let piece = m.role().of(mover);
@@ -203,12 +203,12 @@ pub fn back(board: &Board, parking: &Parking, m: Move, mover: Color) -> Vec<Acti
     plan.actions
 }
 
-/// Where the pawn stands that is captured in passing.
+/// The square of the pawn captured en passant.
 fn en_passant_victim(from: Square, to: Square) -> Square {
     Square::from_coords(to.file(), from.rank())
 }
 
-/// A plan that grows, and where the pieces stand once it is carried out so far.
+/// A plan in the making, and the placement of the pieces after its actions so far.
 struct Plan {
     board: Board,
     parking: Parking,
@@ -229,7 +229,7 @@ impl Plan {
         self.actions.push(action);
     }
 
-    /// Has the motor carry what stands at `from`, if there is a way.
+    /// Has the motor carry the piece at `from`, if there is a path.
     fn carry(&mut self, from: Spot, to: Spot) -> bool {
         let path = Field::new(&self.board, &self.parking).route(from, to);
         let found = path.is_some();
@@ -239,7 +239,7 @@ impl Plan {
         found
     }
 
-    /// Makes a square empty: what stands there goes into the best slot there is a way to.
+    /// Empties a square: its piece goes into the best slot that has a path.
     fn vacate(&mut self, square: Square) {
         if self.board.piece_at(square).is_none() {
             return;
@@ -251,7 +251,7 @@ impl Plan {
         }
     }
 
-    /// Gets a piece from beside the board to a square: by the motor if one stands in a slot.
+    /// Brings a piece from beside the board to a square: by the motor if one is in a slot.
     fn supply(&mut self, piece: Piece, square: Square) {
         if self.board.piece_at(square) == Some(piece) {
             return;
@@ -263,8 +263,8 @@ impl Plan {
         }
     }
 
-    /// Moves a piece on the board; what stands where it goes is parked. One that is not where it should be is there
-    /// already or has to come from beside the board.
+    /// Moves a piece on the board; a piece on its destination is parked first. A piece that is missing on `from` is on
+    /// `to` already or has to come from beside the board.
     fn shift(&mut self, piece: Piece, from: Square, to: Square) {
         if from == to {
             return;

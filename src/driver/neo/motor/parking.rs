@@ -1,4 +1,4 @@
-//! The places beside the board where captured pieces stand.
+//! The slots beside the board for captured pieces.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use shakmaty::Piece;
 
 /// The columns used unless the configuration says otherwise, the best first.
 ///
-/// `8,3` is the only place a Neo was seen to reach; a sister board uses these four columns. Nobody has tried more of
-/// them on a Neo.
+/// `8,3` is the only slot a Neo was seen to reach; a sister board uses these four columns. More of them are untested on
+/// a Neo.
 pub const DEFAULT_COLUMNS: [i8; 4] = [8, -1, 9, -2];
 
-/// The leftmost column a known board of this family uses. Slots further out are not accepted.
+/// The leftmost column that a known board of this family uses. Slots further out are not accepted.
 pub const LEFTMOST: i8 = -2;
 
-/// The rightmost column a known board of this family uses.
+/// The rightmost column that a known board of this family uses.
 pub const RIGHTMOST: i8 = 9;
 
-/// Rows of a column, the best first: `8,3` was seen to work, so begin there and go outward.
+/// Rows of a column, the best first: outward from `8,3`, which was seen to work.
 const ROWS: [i8; 8] = [3, 4, 2, 5, 1, 6, 0, 7];
 
 /// A place for one piece beside the board.
@@ -44,14 +44,14 @@ impl fmt::Display for Slot {
     }
 }
 
-/// The slots of a board, and which piece stands in which.
+/// The slots of a board, and the piece in each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parking {
     /// The best first.
     slots: Vec<Slot>,
-    /// In the order they came.
+    /// In the order in which they came.
     standing: Vec<(Slot, Piece)>,
-    /// Slots where something may stand, nobody knows what.
+    /// Slots that may hold an unknown piece.
     blocked: Vec<Slot>,
 }
 
@@ -62,8 +62,8 @@ impl Default for Parking {
 }
 
 impl Parking {
-    /// Empty slots in these columns, the best first. A column that is on the board, is out of reach
-    /// ([`LEFTMOST`], [`RIGHTMOST`]) or is named again has none.
+    /// Empty slots in these columns, the best first. A column that is on the board, out of reach
+    /// ([`LEFTMOST`], [`RIGHTMOST`]) or listed before is ignored.
     pub fn new(columns: &[i8]) -> Self {
         let mut slots: Vec<Slot> = Vec::with_capacity(columns.len() * ROWS.len());
         for &column in columns {
@@ -84,30 +84,30 @@ impl Parking {
         &self.slots
     }
 
-    /// The slots nothing stands in, the best first.
+    /// The empty slots, the best first.
     pub fn free(&self) -> impl Iterator<Item = Slot> + '_ {
         let free = |slot: &Slot| self.piece_at(*slot).is_none() && !self.blocked.contains(slot);
         self.slots.iter().copied().filter(free)
     }
 
-    /// The pieces beside the board, in the order they came.
+    /// The pieces beside the board, in the order in which they came.
     pub fn standing(&self) -> &[(Slot, Piece)] {
         &self.standing
     }
 
-    /// What stands there.
+    /// The piece in this slot.
     pub fn piece_at(&self, slot: Slot) -> Option<Piece> {
         let (_, piece) = self.standing.iter().find(|(at, _)| *at == slot)?;
         Some(*piece)
     }
 
-    /// Where a piece of this kind stands: the one that came last, for a take-back wants that one.
+    /// The slot of such a piece: the last one parked, which is the one that a take-back needs.
     pub fn find(&self, piece: Piece) -> Option<Slot> {
         let (slot, _) = self.standing.iter().rfind(|(_, p)| *p == piece)?;
         Some(*slot)
     }
 
-    /// A piece comes to stand there. `false`: this is no slot here, or something stands there already.
+    /// Puts a piece into a slot. `false`: this board has no such slot, or it is occupied.
     pub fn put(&mut self, slot: Slot, piece: Piece) -> bool {
         let taken = self.piece_at(slot).is_some() || self.blocked.contains(&slot);
         let fits = self.slots.contains(&slot) && !taken;
@@ -117,13 +117,13 @@ impl Parking {
         fits
     }
 
-    /// The piece that stands there goes away.
+    /// Removes the piece from this slot.
     pub fn take(&mut self, slot: Slot) -> Option<Piece> {
         let at = self.standing.iter().position(|(s, _)| *s == slot)?;
         Some(self.standing.remove(at).1)
     }
 
-    /// A piece of this kind may have been taken by hand: the last one may still stand where it stood, or not.
+    /// The player may have taken such a piece: the last one parked may or may not be in its slot still.
     pub fn doubt(&mut self, piece: Piece) {
         if let Some(slot) = self.find(piece) {
             self.take(slot);
@@ -131,25 +131,25 @@ impl Parking {
         }
     }
 
-    /// All pieces go away, as when the player sets up a new game.
+    /// Removes all pieces, as when the player sets up a new game.
     pub fn clear(&mut self) {
         self.standing.clear();
         self.blocked.clear();
     }
 
-    /// A game is found that `missing` pieces have left: they may stand in the best slots, nobody knows which where.
+    /// The game found on the board lacks `missing` pieces: they may be in the best slots, in unknown order.
     pub fn block(&mut self, missing: usize) {
         self.clear();
         self.blocked = self.slots.iter().take(missing).copied().collect();
     }
 
-    /// Every slot nothing may be carried through.
+    /// Every slot through which no piece may be carried.
     pub fn taken(&self) -> impl Iterator<Item = Slot> + '_ {
         let standing = self.standing.iter().map(|(slot, _)| *slot);
         standing.chain(self.blocked.iter().copied())
     }
 
-    /// The leftmost and the rightmost column the motor goes to: the board's and those that have slots.
+    /// The leftmost and the rightmost column of the motor's reach: the board's and those with slots.
     pub fn reach(&self) -> (i8, i8) {
         let columns = self.slots.iter().map(|slot| slot.column);
         columns.fold((0, 7), |(left, right), c| (left.min(c), right.max(c)))

@@ -1,19 +1,19 @@
-//! Paths and the text the board wants them in: `6,7:5.5,6.5:5.5,5.5:4.92,4.92|`.
+//! Paths and their text for the board: `6,7:5.5,6.5:5.5,5.5:4.92,4.92|`.
 
 use std::fmt;
 
 /// How far the motor is sent beyond the end of a path, in hundredths of a square, along each axis of the last leg.
 ///
-/// Measured: all captured paths end so, whatever their length and direction, and the castling of another driver that
-/// was tried on a board does too. The magnet drags a piece that lags behind it.
+/// Measured: all captured paths end so, whatever their length and direction, and so does the castling of another driver
+/// that was tried on a board. The piece lags behind the magnet that drags it.
 pub const OVERSHOOT: i16 = 8;
 
-/// A place on the board or beside it, in hundredths of a square: a1 is 0,0 and h8 is 700,700.
+/// A point on the board or beside it, in hundredths of a square: a1 is 0,0 and h8 is 700,700.
 ///
-/// Whole numbers, so that equal places have equal text.
+/// Integers, so that equal points have equal text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Point {
-    /// To the right as White sees it.
+    /// To the right from White's side.
     pub x: i16,
     /// Away from White.
     pub y: i16,
@@ -46,15 +46,15 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Where the motor carries one piece: from the first waypoint to the last. Its [`Display`](fmt::Display) is the text
-/// to write to the board.
+/// The path along which the motor carries one piece, from the first waypoint to the last. Its
+/// [`Display`](fmt::Display) is the text to write to the board.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path {
     waypoints: Vec<Point>,
 }
 
 impl Path {
-    /// The path through these points: those that lie on the way between their neighbours are dropped, and the last one
+    /// The path through these points: those that lie straight between their neighbours are dropped, and the last one
     /// is overshot.
     pub fn through(points: impl IntoIterator<Item = Point>) -> Self {
         let mut waypoints: Vec<Point> = Vec::new();
@@ -92,7 +92,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Whether the way from `a` over `b` to `c` has no corner at `b`.
+/// Whether the way from `a` via `b` to `c` has no corner at `b`.
 fn goes_straight_on(a: Point, b: Point, c: Point) -> bool {
     let leg = |from: Point, to: Point| {
         (

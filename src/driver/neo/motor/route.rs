@@ -1,8 +1,8 @@
-//! Ways around the pieces.
+//! Paths around the pieces.
 //!
-//! The motor is led along a lattice of half squares, in the eight directions the captured paths have: nobody has seen
-//! what the board makes of another slope. A piece is half a square away from the lines between the squares, and that is
-//! as near as the board's own app passes one: so a carried piece never comes nearer than that to the centre of another.
+//! The motor follows a lattice of half squares, in the eight directions of the captured paths: how the board handles
+//! another slope is unknown. The lines between the squares are half a square away from the pieces, and that is as near
+//! as the board's own app passes one: so a carried piece never comes nearer than that to the centre of another.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -14,12 +14,12 @@ use super::{
     path::{Path, Point},
 };
 
-/// The lattice's rows: the centres of the first and the last rank bound them, for a sister board's motor grinds where a
-/// waypoint lies below the first.
+/// The lattice's rows: bounded by the centres of the first and the last rank, as a sister board's motor grinds at a
+/// waypoint below the first.
 const ROWS: i8 = 15;
 
-/// What half a square costs, straight and diagonally: its length. Near enough to the root of 2 that no two ways on a
-/// lattice of this size are taken for equal that are not.
+/// The cost of half a square, straight and diagonally: its length. Precise enough for the root of 2 that two different
+/// paths on a lattice of this size never count as equal.
 const STRAIGHT: u32 = 1000;
 /// See [`STRAIGHT`].
 const DIAGONAL: u32 = 1414;
@@ -36,10 +36,10 @@ const HEADINGS: [(i8, i8); 8] = [
     (-1, -1),
 ];
 
-/// A heading that is none: where a way begins.
+/// No heading: the start of a path.
 const STANDING: usize = HEADINGS.len();
 
-/// Ways of arriving at a node: one for each heading, and none.
+/// Ways of arriving at a node: one for each heading, and one for the start.
 const ARRIVALS: usize = STANDING + 1;
 
 /// A point of the lattice, in half squares from a1.
@@ -70,7 +70,8 @@ impl Node {
     }
 }
 
-/// What a way costs. The shortest is the best, then that with the fewest corners, then that which passes fewest pieces.
+/// The cost of a path: the shortest is best, then the one with the fewest corners, then the one passing the fewest
+/// pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
     length: u32,
@@ -78,10 +79,10 @@ struct Cost {
     squeezes: u32,
 }
 
-/// What stands in the way, and how far the motor reaches.
+/// The obstacles, and how far the motor reaches.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    /// A bit for each place, column by column from [`LEFTMOST`].
+    /// One bit for each square or slot, column by column from [`LEFTMOST`].
     occupied: u128,
     /// The leftmost and the rightmost coordinate, in half squares.
     left: i8,
@@ -89,7 +90,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Where everything stands.
+    /// The obstacles on this board.
     pub(super) fn new(board: &Board, parking: &Parking) -> Self {
         let squares = board.occupied().into_iter().map(Spot::Square);
         let places = squares.chain(parking.taken().map(Spot::Slot));
@@ -101,7 +102,7 @@ impl Field {
         }
     }
 
-    /// The way the piece that stands on `from` is carried to `to`. `None` if something stands there, or around it.
+    /// The path from `from` to `to`. `None` if something stands there, or around it.
     pub(super) fn route(&self, from: Spot, to: Spot) -> Option<Path> {
         let (from, to) = (Node::of(from), Node::of(to));
         let mut others = self.clone();
@@ -116,7 +117,7 @@ impl Field {
         Some(Path::through(nodes.into_iter().map(Node::point)))
     }
 
-    /// The straight line, where it is one of the eight directions and nothing is in the way.
+    /// The straight line, if it is in one of the eight directions and unobstructed.
     fn line(&self, from: Node, to: Node) -> Option<Vec<Node>> {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         if dx != 0 && dy != 0 && dx.abs() != dy.abs() {
@@ -130,7 +131,7 @@ impl Field {
         Some(vec![from, to])
     }
 
-    /// A knight's leap, as the board's own app does it: over an empty neighbouring square, first straight and then
+    /// A knight's move, as the board's own app makes it: via an empty neighbouring square, first straight and then
     /// diagonally if that one is empty, else first diagonally; between the pieces if both are occupied.
     fn leap(&self, from: Node, to: Node) -> Option<Vec<Node>> {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
@@ -152,7 +153,7 @@ impl Field {
         Some(vec![from, leave, arrive, to])
     }
 
-    /// The best way by [`Cost`]: A* over the nodes and the headings one arrives with.
+    /// The best path by [`Cost`]: A* over the nodes and the headings at arrival.
     fn search(&self, from: Node, to: Node) -> Option<Vec<Node>> {
         let states = self.index(Node {
             x: self.right,
@@ -207,11 +208,11 @@ impl Field {
         nodes
     }
 
-    /// Half a square in a direction, if the motor reaches so far and nothing is nearer than half a square.
+    /// The node half a square in a direction, if the motor reaches it and every piece is at least half a square away.
     fn step(&self, from: Node, direction: (i8, i8)) -> Option<Node> {
         let to = from.offset(direction);
-        // A diagonal lies within a quarter of one square, and the centre of that square is too near. It has the even
-        // coordinates; a straight step has none but its own ends' there.
+        // A diagonal stays within one quarter of a square, and the centre of that square is too near. The centre has
+        // the even coordinates; a straight step meets no centre but at its own ends.
         let passes = Node {
             x: if from.x % 2 == 0 { from.x } else { to.x },
             y: if from.y % 2 == 0 { from.y } else { to.y },
@@ -220,13 +221,13 @@ impl Field {
         (!blocked).then_some(to)
     }
 
-    /// Whether a piece cannot be led there.
+    /// Whether a piece cannot be carried there.
     fn blocks(&self, node: Node) -> bool {
         let within = (self.left..=self.right).contains(&node.x) && (0..ROWS).contains(&node.y);
         !within || self.occupied & bit(node) != 0
     }
 
-    /// Whether a node is just half a square away from a piece.
+    /// Whether a node is exactly half a square away from a piece.
     fn squeezes(&self, node: Node) -> bool {
         let sides = HEADINGS.iter().take(4);
         sides
@@ -234,13 +235,13 @@ impl Field {
             .any(|side| self.occupied & bit(side) != 0)
     }
 
-    /// The number of a node within reach.
+    /// The index of a node within reach.
     fn index(&self, node: Node) -> usize {
         let column = node.x.abs_diff(self.left);
         usize::from(column) * usize::from(ROWS.unsigned_abs()) + usize::from(node.y.unsigned_abs())
     }
 
-    /// The node of that number.
+    /// The node at this index.
     fn node(&self, index: usize) -> Node {
         let rows = usize::from(ROWS.unsigned_abs());
         let small = |n: usize| i8::try_from(n).unwrap_or(i8::MAX);
@@ -251,7 +252,7 @@ impl Field {
     }
 }
 
-/// A cost plus the length that at least remains.
+/// A cost plus a lower bound of the remaining length.
 fn estimate(cost: Cost, from: Node, to: Node) -> Cost {
     let dx = u32::from(from.x.abs_diff(to.x));
     let dy = u32::from(from.y.abs_diff(to.y));
@@ -262,7 +263,7 @@ fn estimate(cost: Cost, from: Node, to: Node) -> Cost {
     }
 }
 
-/// The bit of the place whose centre this node is; none if it is no centre.
+/// The bit of the square or slot centred at this node; none if the node is not a centre.
 fn bit(node: Node) -> u128 {
     let centre = node.x % 2 == 0 && node.y % 2 == 0;
     let (column, row) = (node.x / 2, node.y / 2);

@@ -4,7 +4,7 @@ use shakmaty::{Chess, Position};
 use super::*;
 use crate::game::Game;
 
-/// The game of the protocol document, and every path its app sent: one for each move of Black's.
+/// The game of the protocol document, and every path that its app sent: one for each of Black's moves.
 const DOCUMENT_GAME: &str = "d2d4 c7c6 c1f4 c6c5 e2e3 d7d5 g1f3 g8f6 b1d2 c8d7 f3e5 c5c4 f1e2 d7e6 c2c3 f6h5 d1a4 \
                              d8d7 e5d7 g7g6 d7f6 e8d8 a4e8";
 const DOCUMENT_PATHS: [&str; 11] = [
@@ -28,7 +28,7 @@ fn game(fen: &str, uci: &str) -> (Game, Move) {
     (before, after.last().unwrap())
 }
 
-/// What is done, a line each: paths as sent, requests to the player as words.
+/// The actions as text, one a line: paths as sent, requests to the player in words.
 fn words(actions: &[Action]) -> Vec<String> {
     let word = |action: &Action| match action {
         Action::Carry(carry) => carry.path.to_string(),
@@ -46,7 +46,7 @@ fn done(actions: &[Action], board: &Board, parking: &Parking) -> (Board, Parking
     (board, parking)
 }
 
-/// The words for a move from a position, with these slots all empty.
+/// The plan as text for a move from a position, with these slots all empty.
 fn planned(fen: &str, uci: &str, columns: &[i8]) -> Vec<String> {
     let (game, m) = game(fen, uci);
     let position = game.position();
@@ -54,7 +54,7 @@ fn planned(fen: &str, uci: &str, columns: &[i8]) -> Vec<String> {
     words(&forward(position.board(), &parking, m, position.turn()))
 }
 
-/// The words for taking a move back that was just made from there.
+/// The plan as text for taking back a move just made from there.
 fn taken_back(fen: &str, uci: &str) -> Vec<String> {
     let (game, m) = game(fen, uci);
     let (board, turn) = (game.position().board(), game.position().turn());
