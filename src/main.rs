@@ -188,7 +188,8 @@ fn check_config(file: &Path) -> ExitCode {
 fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
     use simulators::{
         hand::Player,
-        run::{Outcome, Settings, run},
+        outcome::Outcome,
+        run::{Settings, run},
         swpp,
     };
     let player = match (&simulate.game, simulate.seed) {

@@ -17,6 +17,7 @@ pub mod gesture;
 pub mod hand;
 pub mod line;
 pub mod neo;
+pub mod outcome;
 pub mod peripheral;
 pub mod phone_radio;
 pub mod port;

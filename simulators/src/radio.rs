@@ -18,8 +18,8 @@ use super::{
     bluez::{self, Bluez, address::Address, control::Control},
     hand::Next,
     neo::Neo,
+    outcome::Outcome,
     peripheral::Peripheral,
-    run::Outcome,
     swpp::SwppBoard,
     turns::{Told, Turns},
 };

@@ -24,6 +24,7 @@ use super::{
     turns::{Told, Turns},
     ucb::Ucb,
 };
+use crate::outcome::Outcome;
 
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 64;
@@ -141,15 +142,6 @@ impl Settings {
             _ => Told::Nothing,
         }
     }
-}
-
-/// How a simulation ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The input ended, or the game in the file was played to its end.
-    Done,
-    /// The board left the game in the file.
-    Astray,
 }
 
 /// A board on a line, in software. Nothing for one that is only on the radio, or for the app.

@@ -1,6 +1,6 @@
 //! Recognises a board of another kind than configured, if its lines leave no doubt.
 
-use super::{citrine, ucb};
+use super::{citrine::codec as citrine, ucb::codec as ucb};
 use crate::vocabulary::BoardKind;
 
 /// The kind of board that sends this line, if a `configured` one never does.
@@ -14,24 +14,21 @@ pub fn talks_as(line: &[u8], configured: BoardKind) -> Option<BoardKind> {
 
 /// Whether a line does not prove a Citrine: a UCB sends the same line, or it may be the echo of our own question.
 pub fn may_be_no_citrines(line: &[u8]) -> bool {
-    ucb::codec::parse(line).is_some() || matches!(line.trim_ascii(), b"G" | b"U" | b"X" | b"U ON")
+    ucb::parse(line).is_some() || matches!(line.trim_ascii(), b"G" | b"U" | b"X" | b"U ON")
 }
 
 /// A Citrine or a sister board; these can be set to echo their input.
 fn is_citrines(line: &[u8]) -> bool {
-    use citrine::codec::Message;
-    let definite = !matches!(
-        citrine::codec::parse(line),
-        Message::Other(_) | Message::Damaged
-    );
-    definite || ucb::codec::is_echo(line)
+    use citrine::Message;
+    let definite = !matches!(citrine::parse(line), Message::Other(_) | Message::Damaged);
+    definite || ucb::is_echo(line)
 }
 
 /// A UCB. `I`, `P` and `X ON` are also questions to a Citrine, which it may echo.
 fn is_ucbs(line: &[u8]) -> bool {
-    use ucb::codec::Message;
+    use ucb::Message;
     matches!(
-        ucb::codec::parse(line),
+        ucb::parse(line),
         Some(
             Message::EchoOff
                 | Message::AsksVideo

@@ -12,8 +12,8 @@ use super::{
     address::Address,
     device::Device,
     failure::Failure,
+    interfaces::{ADVERTISING, GATT, INSTANCES},
     objects::{Objects, Properties},
-    offers::{ADVERTISING, GATT, INSTANCES},
     outbox::Outbox,
 };
 

@@ -24,6 +24,7 @@ pub mod control;
 mod device;
 mod failure;
 pub mod hosted;
+mod interfaces;
 mod objects;
 pub mod offers;
 mod outbox;

@@ -16,8 +16,9 @@ use super::{
     bus::SERVICE_OWNER,
     device::{DEVICE, Device},
     failure::Failure,
+    interfaces::{ADVERTISING, GATT, PROFILES, ROOT},
     objects::{Objects, Properties},
-    offers::{ADVERTISING, GATT, Offers, PROFILES, ROOT},
+    offers::Offers,
     outbox::{Lane, Outbox},
 };
 

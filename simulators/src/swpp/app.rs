@@ -11,7 +11,7 @@ use super::{
     message::{Heard, Line, Lines, NewGame, Written, is_hex, quoted},
     opponent::{Opponent, Turn},
     order::Order,
-    seen::Seen,
+    seen::{HANDSHAKE_WAIT, RETRIES, Seen},
     style::Style,
 };
 use crate::{
@@ -21,11 +21,6 @@ use crate::{
 
 /// From the connection to the first handshake (field notes: about 300 ms).
 pub const SETTLE: Duration = Duration::from_millis(300);
-/// How long a handshake waits for its answer, and the distance between two (field notes: 200 ms each). Read as one and
-/// the same time: that leaves a board the least.
-pub const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
-/// How often it asks again (field notes).
-pub const RETRIES: u32 = 3;
 /// The least that a handshake's answer has after its type: protocol and board version (document).
 const ANSWER_FIELDS: (usize, usize) = (2, 8);
 

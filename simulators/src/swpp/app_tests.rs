@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     Opponent, Seen, SwppBoard, WhitePawnApp,
-    app::{self, HANDSHAKE_WAIT, SETTLE},
+    app::{self, SETTLE},
     board::{self, Answer},
+    seen::HANDSHAKE_WAIT,
     style::Style,
 };
 use crate::{

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{app::WhitePawnApp, line::Line, order::Order, place::Place, seen::Seen};
-use crate::{clock::sleep_until_some, run::Outcome};
+use crate::{clock::sleep_until_some, outcome::Outcome};
 
 /// Bytes read at once.
 const READ_CHUNK: usize = 1024;

@@ -1,14 +1,17 @@
 //! What is to be seen in the app.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use shakmaty::Move;
 
-use super::{
-    app::{HANDSHAKE_WAIT, RETRIES},
-    message::NewGame,
-};
+use super::message::NewGame;
 use crate::game::uci;
+
+/// How long a handshake waits for its answer, and the distance between two (field notes: 200 ms each). Read as one and
+/// the same time: that leaves a board the least.
+pub const HANDSHAKE_WAIT: Duration = Duration::from_millis(200);
+/// How often it asks again (field notes).
+pub const RETRIES: u32 = 3;
 
 /// What is to be seen in the app.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,11 @@ use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Rank, Role, Square,
 };
 
+use crate::vocabulary::BoardKind;
 use crate::vocabulary::{BoardResult, Reported, Wording};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-citrine");
 
 /// One line from the board.
 #[derive(Clone, Debug, PartialEq, Eq)]

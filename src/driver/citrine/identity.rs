@@ -2,14 +2,9 @@
 
 use std::time::Duration;
 
+use super::codec::KIND;
 use super::{Settings, codec, settings};
-use crate::{
-    driver::identity::{self, Identity, Medium, Probe},
-    vocabulary::BoardKind,
-};
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("novag-citrine");
+use crate::driver::identity::{self, Identity, Medium, Probe};
 
 /// The door of this room.
 pub static IDENTITY: Identity = Identity {

@@ -25,7 +25,6 @@ use std::{
 
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
 
-pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
@@ -36,6 +35,7 @@ use self::{
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
 };
+pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
 use crate::{
     game::Game,

@@ -2,10 +2,14 @@
 
 use shakmaty::{Chess, File, Move, Position, Rank, Role, Square};
 
+use crate::vocabulary::BoardKind;
 use crate::{
     game::{self},
     vocabulary::Reported,
 };
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("novag-ucb");
 
 /// What this program answers to `I`: the computer that the UCB was built to talk to.
 pub const IDENTITY: &str = "ID SAPPHIRE II 1.02";

@@ -1,13 +1,8 @@
 //! How a UCB is identified, found and reached.
 
+use super::codec::KIND;
 use super::{BAUD, Settings, codec};
-use crate::{
-    driver::identity::{self, Identity, Medium, Probe, SWITCH_WAIT},
-    vocabulary::BoardKind,
-};
-
-/// Its kind.
-pub const KIND: BoardKind = BoardKind::new("novag-ucb");
+use crate::driver::identity::{self, Identity, Medium, Probe, SWITCH_WAIT};
 
 /// The door of this room.
 pub static IDENTITY: Identity = Identity {

@@ -21,8 +21,8 @@ use std::{
 use shakmaty::Chess;
 
 use self::codec::Message;
-pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::{BAUD, Settings};
+pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
 use crate::{
     game::Game,
