@@ -1,4 +1,4 @@
-//! Taking something in allocates nothing: whole games with every noise, counted by the allocator.
+//! Taking an input allocates nothing: whole games with every noise, counted by the allocator.
 
 #![allow(
     missing_docs,

@@ -1,5 +1,5 @@
-//! The board of `docs/swpp-board`, compiled for Linux (`tests/arduino`), on a pseudo-terminal in place of its serial port: what
-//! its README promises, message by message.
+//! The board of `docs/swpp-board`, compiled for Linux (`tests/arduino`), on a pseudo-terminal instead of its serial
+//! port: the promises of its README, message by message.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -25,14 +25,14 @@ use std::{
     time::Duration,
 };
 
-/// A board that has said nothing for so long says nothing.
+/// A board that has been silent for this long sends nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A move of the hand takes 200 ms.
+/// The player takes 200 ms for a move.
 const SILENCE: Duration = Duration::from_millis(500);
 /// `O_NOCTTY` of Linux: the board's port must not become the test's own terminal.
 const NO_CONTROLLING_TERMINAL: i32 = 0o400;
 
-/// The compiled sketch; nothing where there is no C++ compiler.
+/// The compiled sketch; `None` without a C++ compiler.
 fn sketch() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let compiled = PROGRAM.get_or_init(|| {
@@ -102,7 +102,7 @@ impl Sketch {
         writeln!(self.hand, "{squares}").unwrap();
     }
 
-    /// What the board's maker sees next.
+    /// The next event that the board's maker sees.
     fn shows(&self) -> String {
         self.lamp.recv_timeout(PATIENCE).unwrap()
     }
@@ -125,7 +125,7 @@ impl Drop for Sketch {
     }
 }
 
-/// A board whose app is the test.
+/// A board with the test as its app.
 struct Board {
     sketch: Sketch,
     port: File,
@@ -175,7 +175,7 @@ impl Board {
         self.sketch.lamp(state);
     }
 
-    /// The board says exactly this next.
+    /// The board sends exactly this next.
     fn says(&self, text: &str) {
         let mut said = String::new();
         while said.len() < text.len() {

@@ -1,4 +1,4 @@
-//! Attacks and accidents: nobody who may connect ends the daemon, fills its disk, shuts others out or talks to the terminal.
+//! Attacks and accidents: no client can stop the daemon, fill its disk, lock others out or write to the terminal.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -28,7 +28,7 @@ use tokio::{
     time::{Duration, timeout},
 };
 
-/// A daemon of two boards that are not there, in a process of its own.
+/// A daemon with two boards that are not connected, in a process of its own.
 struct Target {
     child: Child,
     log: mpsc::Receiver<Vec<u8>>,
@@ -86,7 +86,7 @@ impl Target {
         }
     }
 
-    /// The most memory it has had, in bytes.
+    /// The most memory it has used, in bytes.
     fn peak(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -99,7 +99,7 @@ impl Target {
         kib * 1024
     }
 
-    /// Ends it; its whole log.
+    /// Stops it; returns its whole log.
     fn log(mut self) -> Vec<u8> {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").arg(id).status().unwrap().success());
@@ -116,7 +116,7 @@ impl Drop for Target {
     }
 }
 
-/// What the unit allows, in bytes.
+/// The unit's limit, in bytes.
 fn memory_max() -> u64 {
     let unit = include_str!("../systemd/boardbridge.service");
     let line = unit
@@ -126,14 +126,14 @@ fn memory_max() -> u64 {
     mebibytes * 1024 * 1024
 }
 
-/// A game of so many plies.
+/// A game of this many plies.
 fn long_game(plies: usize) -> String {
     let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].into_iter().cycle();
     let moves: Vec<&str> = moves.take(plies).collect();
     format!("position startpos moves {}\n", moves.join(" "))
 }
 
-/// Everything that one machine can do to the daemon's memory.
+/// Everything that one computer can do to the daemon's memory.
 #[tokio::test]
 async fn no_machine_makes_the_daemon_larger_than_its_unit_allows() {
     let target = Target::start("info");

@@ -1,4 +1,4 @@
-//! Bad input from either side. Each kind has a stated outcome, and nothing is lost for anyone else.
+//! Bad input from either side. Each kind has a documented outcome, and no one else loses anything.
 
 #![allow(
     missing_docs,
@@ -28,7 +28,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// A game between a well-behaved GUI and a hand goes on.
+/// A game between a well-behaved GUI and a player continues.
 async fn a_move_goes_through(gui: &mut Gui, hand: &Hand) {
     gui.says("ucinewgame").await;
     gui.asks("").await;

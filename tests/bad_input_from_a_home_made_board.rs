@@ -1,5 +1,5 @@
-//! Whatever a board that speaks SWPP may send, by each of the ways it can be reached: what becomes of it is stated in
-//! `src/driver/swpp/PROTOCOL.md`, and the hand's next move is taken.
+//! Invalid input from a board that speaks SWPP, over every transport: its outcome is documented in
+//! `src/driver/swpp/PROTOCOL.md`, and the player's next move is taken.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -41,10 +41,10 @@ const BOARD: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const NAME: &str = "A board of mine";
 /// The longest notification, in bytes.
 const VALUE: usize = 512;
-/// How often a line's end is sent until somebody has heard it.
+/// How often a line end is sent until the daemon has received it.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A board on the air that says whatever it is told to.
+/// A board on Bluetooth that sends whatever it is told to.
 struct Raw {
     profile: Profile,
     says: VecDeque<Vec<u8>>,
@@ -104,19 +104,19 @@ impl Peripheral for Raw {
     }
 }
 
-/// Where the board is.
+/// The board's transport.
 enum Place {
     Serial,
     Tcp(TcpListener),
     Air(Hosted<Raw>, mpsc::UnboundedReceiver<Vec<u8>>),
 }
 
-/// A board that the test speaks for, the daemon, and a GUI.
+/// A board controlled by the test, the daemon, and a GUI.
 struct Room {
     place: Place,
     /// The board's end of a wire.
     wire: Option<Box<dyn Stream>>,
-    /// What the board has heard and not read yet.
+    /// What the board has received and not read yet.
     heard: Vec<u8>,
     process: Process,
     gui: Gui,
@@ -133,7 +133,7 @@ enum Way {
 }
 
 impl Room {
-    /// The board is there, has shaken hands, and a game has begun in which the hand plays White.
+    /// The board is connected, the handshake is done, and a game has begun in which the player has White.
     async fn new(way: Way) -> Self {
         let bluez = Bluez::start().unwrap();
         let folder = House::folder();
@@ -181,7 +181,7 @@ impl Room {
         room
     }
 
-    /// The daemon comes, and hands are shaken.
+    /// The daemon connects, and the handshake is done.
     async fn is_reached(&mut self) {
         if let Place::Tcp(listener) = &self.place {
             let (stream, _) = soon("a connection", listener.accept()).await.unwrap();
@@ -192,7 +192,7 @@ impl Room {
         self.says(b"H101     1.2MY_SERIAL\n").await;
     }
 
-    /// The connection is closed, or the board is out of reach for a moment.
+    /// The connection is closed, or the board is out of range for a moment.
     async fn is_lost(&mut self) {
         self.wire = None;
         if let Place::Air(..) = self.place {
@@ -212,7 +212,7 @@ impl Room {
         }
     }
 
-    /// This is the next line that the board hears.
+    /// This is the next line that the board receives.
     async fn hears(&mut self, wanted: &str) {
         loop {
             if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
@@ -234,7 +234,7 @@ impl Room {
         }
     }
 
-    /// Says it until it is logged: on the air, what comes more quickly than it is read is lost.
+    /// Sends it until it is logged: over Bluetooth, input that comes faster than it is read is lost.
     async fn says_until(&mut self, bytes: &[u8], words: &str) {
         if !matches!(self.place, Place::Air(..)) {
             self.says(bytes).await;
@@ -251,7 +251,7 @@ impl Room {
         panic!("`{words}` is not in the log");
     }
 
-    /// The hand's move is taken, and the program's answer told.
+    /// The player's move is taken, and the program's answer sent.
     async fn go_on(&mut self, before: &str, mine: &str, theirs: &str) {
         self.watch.asks_at(before.split_whitespace().count()).await;
         self.says(format!("MB {mine}\n").as_bytes()).await;
@@ -318,7 +318,7 @@ async fn what_a_home_made_board_sends_amiss_by_bluetooth_le_harms_nobody() {
     is_survived(Way::LowEnergy).await;
 }
 
-/// The link is lost while the program thinks, and again, with half a line on its way.
+/// The link is lost while the program thinks, and again in the middle of a line.
 async fn goes_on_in_mid_game(way: Way) {
     let mut room = Room::new(way).await;
     room.go_on("", "e2e4", "e7e5").await;

@@ -1,5 +1,5 @@
-//! Whatever an app may send, by each of the ways it can come: what becomes of it is stated in
-//! `src/driver/swpp/PROTOCOL.md`, and the game goes on.
+//! Invalid input from an app, over every transport: its outcome is documented in
+//! `src/driver/swpp/PROTOCOL.md`, and the game continues.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -35,18 +35,19 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// Pacing for a fast Citrine in another process: what is late on a loaded machine must not come too close to the next.
+/// Pacing for a fast Citrine in another process: a message late on a loaded machine must not come too close to the
+/// next.
 const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"60ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"250ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
-/// What a phone of today agrees on.
+/// The MTU of a present-day phone.
 const MTU: u16 = 517;
 /// The longest write, in bytes.
 const WRITE: usize = 512;
 const H0: &[u8] = b"H0010023\n";
 const H1: &str = concat!("H101   ", env!("CARGO_PKG_VERSION"), "citrine");
 
-/// How an app has come.
+/// The app's transport.
 enum Link {
     Wire(Box<dyn Stream>),
     Air,
@@ -61,7 +62,7 @@ struct Room {
     hand: Hand,
     phone: Phone,
     link: Option<Link>,
-    /// What the app has heard and not read yet.
+    /// What the app has received and not read yet.
     heard: Vec<u8>,
     folder: TempDir,
 }
@@ -112,7 +113,7 @@ impl Room {
         room
     }
 
-    /// The app connects, if it is not, and shakes hands; again if it is turned away.
+    /// Connects the app unless connected, and does the handshake; repeats it if it is turned away.
     async fn connects(&mut self) {
         loop {
             if self.link.is_none() {
@@ -155,7 +156,7 @@ impl Room {
         }
     }
 
-    /// Sends it all. By Bluetooth LE never more quickly than is read.
+    /// Sends it all. Over Bluetooth LE never faster than it is read.
     async fn says(&mut self, bytes: &[u8]) {
         match self.link.as_mut().unwrap() {
             Link::Wire(stream) => soon("a write", stream.write_all(bytes)).await.unwrap(),
@@ -177,7 +178,7 @@ impl Room {
         let _ = soon("a write", self.phone.write(write, value, false)).await;
     }
 
-    /// Whether this is the next line that the app hears; false if its connection has ended.
+    /// Whether this is the next line that the app receives; `false` if its connection has ended.
     async fn hears(&mut self, wanted: &str) -> bool {
         loop {
             if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
@@ -204,7 +205,7 @@ impl Room {
         }
     }
 
-    /// The hand moves, and the app answers: each hears of the other.
+    /// The player moves, and the app answers: each receives the other's move.
     async fn go_on(&mut self, plies: usize, mine: &str, theirs: &str) {
         self.watch.asks_at(plies).await;
         self.hand.does(mine).await;

@@ -1,7 +1,7 @@
-//! The simulated `BlueZ` against a central that believes it: btleplug, unmodified.
+//! The simulated `BlueZ` against an unmodified central, btleplug.
 //!
-//! libdbus reads the address of the bus from the environment, once a process; so every test runs itself again in a
-//! process of its own, with the address of the bus it starts there.
+//! libdbus reads the address of the bus from the environment, once per process; so every test runs itself again in a
+//! process of its own, with the address of the bus that it starts there.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -42,16 +42,16 @@ const OUTPUT: Uuid = Uuid::from_u128(0xb0a2_d002_0000_1000_8000_0080_5f9b_34fb);
 const LEVEL: Uuid = Uuid::from_u128(0xb0a2_d003_0000_1000_8000_0080_5f9b_34fb);
 const ECHO: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 const NAME: &str = "Echo";
-/// The variable libdbus reads.
+/// The environment variable of libdbus.
 const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
 /// Set in the process a test runs itself in.
 const INSIDE: &str = "BOARDBRIDGE_TEST_BUS_SOCKET";
-/// What is to happen happens within this time.
+/// The time limit for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What is not to happen has not happened after this time.
+/// How long to wait for an event that must not happen.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Notifies what is written.
+/// Notifies every value written.
 struct Echo {
     profile: Profile,
     out: VecDeque<Vec<u8>>,
@@ -127,7 +127,7 @@ impl Peripheral for Echo {
     }
 }
 
-/// What a test does in its own process.
+/// The body of a test in its own process.
 type Test = fn(Bluez, Hosted<Echo>) -> Pin<Box<dyn Future<Output = ()>>>;
 
 /// Runs a test in a process of its own, with a bus of its own.
@@ -156,7 +156,7 @@ fn alone(name: &str, test: Test) {
     assert!(output.status.success(), "{name} failed");
 }
 
-/// What an error says, with the name it has on D-Bus, which is not in its text.
+/// An error's text, with its D-Bus name, which the text lacks.
 fn refusal<T>(result: Result<T, btleplug::Error>) -> String {
     let error = result.err().unwrap();
     println!("{error} is {error:?}");
@@ -526,7 +526,7 @@ fn the_radio_goes_away_and_comes_back() {
     });
 }
 
-/// bluez-async panics in a task of its own when a stream is dropped that has signals waiting. That hurts nothing else.
+/// bluez-async panics in a task of its own when a stream with waiting signals is dropped. That affects nothing else.
 #[test]
 fn streams_may_be_dropped_while_signals_wait() {
     alone(

@@ -1,4 +1,4 @@
-//! A fault of ours on one board's task is noticed, told and got over: the game goes on.
+//! A panic in one board's task is noticed, reported and recovered from: the game continues.
 
 #![allow(
     missing_docs,
@@ -38,7 +38,7 @@ use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, until};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-/// A driver with a fault: it panics when the hand moves, as often as it is told.
+/// A driver with a bug: it panics when the player moves, as often as it is told to.
 struct Faulty {
     driver: Box<dyn Driver>,
     faults: Arc<AtomicU32>,

@@ -1,4 +1,4 @@
-//! `docs/boards.md`, the table of the boards' keys, says what the program does. `REWRITE_DOCS=1` writes it.
+//! `docs/boards.md`, the table of the boards' keys, matches the program. `REWRITE_DOCS=1` writes it.
 
 #![allow(
     missing_docs,

@@ -107,8 +107,8 @@ fn publish(board: &BoardHandle, game: &Game, ply: usize) {
 }
 
 proptest! {
-    /// However bursts of publications and a consumer's turns alternate: what it knows by states and events together is every move,
-    /// in order, each once.
+    /// However bursts of publications and a consumer's turns alternate: from states and events together it learns every
+    /// move, in order, each once.
     #[test]
     fn a_subscription_knows_every_move_once(
         capacity in 1_usize..4,

@@ -1,5 +1,5 @@
 //! A Citrine's lamps and settings: the core against the simulated board, both without I/O, on one virtual clock. The
-//! hand knows nothing but the lamps.
+//! player sees only the lamps.
 
 #![allow(
     missing_docs,
@@ -25,11 +25,11 @@ use rig::{
 use shakmaty::Position;
 use simulators::{HandAction, Report};
 
-/// What a board takes to answer questions, and to be told its settings and its game.
+/// The time a board needs to answer questions, and to receive its settings and its game.
 const TALK: Duration = Duration::from_secs(10);
 
-/// Games whose last move the program makes: a move, a capture, castling where the hand may castle too and where it may not, a
-/// promotion, a capture en passant.
+/// Games ended by a move of the program: a move, a capture, castling where the player may castle too and where not, a
+/// promotion, an en-passant capture.
 const GAMES: [&str; 6] = [
     "e2e4 e7e5",
     "e2e4 d7d5 e4d5 d8d5",
@@ -84,7 +84,7 @@ impl Clocked for Table {
 }
 
 impl Table {
-    /// A board whose hand makes a move that is lit after so long, and the program.
+    /// A board with a player who makes a lit move after this delay, and the program.
     fn new(hand: Duration) -> Self {
         let now = Instant::now();
         let mut cable = Cable::novag(true, hand);
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// A board that follows this game, whose last move it shows.
+    /// A board that follows this game and shows its last move.
     fn shows(hand: Duration, moves: &str) -> Self {
         let mut table = Self::new(hand);
         table.pass(TALK);
@@ -111,7 +111,7 @@ impl Table {
         table
     }
 
-    /// The program was killed, and another one has come in its place.
+    /// The program was killed, and another one has replaced it.
     fn starts_anew(&mut self) {
         self.cable.core = novag(true);
         self.cable.core.link_up(self.now);
@@ -138,7 +138,7 @@ impl Table {
         Some(uci(answer).to_string())
     }
 
-    /// What was sent that puts out the lamps.
+    /// Commands sent that turn off the lamps.
     fn questions(&self) -> usize {
         let asks = |line: &&String| matches!(line.as_str(), "X" | "U" | "I" | "G" | "P");
         self.sent.iter().filter(asks).count()

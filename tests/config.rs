@@ -1,4 +1,4 @@
-//! The configuration: what is accepted, and that every mistake is named with its file, line, key and remedy.
+//! The configuration: what is accepted, and that every error is reported with its file, line, key and remedy.
 
 #![allow(
     missing_docs,
@@ -40,7 +40,7 @@ fn check_file(file: &Path, environment: &[(&str, &str)]) -> Output {
         .unwrap()
 }
 
-/// Asserts exit status 2 and that the message has every one of these words.
+/// Asserts exit status 2 and that the message contains all of these words.
 fn refused(text: &str, words: &[&str]) {
     let output = check_with(text, &[]);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -105,7 +105,7 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     );
 }
 
-/// What `check` says of it.
+/// The output of `check` for it.
 fn message(text: &str) -> String {
     String::from_utf8(check_with(text, &[]).stderr).unwrap()
 }
@@ -154,7 +154,7 @@ fn a_mistake_within_braces_or_a_list_is_named_with_its_own_line() {
     );
 }
 
-/// The whole message behind the file's name.
+/// The whole message after the file's name.
 fn refused_with(text: &str, whole: &str) {
     let said = message(text);
     let behind = said.split_once("bb.toml:").map(|(_, behind)| behind.trim());
@@ -211,7 +211,7 @@ fn a_mistake_is_told_in_plain_words() {
     }
 }
 
-/// The lines that `check` says, without the file's name.
+/// The lines of `check`, without the file's name.
 fn said_of(text: &str) -> Vec<String> {
     let said = message(text);
     let lines = said.lines();
@@ -222,7 +222,7 @@ fn said_of(text: &str) -> Vec<String> {
     behind.map(str::to_owned).collect()
 }
 
-/// Asserts that each mistake is named in a line of its own, by these words, and nothing else.
+/// Asserts that each error is reported on a line of its own, with these words, and nothing else.
 fn refused_for(text: &str, mistakes: &[&[&str]]) {
     let said = said_of(text);
     assert_eq!(said.len(), mistakes.len(), "{text}\n{said:#?}");
@@ -876,7 +876,7 @@ fn wrong_usage_exits_with_2() {
     }
 }
 
-/// The file with everything that is commented out put in.
+/// The file with everything that is commented out enabled.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("# ") {
         Some(rest) if rest.starts_with('[') || rest.split('=').next().is_some_and(is_key) => {

@@ -1,4 +1,4 @@
-//! Whatever happens to a board and its game, it ends up in the game the program follows: the core against a
+//! Whatever happens to a board and its game, it ends up in the program's game: the core against a
 //! simulated board, both without I/O, on one virtual clock.
 
 #![cfg(target_os = "linux")]
@@ -31,35 +31,35 @@ const CLIENT: ClientId = ClientId(1);
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
 
-/// A daemon that is started again is back after so long.
+/// How long a restarted daemon takes.
 const RESTART: Duration = Duration::from_millis(300);
 
-/// One thing that happens.
+/// One event of a history.
 #[derive(Clone, Debug)]
 enum Act {
-    /// The program plays on: the legal move of this number.
+    /// The program continues: the legal move of this number.
     GuiMoves(usize),
-    /// The program takes back so many plies.
+    /// The program takes back this many plies.
     GuiTakesBack(usize),
     /// The program begins a new game.
     GuiNewGame,
-    /// A program states a game of its own, without a word about a new one: of this sort and number.
+    /// A program states a game of its own, without a new-game command: of this kind and number.
     GuiStates(Sort, usize),
-    /// The daemon ends and is started again, and the program states its game at once, or later.
+    /// The daemon is restarted, and the program states its game at once, or later.
     Restart(bool),
-    /// What the board says arrives so much later, in milliseconds.
+    /// The board's output is delayed by this many milliseconds.
     Late(u64),
-    /// The program awaits the hand, or not.
+    /// The program awaits the player's move, or not.
     Await(bool),
-    /// The hand plays the legal move of this number.
+    /// The player plays the legal move of this number.
     HandMoves(usize),
-    /// The hand takes back.
+    /// The player takes back.
     HandTakesBack,
-    /// The hand makes another move than the one shown.
+    /// The player makes another move than the one shown.
     HandMovesWrong(usize),
-    /// The hand puts the pieces on their starting squares.
+    /// The player puts the pieces on their starting squares.
     HandNewGame,
-    /// The cable comes off, or is put back.
+    /// The cable is unplugged, or plugged in again.
     Unplug,
     Plug,
     /// The board is switched off and on.
@@ -74,7 +74,7 @@ enum Act {
     Wait(u64),
 }
 
-/// What a program's game has to do with the one before.
+/// How a program's game relates to the previous one.
 #[derive(Clone, Copy, Debug)]
 enum Sort {
     /// Nothing: the start.
@@ -131,17 +131,17 @@ struct World {
     began: Instant,
     now: Instant,
     target: Game,
-    /// A Citrine has lost its settings once: what it plays by itself then is told as the hand's.
+    /// A Citrine has lost its settings once: the moves it then makes by itself are reported as the player's.
     plays_itself: bool,
-    /// The hand's moves.
+    /// The player's moves.
     made: Vec<UciMove>,
     /// The game the daemon knows of.
     stated: Option<Game>,
-    /// The board's game when it last told of it over this link. Moves of the hand that a board without its settings does not
-    /// transmit are told by the same bytes as if they had not been made.
+    /// The board's game when it last reported it over this link. Moves that a board without its settings does not
+    /// transmit are reported by the same bytes as if they had not been made.
     told: Option<Game>,
-    /// The board's game when a program came to that one, instead of playing it on, what the board had told of it, and how many
-    /// moves the hand has made since.
+    /// The board's game when a program adopted it, instead of continuing it, what the board had reported of it, and how
+    /// many moves the player has made since.
     met: ([Game; 2], usize),
     /// Moves that the player was told to make.
     makes: Vec<String>,
@@ -218,7 +218,7 @@ impl World {
         }
     }
 
-    /// The hand has played these moves while no daemon was there.
+    /// The player has played these moves while no daemon was running.
     fn holding(is_citrine: bool, moves: &str) -> Self {
         let mut world = Self::alone(is_citrine);
         for m in moves.split_whitespace() {
@@ -228,7 +228,7 @@ impl World {
         world
     }
 
-    /// The daemon ends, and another one is started.
+    /// The daemon is restarted.
     fn restart(&mut self) {
         let plugged = self.cable.plugged;
         self.cable.unplug(self.now, "the daemon ends");
@@ -293,7 +293,7 @@ impl World {
         self.states_game(game);
     }
 
-    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
+    /// With `CONVERGENCE_LOG` set, events are logged to standard error.
     fn log(&self, what: impl FnOnce() -> String) {
         log("CONVERGENCE_LOG", self.now - self.began, what);
     }
@@ -302,7 +302,7 @@ impl World {
         self.cable.snapshot()
     }
 
-    /// What the player is told to do is of the program's own game.
+    /// The instructions to the player belong to the program's own game.
     fn tells_of_no_other_game(&mut self) {
         let snapshot = self.snapshot();
         if let Advice::Make(m) = snapshot.advice {
@@ -323,7 +323,7 @@ impl World {
         assert!(ours, "{:?} for {target}", snapshot.advice);
     }
 
-    /// The hand's answer, as a program would take it.
+    /// The player's answer, as a program would take it.
     fn take_answer(&mut self) {
         let Some(m) = self.program.answer(&self.snapshot()) else {
             return;
@@ -443,7 +443,7 @@ impl World {
         self.carry();
     }
 
-    /// The player is told of a mistake, and the pieces do not stand as they should.
+    /// The player is told about a mistake, and the pieces are misplaced.
     fn is_mistaken(&self) -> bool {
         let snapshot = self.snapshot();
         let wanted = snapshot.game.position().board();
@@ -466,14 +466,14 @@ impl World {
         self.carry();
     }
 
-    /// A legal move that the simulated board takes: one that was given a position knows of no pawn to be taken in passing.
+    /// A legal move that the simulated board accepts: after a set-up it knows of no en-passant capture.
     fn playable(&self) -> Option<Move> {
         let moves = self.target.position().legal_moves();
         let takes = |m: &&Move| self.cable.board.game().position().is_legal(**m);
         moves.iter().find(takes).copied()
     }
 
-    /// The end of it all: the cable is in, the program awaits the hand, and time passes.
+    /// The end of a history: the cable is plugged in, the program awaits the player, and time passes.
     fn settles(&mut self, acts: &[Act]) {
         self.plug();
         self.take_answer();
@@ -568,7 +568,7 @@ proptest! {
     }
 }
 
-/// Games whose last move is of a kind of its own.
+/// Games with a special kind of last move.
 const SPECIAL: [&str; 7] = [
     "e2e4 d7d5 e4d5",
     "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
@@ -580,7 +580,7 @@ const SPECIAL: [&str; 7] = [
 ];
 
 impl World {
-    /// The program follows this game and awaits the hand, which does what it is shown.
+    /// The program follows this game and awaits the player, who does as shown.
     fn follows(&mut self, game: &Game) {
         self.states_game(game.clone());
         self.awaits(true);
@@ -703,7 +703,7 @@ fn the_one_move_that_the_hand_made_while_the_daemon_was_away_is_the_answer() {
     }
 }
 
-/// Knights that went out and came back fifteen times: the pieces stand at the start after it.
+/// Knights that went out and came back fifteen times: the pieces are back at the start.
 fn tour() -> Game {
     let mut game = Game::standard();
     for _ in 0..15 {
@@ -858,7 +858,7 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
     }
 }
 
-/// Histories that random ones found, each of which a rule was missing for.
+/// Histories found at random, each of which showed a missing rule.
 #[test]
 fn histories_that_went_wrong_once_go_right() {
     use Act::*;

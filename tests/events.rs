@@ -1,4 +1,4 @@
-//! The event stream is what `docs/events.md` and `docs/events.schema.json` say it is, and reads well.
+//! The event stream is as described by `docs/events.md` and `docs/events.schema.json`, and is readable.
 
 #![allow(
     missing_docs,
@@ -44,7 +44,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Nothing awaited here takes so long unless it never comes.
+/// The time limit for anything awaited.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn docs() -> String {
@@ -181,7 +181,7 @@ fn every_event() -> Vec<Event> {
     ]
 }
 
-/// Fails to compile when there is another kind of event: add it to [`every_event`], the documents and the schema.
+/// Fails to compile if a kind of event is added: add it to [`every_event`], the documents and the schema.
 fn is_among_them(event: &Event) {
     match event {
         Event::Connected
@@ -210,7 +210,7 @@ fn is_among_them(event: &Event) {
     }
 }
 
-/// Every line there can be.
+/// Every possible line.
 fn every_line() -> Vec<Value> {
     let mut lines = vec![lagged_line(3), closed_line()];
     for snapshot in [busy(), Snapshot::new(name())] {
@@ -394,7 +394,7 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
     serving.await.unwrap();
 }
 
-/// The examples of the document as a person sees them.
+/// The examples of the document as printed for people.
 const AS_TEXT: &str = "\
 BoardBridge 0.1.0, 2026-11-21 08:52:58 UTC (all times here are UTC): 2 boards, 3 clients
 

@@ -1,5 +1,5 @@
-//! `systemd/boardbridge-gadget` on a configfs of plain files (`tests/gadget/configfs`). The real kernel's is tried in the
-//! virtual machine (`tests/vm/gadget.sh`).
+//! `systemd/boardbridge-gadget` on a configfs of plain files (`tests/gadget/configfs`). The virtual machine tests the
+//! real kernel's (`tests/vm/gadget.sh`).
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -21,14 +21,14 @@ use tempfile::TempDir;
 const CONTROLLER: &str = "20980000.usb";
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/boardbridge-gadget");
 
-/// A machine of files.
+/// A computer made of files.
 struct Machine {
     folder: TempDir,
     environment: Vec<(&'static str, &'static str)>,
 }
 
 impl Machine {
-    /// With a controller, like a Pi Zero.
+    /// With a USB device controller, like a Pi Zero.
     fn new() -> Self {
         let machine = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -70,12 +70,12 @@ impl Machine {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The exit status and everything that was said.
+    /// The exit status and all output.
     fn gadget(&self, word: &str) -> (i32, String) {
         said(&mut self.command(word))
     }
 
-    /// The same by somebody who is not root, on a configfs that is the kernel's.
+    /// The same for a user who is not root, with the kernel's configfs.
     fn without_sudo(&self, word: &str) -> (i32, String) {
         self.write("bin/id", "#!/bin/sh\necho 1000\n");
         let executable = fs::Permissions::from_mode(0o755);
@@ -108,7 +108,7 @@ impl Machine {
         said
     }
 
-    /// Fails, says all of these words at last, and leaves nothing behind.
+    /// Fails, ends its output with all of these words, and leaves nothing behind.
     fn refuses(&self, words: &[&str]) {
         let (status, said) = self.gadget("start");
         assert_eq!(status, 1, "{said}");
@@ -124,7 +124,7 @@ impl Machine {
         fs::read_to_string(file).unwrap().trim_end().to_owned()
     }
 
-    /// Every path of the gadget, with what its files say.
+    /// Every path of the gadget, with the contents of its files.
     fn tree(&self) -> Vec<(PathBuf, String)> {
         let mut found = Vec::new();
         let mut folders = vec![self.path("config/usb_gadget")];

@@ -1,4 +1,4 @@
-//! Games kept: what is played on a board stands in a PGN file, whatever happens to the board, the daemon and the disk.
+//! Games kept: what is played on a board is in a PGN file, whatever happens to the board, the daemon and the disk.
 
 #![allow(
     missing_docs,
@@ -58,12 +58,12 @@ fn from(fen: &str, moves: &str) -> Game {
     game
 }
 
-/// A place whose clocks are 5:30 hours ahead of UTC.
+/// A time zone 5:30 hours ahead of UTC.
 fn zone() -> TimeZone {
     TimeZone::posix("BBT-05:30").unwrap()
 }
 
-/// A archive with a clock and a folder of its own.
+/// An archive with a clock and a folder of its own.
 struct Rig {
     archive: Archive,
     folder: Folder,
@@ -101,18 +101,18 @@ impl Rig {
         }
     }
 
-    /// The daemon ends, without a word, and is started again.
+    /// The daemon is killed and restarted.
     fn restart(&mut self) {
         let last = self.folder.open().unwrap();
         self.archive = Archive::new(self.snapshot.board.clone(), &self.config, zone(), last);
     }
 
-    /// The board stands so, and nobody leads it.
+    /// The board has this game, and no one leads it.
     fn stands(&mut self, game: Game) {
         self.led(game, None);
     }
 
-    /// The board stands so, and is led to that. What is not in that the hand has made.
+    /// The board has this game, and is led to `target`. Moves that are not in the target are the player's.
     fn led(&mut self, game: Game, target: Option<Game>) {
         let common = self.snapshot.game.common_plies(&game).unwrap_or(0);
         let mut by: Vec<Option<By>> = self.snapshot.by.iter().copied().take(common).collect();
@@ -155,7 +155,7 @@ impl Rig {
         }
     }
 
-    /// Time goes on until all is written.
+    /// Advances the time until all is written.
     fn settle(&mut self) -> Vec<Read> {
         while let Some(deadline) = self.archive.deadline() {
             self.now = self.now.max(deadline);
@@ -444,7 +444,7 @@ fn nobodys_word_overrules_a_mate() {
     }
 }
 
-/// A UCB whose hand plays, a program that takes every move, and a archive.
+/// A UCB with a player, a program that takes every move, and an archive.
 struct Board {
     core: Core,
     now: Instant,
@@ -472,7 +472,7 @@ impl Clocked for Board {
 }
 
 impl Board {
-    /// At the start of a game, the program waiting for the hand.
+    /// At the start of a game, with the program waiting for the player.
     fn begun() -> Self {
         let name: BoardName = "ucb".parse().unwrap();
         let text = Toml::string("kind = \"novag-ucb\"");
@@ -506,14 +506,14 @@ impl Board {
         self.pass(Duration::from_secs(5));
     }
 
-    /// The program states its game, and waits for the hand.
+    /// The program states its game, and waits for the player.
     fn states(&mut self) {
         let command = self.program.states(&self.target);
         self.command(command);
         self.command(self.program.awaits(true));
     }
 
-    /// The hand moves, and the program takes the move over.
+    /// The player moves, and the program takes the move over.
     fn plays(&mut self, m: &str) {
         self.hears(&format!("M{m}"));
         self.target.play_uci([m]).unwrap();
@@ -738,7 +738,7 @@ fn other_files_in_the_folder_are_never_touched() {
     );
 }
 
-/// What a folder's file may be that is none of ours.
+/// A file in the folder that is not one of the program's.
 fn put(kind: &str, at: &Path, elsewhere: &Path) {
     match kind {
         "fifo" => {
@@ -750,7 +750,7 @@ fn put(kind: &str, at: &Path, elsewhere: &Path) {
     }
 }
 
-/// What a thread makes of a folder. Opening must not wait for anybody.
+/// A thread's result for a folder. Opening must not block.
 fn opened(folder: &Folder) -> io::Result<Option<Found>> {
     let (answer, answered) = std::sync::mpsc::channel();
     let folder = folder.clone();
@@ -1191,7 +1191,7 @@ async fn a_limit_on_the_size_of_files_does_not_end_the_daemon() {
     assert_eq!(games_in(&games).len(), 0);
 }
 
-/// SIGTERM, and the end.
+/// SIGTERM, and the wait for the end.
 async fn terminate(mut daemon: Mortal) {
     let id = daemon.0.id().to_string();
     assert!(Command::new("kill").arg(id).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! Guidance keeps its promises: the fewest actions, each possible in its turn, and the wanted pieces at the end.
+//! Guidance keeps its promises: the fewest actions, each possible in its turn, and the wanted placement at the end.
 
 #![allow(
     missing_docs,
@@ -236,7 +236,7 @@ fn chess960_no_kings_and_more_than_32_pieces_are_boards_like_others() {
     }
 }
 
-/// A small board: nothing, three kinds, and a piece nobody knows on each of some squares.
+/// A small board: some squares, each empty or with one of three kinds of piece or an unknown one.
 const EMPTY: u8 = 0;
 const KINDS: [Piece; 3] = [
     Piece {
@@ -286,8 +286,8 @@ fn number(contents: &[u8]) -> usize {
         .fold(0, |n, digit| n * CONTENTS + usize::from(*digit))
 }
 
-/// For every small board the fewest actions to a wanted one, and of the lists with so few the shortest way in king steps, by
-/// going back from the end through all actions there are.
+/// For every small board the fewest actions to a wanted one, and of the lists with that length the shortest way in king
+/// steps, by going back from the end through all possible actions.
 fn from_the_end(wanted: &[u8], squares: &[Square]) -> Vec<(usize, u32)> {
     let count = squares.len();
     let states = CONTENTS.pow(count as u32);

@@ -52,7 +52,7 @@ pub struct Citrine {
     speed: f64,
     on: bool,
     game: Game,
-    /// The start of `O` and of a replayed list.
+    /// Whether referee mode is on: the player moves both sides.
     referee: bool,
     xmit: bool,
     level: String,

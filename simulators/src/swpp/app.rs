@@ -49,27 +49,27 @@ impl Default for Settings {
     }
 }
 
-/// Where the app is with its link.
+/// The state of the app's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// There is none.
+    /// There is no link.
     Apart,
-    /// It asks for the handshake, again at that time.
+    /// It sends the handshake, again at this time.
     Greeting(Instant),
     /// The handshake was answered.
     Ready,
-    /// The handshake was not.
+    /// The handshake was not answered.
     Failed,
 }
 
-/// The app. See the module's introduction.
+/// The app. See the module documentation.
 #[derive(Debug)]
 pub struct WhitePawnApp {
     settings: Settings,
     opponent: Option<Opponent>,
     state: State,
     lines: Lines,
-    /// What has come in the place of an answer to the handshake, and has not been told.
+    /// Input received instead of an answer to the handshake, and not reported yet.
     heard: Heard,
     jammed: bool,
     /// Handshakes sent and answered over this link.
@@ -84,7 +84,7 @@ pub struct WhitePawnApp {
 }
 
 impl WhitePawnApp {
-    /// An app without a link, and whoever plays in it by himself.
+    /// An app without a link, and its automatic player, if any.
     pub fn new(settings: Settings, opponent: Option<Opponent>) -> Self {
         Self {
             settings,
@@ -104,7 +104,7 @@ impl WhitePawnApp {
         }
     }
 
-    /// The link stands.
+    /// The link is up.
     pub fn connected(&mut self, now: Instant) {
         self.forget_link();
         self.state = State::Greeting(now + SETTLE);
@@ -129,7 +129,7 @@ impl WhitePawnApp {
     /// Bytes came from the board.
     pub fn received(&mut self, now: Instant, bytes: &[u8]) {
         for &byte in bytes {
-            // For whoever looks for the fault; the app itself hears nothing more.
+            // For diagnosis; the app itself reads nothing more.
             if matches!(self.state, State::Greeting(_)) {
                 self.heard.push(byte);
             }
@@ -148,7 +148,7 @@ impl WhitePawnApp {
         }
     }
 
-    /// Does what it is told; the link itself ([`Order::HangUp`], [`Order::Connect`]) is the host's.
+    /// Obeys an order; the link itself ([`Order::HangUp`], [`Order::Connect`]) is the host's.
     pub fn order(&mut self, now: Instant, order: Order) {
         match order {
             Order::HangUp | Order::Connect => {}
@@ -158,7 +158,7 @@ impl WhitePawnApp {
             _ if self.state != State::Ready => self.refuse("the handshake is not done"),
             Order::NewGame(new) => self.announce(now, new),
             Order::Move(m) => self.play(now, m),
-            // On a Neo the hand is told by lamps alone, which tell no piece.
+            // On a Neo the player sees only lamps, which do not show a piece.
             Order::Random => match random_to_queen(&self.game, &mut self.random) {
                 Some(m) => self.play(now, uci(m)),
                 None => self.refuse("the game is over"),
@@ -203,7 +203,7 @@ impl WhitePawnApp {
         self.output.pop_front()
     }
 
-    /// The next thing to be seen.
+    /// The next observable event.
     pub fn poll_seen(&mut self) -> Option<Seen> {
         self.seen.pop_front()
     }
@@ -223,17 +223,17 @@ impl WhitePawnApp {
         self.state == State::Ready
     }
 
-    /// Whether it hears nothing, and will not until it is connected again.
+    /// Whether it reads nothing, until it is connected again.
     pub fn is_deaf(&self) -> bool {
         self.jammed || matches!(self.state, State::Apart | State::Failed)
     }
 
-    /// Whether the handshake has failed on the link there is.
+    /// Whether the handshake has failed on the present link.
     pub fn has_failed(&self) -> bool {
         self.state == State::Failed
     }
 
-    /// Whether somebody plays in it by himself.
+    /// Whether it has an automatic player.
     pub fn has_opponent(&self) -> bool {
         self.opponent.is_some()
     }
@@ -274,7 +274,7 @@ impl WhitePawnApp {
 
     fn line(&mut self, now: Instant, line: &[u8]) {
         let (kind, field) = line.split_at(2);
-        // What is wrong with it is told.
+        // Errors in it are reported.
         self.heard = Heard::default();
         match kind {
             b"H1" => self.answered(now, field),
@@ -370,7 +370,7 @@ impl WhitePawnApp {
             self.refuse(format!("{wanted}: no game is being played"));
             return;
         };
-        // Offline, anybody may move.
+        // Offline, either side may move.
         if playing.kind != 0 && playing.board_has(self.game.turn()) {
             self.refuse(format!("{wanted}: it is the board's turn"));
             return;
@@ -402,7 +402,7 @@ impl WhitePawnApp {
         self.see(Seen::Ended(code));
     }
 
-    /// Whoever plays in the app looks at the game.
+    /// The app's player looks at the game.
     fn go_on(&mut self, now: Instant) {
         let (Some(opponent), Some(_)) = (&self.opponent, self.playing) else {
             return;

@@ -94,7 +94,7 @@ impl Rig {
 fn what_comes_in_the_place_of_an_answer_is_shown() {
     for prompt in [
         "raspberrypi login: ",
-        // As agetty begins: the empty line has the app hear nothing more, but whoever looks on does.
+        // As agetty begins: after the empty line the app reads nothing more, but the report quotes it.
         "\r\nRaspberry Pi ttyGS0\r\n\r\nraspberrypi login: ",
     ] {
         let mut rig = Rig::new(None);
@@ -402,7 +402,7 @@ fn a_board_that_leaves_the_opponents_game_is_told() {
     assert_eq!(rig.seen().last().unwrap(), "astray");
 }
 
-/// A board and its person, an app and its opponent, on one clock. Gives what was seen at both ends when the game has
+/// A board and its player, an app and its opponent, on one clock. Returns the events at both ends when the game has
 /// ended.
 fn whole_game(
     board: board::Settings,

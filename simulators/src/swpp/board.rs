@@ -1,4 +1,4 @@
-//! A board that somebody built at home. It knows its pieces, keeps the rules, and shows one move at a time.
+//! A home-made board. It knows its pieces, enforces the rules, and shows one move at a time.
 
 use std::{
     collections::VecDeque,
@@ -23,10 +23,10 @@ use crate::{
 const PROTOCOL: &str = "01";
 /// The characters of the board's version (document: its length).
 const VERSION_WIDTH: usize = 8;
-/// Moves that wait behind the one that is shown: 64 bytes, the serial buffer of the usual small computer, at 8 bytes a
+/// Moves that wait behind the shown one: 64 bytes, the serial buffer of the usual microcontroller, at 8 bytes a
 /// message.
 const MAX_WAITING: usize = 8;
-/// Bytes in a notification: what fits when nobody asks for more than Bluetooth's smallest packets (ATT: 23 less 3).
+/// Bytes in a notification: the payload of Bluetooth's smallest packets (ATT: 23 less 3), without negotiation.
 const NOTIFICATION: usize = 20;
 
 /// How a board answers the handshake.
@@ -35,7 +35,7 @@ pub enum Answer {
     /// At once, every time.
     #[default]
     Prompt,
-    /// Every time, so late.
+    /// Every time, with this delay.
     Late(Duration),
     /// Never.
     Never,
@@ -56,9 +56,9 @@ pub struct Settings {
     pub style: Style,
     /// How it answers the handshake.
     pub answer: Answer,
-    /// Opening its port restarts it: it hears nothing for so long, and has forgotten its game. Its pieces stay.
+    /// Opening its port restarts it: it reads nothing for this long, and has forgotten its game. Its pieces stay.
     pub restarts: Option<Duration>,
-    /// How long the hand takes to execute a shown move; absent, it waits to be told.
+    /// How long the player takes to execute a shown move; `None`: only when ordered to.
     pub hand_delay: Option<Duration>,
     /// Bytes in a notification.
     pub notification: usize,
@@ -83,25 +83,25 @@ impl Default for Settings {
     }
 }
 
-/// A home-made board. See the module's introduction.
+/// A home-made board. See the module documentation.
 #[derive(Debug)]
 pub struct SwppBoard {
     pub(super) settings: Settings,
     pub(super) profile: Profile,
     pub(super) on: bool,
-    /// On the air: whether somebody is connected, and wants notifications.
+    /// Over Bluetooth: whether a central is connected, and subscribed.
     pub(super) connected: bool,
     pub(super) subscribed: bool,
     lines: Lines,
-    /// It is starting, until then.
+    /// Starting until then.
     starts_until: Option<Instant>,
     greeted: bool,
     playing: Option<NewGame>,
-    /// What stands on the board.
+    /// The position on the board.
     game: Game,
-    /// The same and what waits to be executed.
+    /// The same with the moves that wait to be executed.
     told: Game,
-    /// What waits to be executed; the first one is shown.
+    /// The moves that wait to be executed; the first one is shown.
     waiting: VecDeque<Move>,
     executes_at: Option<Instant>,
     /// When the answers to handshakes are due.
@@ -152,7 +152,7 @@ impl SwppBoard {
         self.report(Report::Fault(what.into()));
     }
 
-    /// Another link: what was half said on the one before is gone.
+    /// A new link: an incomplete message of the previous one is dropped.
     pub(super) fn hear_anew(&mut self) {
         self.lines = Lines::default();
         self.greeted = false;
@@ -265,7 +265,7 @@ impl SwppBoard {
         self.executes_at = None;
         if let Some(m) = self.waiting.pop_front() {
             self.game.push(m);
-            // The protocol has no word for it: the app knows the move.
+            // The protocol has no message for it: the app knows the move.
             self.report(Report::Executed(m));
             self.show(now);
         }
@@ -288,7 +288,7 @@ impl SwppBoard {
         }
     }
 
-    /// What the board would say if its sensors or its rules were wrong.
+    /// What the board would send if its sensors or its rules were wrong.
     fn wrong_move(&mut self, wanted: UciMove) {
         let legal = wanted.to_move(self.game.position()).ok();
         let text = match legal {
@@ -359,7 +359,7 @@ impl SimulatedBoard for SwppBoard {
             }
             HandAction::Wrong(m) => self.wrong_move(m),
             HandAction::TakeBack => {
-                // The protocol has nothing for it: nothing is said. What was shown no longer fits.
+                // The protocol has no message for it, so none is sent. The shown move no longer fits.
                 let mut game = self.game.clone();
                 match game.pop() {
                     Some(m) => {

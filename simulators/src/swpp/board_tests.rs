@@ -274,7 +274,7 @@ fn a_line_without_end_is_one_fault() {
     assert_eq!(rig.seen(), ["fault a line without end", "shown e2e4"]);
 }
 
-/// What a board of this style says of these moves.
+/// The messages of a board of this style for these moves.
 fn spoken(style: Style, moves: &str) -> String {
     let mut rig = Rig::playing(Settings {
         style,
@@ -286,7 +286,7 @@ fn spoken(style: Style, moves: &str) -> String {
     rig.says()
 }
 
-/// The last word of a board of this style.
+/// The last message of a board of this style.
 fn last_word(style: Style, moves: &str) -> String {
     spoken(style, moves)
         .split_inclusive('\n')
@@ -454,7 +454,7 @@ fn garbage_is_as_long_as_it_was_ordered() {
     assert_eq!(rig.board.poll_transmit().unwrap().len(), 1000);
 }
 
-/// The pieces that a random hand of this style has promoted to, one move before promotion.
+/// The pieces to which a random player of this style has promoted, one move before promotion.
 fn promoted(style: Style) -> Vec<String> {
     let mut all = Vec::new();
     for seed in 0..200 {

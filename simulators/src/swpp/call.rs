@@ -1,4 +1,4 @@
-//! Gives the app a link and a clock, and `boardbridge simulate whitepawn-app` its orders.
+//! Connects the app to a link, a clock and the orders of `boardbridge simulate whitepawn-app`.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ const READ_CHUNK: usize = 1024;
 const MAX_ORDERS: usize = 64;
 
 /// How long a line may take to close. A serial port closes once its last bytes are out, or after half a minute if its
-/// board takes none.
+/// board accepts none.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// An app with a link to its board, or without.
@@ -38,7 +38,7 @@ impl Call {
     /// Connects the app to its board.
     ///
     /// # Errors
-    /// The board cannot be reached; the words say where.
+    /// The board cannot be reached; the message says where.
     pub async fn new(app: WhitePawnApp, place: Place) -> io::Result<Self> {
         let line = place.open().await?;
         let mut call = Self {
@@ -58,7 +58,7 @@ impl Call {
         &self.app
     }
 
-    /// Tells the app what to do next.
+    /// Gives the app an order.
     pub fn order(&mut self, order: Order) {
         if self.orders.len() < MAX_ORDERS {
             self.orders.push_back(order);
@@ -72,7 +72,7 @@ impl Call {
         self.orders.is_empty()
     }
 
-    /// Runs until something is to be seen. May be dropped at any time without losing anything.
+    /// Runs until there is an observable event. Cancel-safe: nothing is lost.
     pub async fn next(&mut self) -> Seen {
         loop {
             if let Some(seen) = self.app.poll_seen() {
@@ -101,7 +101,7 @@ impl Call {
         }
     }
 
-    /// Sends what waits, and closes the link.
+    /// Sends the queued messages, and closes the link.
     pub async fn end(mut self) {
         self.transmit();
         if let Some(line) = &mut self.line {
@@ -152,10 +152,10 @@ impl Call {
         }
     }
 
-    /// Waits until the line is closed: a program that ends sooner takes back what it said last.
+    /// Waits until the line is closed: a program that ends sooner loses its last messages.
     async fn closed(&mut self) {
         if let Some(closing) = self.closing.take() {
-            // A board that does not take it is left.
+            // A board that does not take them in time is not waited for.
             let _ = timeout(CLOSE_WAIT, closing).await;
         }
     }
@@ -179,7 +179,7 @@ impl Call {
     }
 }
 
-/// Sends what waits; over the air the link takes its time to end, and would not without being waited for.
+/// Sends the queued messages; over Bluetooth the link needs time to end, and is waited for.
 async fn farewell(place: &Place, line: &mut Line) {
     match place {
         Place::Ble(_) => line.close().await,
@@ -228,7 +228,7 @@ pub async fn run(
                     Ok(order) => call.order(order),
                     Err(error) => writeln!(output, "{}", Seen::Refused(error.to_string()))?,
                 },
-                // An opponent who plays by himself needs no orders.
+                // An automatic opponent needs no orders.
                 None if call.app().has_opponent() => input_open = false,
                 None => {
                     let failed = call.app().has_failed();

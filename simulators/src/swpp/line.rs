@@ -9,14 +9,14 @@ use tokio::{
 
 use crate::Stream;
 
-/// Messages that wait to be sent. A game has one at a time, a person types a few; a board that takes none is gone.
+/// Messages that wait to be sent. A game has one at a time, a person types a few; a board that accepts none is gone.
 const MAX_WAITING: usize = 256;
-/// How long a link over the air may take to end: what was said last is still to be written.
+/// How long a Bluetooth link may take to end: the last messages are still to be written.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
 /// How long the last messages have to be sent before a link is closed.
 const FLUSH_WAIT: Duration = Duration::from_secs(2);
 
-/// A link that stands.
+/// An open link.
 pub(super) struct Line {
     name: String,
     reader: ReadHalf<Box<dyn Stream>>,
@@ -28,7 +28,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A link over a stream that leads there.
+    /// A link over this stream, named after its other end.
     pub fn new(name: String, stream: Box<dyn Stream>) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self {
@@ -40,12 +40,12 @@ impl Line {
         }
     }
 
-    /// Where it leads.
+    /// The name of the other end.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Queues a message; whether there is room.
+    /// Queues a message; returns whether there is room.
     pub fn send(&mut self, message: Vec<u8>) -> bool {
         let room = self.output.len() < MAX_WAITING;
         if room && !message.is_empty() {
@@ -54,7 +54,7 @@ impl Line {
         room
     }
 
-    /// Sends what waits and reads. May be dropped at any time without losing anything.
+    /// Sends the queued messages and reads. Cancel-safe: nothing is lost.
     ///
     /// # Errors
     /// The link is broken.
@@ -77,7 +77,7 @@ impl Line {
         }
     }
 
-    /// Sends what waits, and waits until the link has ended. A port never says so.
+    /// Sends the queued messages, and waits until the link has ended. A port never reports its end.
     pub async fn close(&mut self) {
         self.flush().await;
         let ending = async {
@@ -86,11 +86,11 @@ impl Line {
             while self.reader.read(&mut buffer).await? > 0 {}
             io::Result::Ok(())
         };
-        // Whoever does not end it in time is left.
+        // A link that does not end in time is abandoned.
         let _ = timeout(CLOSE_WAIT, ending).await;
     }
 
-    /// Sends what waits, as far as the other end takes it in time. May be dropped at any time like [`Self::next`].
+    /// Sends the queued messages, as far as the other end accepts them in time. Cancel-safe like [`Self::next`].
     pub async fn flush(&mut self) {
         let sending = async {
             while let Some(message) = self.output.front() {
@@ -102,7 +102,7 @@ impl Line {
             }
             io::Result::Ok(())
         };
-        // The link is closed next: who did not take it does not get it.
+        // The link is closed next: messages not accepted by then are lost.
         let _ = timeout(FLUSH_WAIT, sending).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Messages as bytes: lines, and what may stand in them.
+//! Messages as bytes: lines, and their parts.
 
 use std::{fmt, ops::Range};
 
@@ -7,10 +7,10 @@ use shakmaty::{Color, Move, Position, Role, Square};
 use super::style::MOVE_WIDTH;
 use crate::game::{Game, uci};
 
-/// The longest line that is listened to, bytes. The document's longest message is the board's answer: 12 characters and
-/// a serial number, which nobody makes longer than this.
+/// The longest line read, bytes. The document's longest message is the board's answer: 12 characters and
+/// a serial number, which is never longer than this in practice.
 pub(super) const MAX_LINE: usize = 256;
-/// As much of a line is quoted, bytes.
+/// How much of a line is quoted, bytes.
 const QUOTE: usize = 40;
 
 /// Bytes on their way to a line.
@@ -49,7 +49,7 @@ impl Lines {
     }
 }
 
-/// The last line that has begun, whether or not its end comes: enough of it to know it by.
+/// The last line begun, complete or not: enough of it to recognise it.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     line: Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Takes a byte; an empty line is nothing.
+    /// Takes a byte; empty lines are ignored.
     pub fn push(&mut self, byte: u8) {
         if matches!(byte, b'\r' | b'\n') {
             self.ended = true;
@@ -71,7 +71,7 @@ impl Heard {
         }
     }
 
-    /// What was heard since it was asked last, for a report.
+    /// The input since the last call, for a report.
     pub fn take(&mut self) -> Option<String> {
         let heard = std::mem::take(self);
         (!heard.line.is_empty()).then(|| quoted(&heard.line))
@@ -83,7 +83,7 @@ impl Heard {
 pub struct NewGame {
     /// Offline (0), against an engine (1), on `WhitePawn` (2), on Lichess (3).
     pub kind: u8,
-    /// The app waits for the board's move: the board's hand moves first.
+    /// The app waits for the board's move: the board's player moves first.
     pub board_first: bool,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn quoted(line: &[u8]) -> String {
     format!("`{}`", line[..line.len().min(QUOTE)].escape_ascii())
 }
 
-/// Whether these are hexadecimal digits, so many of them.
+/// Whether these are exactly `count` hexadecimal digits.
 pub(super) fn is_hex(digits: &[u8], count: usize) -> bool {
     digits.len() == count && digits.iter().all(u8::is_ascii_hexdigit)
 }

@@ -1,10 +1,10 @@
-//! Both ends of the SWPP, the `WhitePawn` app's open protocol: a board that somebody built at home, and the app.
+//! Both ends of the SWPP, the `WhitePawn` app's open protocol: a home-made board, and the app.
 //!
-//! Written from the protocol's documents alone. Both ends are strict in what they take: what is not byte by byte as the
-//! documents print it is a fault, told in a report. [`Style`] makes what they send less tidy.
+//! Written from the protocol's documents alone. Both ends are strict in what they accept: anything that is not byte by
+//! byte as the documents print it is a reported fault. [`Style`] makes what they send less tidy.
 //!
-//! What the documents leave open, and what is chosen here:
-//! - *Who waits.* `WaitingForMove` is read as the app waiting for the board: `Y`, and the board's hand moves first.
+//! Points left open by the documents, and the choices made here:
+//! - *Who waits.* `WaitingForMove` is read as the app waiting for the board: `Y`, and the board's player moves first.
 //! - *The pieces* stand on their starting squares at `NG`: the protocol has no position.
 //! - *Castling* to the board is `0-0` or `0-0-0` only ("On Castling it is"); from the board the king's two squares are
 //!   right as well ("you can send").

@@ -1,4 +1,4 @@
-//! Who plays against the board in the app.
+//! The board's opponent in the app.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use crate::{
 
 /// The type of a game online, on `WhitePawn` (document).
 pub const GAME_TYPE: u8 = 2;
-/// Halfmoves without a capture or a pawn's move after which a random game is a draw (FIDE's fifty moves).
+/// Halfmoves without a capture or a pawn move after which a random game is a draw (FIDE's fifty moves).
 const DRAWN_OUT: u32 = 100;
 /// Ended by checkmate (document: types of ending).
 const CHECKMATE: char = '1';
 /// Ended by a draw.
 const DRAW: char = '2';
-/// Ended, for the person at the board gave up.
+/// Ended: the person at the board resigned.
 const USER_RESIGNED: char = '3';
-/// Ended, for the opponent gave up.
+/// Ended: the opponent resigned.
 const OPPONENT_RESIGNED: char = '4';
 
 /// An opponent.
@@ -35,7 +35,7 @@ pub struct Opponent {
 /// What an opponent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Plays this, or anything legal.
+    /// Plays this move, or any legal one.
     Play(Option<UciMove>),
     /// Waits for the board.
     Wait,
@@ -92,7 +92,7 @@ impl Opponent {
             Next::Wait => Turn::Wait,
             Next::Astray => Turn::Astray,
             Next::Done if drawn => Turn::End(DRAW),
-            // A game from a file that goes no further: people give up when it is their move.
+            // The game from the file has ended: a person resigns on their move.
             Next::Done if self.plays(position) => Turn::End(OPPONENT_RESIGNED),
             Next::Done => Turn::End(USER_RESIGNED),
         }

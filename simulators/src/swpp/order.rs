@@ -1,4 +1,4 @@
-//! What the app is told to do, line by line.
+//! The app's orders, line by line.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::message::NewGame;
 use crate::hand::MAX_GARBAGE;
 
-/// What the app is told to do.
+/// An order to the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Announce a new game.
@@ -23,7 +23,7 @@ pub enum Order {
     End(char),
     /// Close the link.
     HangUp,
-    /// Connect again; a link that stands is closed first.
+    /// Connect again; an open link is closed first.
     Connect,
     /// Send this many bytes of garbage.
     Garbage(usize),
@@ -31,7 +31,7 @@ pub enum Order {
     Raw(String),
 }
 
-/// A line that tells the app nothing.
+/// A line that is not a valid order.
 #[derive(Debug, Error)]
 #[error(
     "`{0}` tells the app nothing: write a move (e2e4, e7e8q), or new-game TYPE Y, new-game TYPE N, wrong MOVE, random, \
@@ -44,7 +44,7 @@ impl FromStr for Order {
 
     fn from_str(line: &str) -> Result<Self, Self::Err> {
         let none = || NoOrder(line.chars().take(80).collect());
-        // What is sent as it is keeps its spaces.
+        // A raw line keeps its spaces.
         if let Some(text) = line.strip_prefix("raw ") {
             return Ok(Self::Raw(text.to_owned()));
         }

@@ -1,4 +1,4 @@
-//! A home-made board on the air.
+//! A home-made board on Bluetooth.
 
 use std::time::Instant;
 
@@ -71,7 +71,7 @@ impl Peripheral for SwppBoard {
 
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
         while !self.subscribed {
-            // Nobody listens, or not yet.
+            // No central is subscribed yet.
             let message = self.output.pop_front()?;
             let text = String::from_utf8_lossy(message.trim_ascii_end()).into_owned();
             self.report(Report::Lost(text));

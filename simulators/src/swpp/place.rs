@@ -15,7 +15,7 @@ use crate::{phone_radio::PhoneRadio, pty::Pty, serial::SerialPort};
 /// Where `BoardBridge` listens for the app by default.
 pub const DEFAULT_TCP: &str = "127.0.0.1:9690";
 
-/// How long a connection is waited for: a local one stands at once, or not at all.
+/// How long to wait for a connection: a local one succeeds at once, or not at all.
 const CONNECT_WAIT: Duration = Duration::from_secs(10);
 
 /// Where the app finds its board.
@@ -27,7 +27,7 @@ pub enum Place {
     Serial(SerialPort),
     /// It looks for it over Bluetooth LE.
     Ble(PhoneRadio),
-    /// It is at one end of a pseudo-terminal, with a symbolic link to the other perhaps.
+    /// It is at one end of a pseudo-terminal, optionally with a symbolic link to the other.
     Pty(Option<PathBuf>),
 }
 
@@ -38,10 +38,10 @@ impl Default for Place {
 }
 
 impl Place {
-    /// Opens a line, and says where.
+    /// Opens a line, and names its other end.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// A description of the error.
     pub(super) async fn open(&self) -> io::Result<Line> {
         let worded = |error: io::Error| {
             io::Error::new(error.kind(), format!("{self} cannot be reached: {error}"))
@@ -52,7 +52,7 @@ impl Place {
                     .await
                     .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
                     .map_err(|error| unreachable(address, &error))?;
-                // A message is not to wait for the one after it.
+                // A message must not wait for the next one.
                 stream.set_nodelay(true).map_err(worded)?;
                 Ok(Line::new(address.clone(), Box::new(stream)))
             }

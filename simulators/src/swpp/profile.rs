@@ -1,4 +1,4 @@
-//! What a home-made board looks like on the air: Nordic UART. The documents name no service; this is the best guess of the
+//! The GATT profile of a home-made board: Nordic UART. The documents name no service; this is the best guess of the
 //! field notes.
 
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! What is to be seen in the app.
+//! Observable events in the app.
 
 use std::{fmt, time::Duration};
 
@@ -16,7 +16,7 @@ pub const RETRIES: u32 = 3;
 /// What is to be seen in the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// The link stands.
+    /// The link is up.
     Connected(String),
     /// The link is gone: the other end closed it.
     Disconnected,
@@ -35,13 +35,13 @@ pub enum Seen {
     },
     /// The board did not answer the handshake in time, however often it was asked.
     GaveUp,
-    /// What came in the place of an answer to the handshake is no line.
+    /// Input received instead of an answer to the handshake is not a line.
     Unreadable(String),
-    /// The board's answer may not be what was meant.
+    /// The board's answer may not be as intended.
     Doubt(String),
-    /// The board's answer was no handshake.
+    /// The board's answer is not a valid handshake.
     Failed(String),
-    /// A line too short: the app hears nothing more over this link.
+    /// A line too short: the app reads nothing more over this link.
     Jammed,
     /// A new game was announced.
     NewGame(NewGame),
@@ -51,9 +51,9 @@ pub enum Seen {
     Made(Move),
     /// The end of the game was announced.
     Ended(char),
-    /// What the board sent is not right.
+    /// Input from the board is wrong.
     Fault(String),
-    /// The app could not do what it was told.
+    /// The app could not carry out an order.
     Refused(String),
     /// The board left the game that the opponent plays.
     Astray,

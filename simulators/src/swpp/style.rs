@@ -23,7 +23,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// A message with its end.
+    /// A message with its line end.
     pub(super) fn message(self, text: &str) -> Vec<u8> {
         let end = match self {
             Self::Exact | Self::Bare => "\n",
@@ -32,7 +32,7 @@ impl Style {
         format!("{text}{end}").into_bytes()
     }
 
-    /// A random legal move that can be said in this style.
+    /// A random legal move that can be expressed in this style.
     pub(super) fn random_move(self, game: &Game, random: &mut fastrand::Rng) -> Option<Move> {
         match self {
             Self::Exact | Self::Sloppy => random_move(game, random),

@@ -23,9 +23,9 @@ pub enum Passed<'a> {
     Written(&'a [u8]),
     /// Bytes from the board. They are lost if the cable is unplugged.
     Said(&'a [u8]),
-    /// Something is to be seen on the board.
+    /// An observable event on the board.
     Seen(Report),
-    /// Something has happened, as the core has it.
+    /// An event of the core.
     Happened(Event),
 }
 
@@ -46,14 +46,14 @@ pub struct Cable {
     pub core: Core,
     /// The board.
     pub board: Box<dyn SimulatedBoard>,
-    /// Unplugged, it loses what is sent. Neither end is told by this alone.
+    /// If unplugged, data sent is lost. Neither end is told by this alone.
     pub plugged: bool,
-    /// What the board says is kept back until then.
+    /// The board's output is delayed until then.
     pub late: Option<Instant>,
     under_way: VecDeque<Vec<u8>>,
 }
 
-/// A machine for a Citrine, or for a UCB.
+/// A core for a Citrine, or for a UCB.
 pub fn novag(is_citrine: bool) -> Core {
     let driver: Box<dyn Driver> = if is_citrine {
         Box::new(citrine::Citrine::new(citrine::Settings::default()))
@@ -63,7 +63,7 @@ pub fn novag(is_citrine: bool) -> Core {
     Core::new(BoardName::default(), driver, CORRECTION_WAIT)
 }
 
-/// A Citrine, or a UCB, whose hand makes a move that is shown after so long.
+/// A Citrine, or a UCB, with a player who makes a shown move after this delay.
 pub fn novag_board(is_citrine: bool, hand: Duration) -> Box<dyn SimulatedBoard> {
     if is_citrine {
         Box::new(Citrine::new(1.0, Some(hand), 1))
@@ -84,14 +84,14 @@ impl Cable {
         }
     }
 
-    /// Plugs it in, unless it is.
+    /// Plugs it in, unless it is plugged in.
     pub fn plug(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.plugged, true) {
             self.core.link_up(now);
         }
     }
 
-    /// Pulls it out, if it is plugged in. What was under way is lost.
+    /// Unplugs it, if it is plugged in. Data being sent is lost.
     pub fn unplug(&mut self, now: Instant, why: &str) {
         if std::mem::take(&mut self.plugged) {
             self.under_way.clear();
@@ -99,7 +99,7 @@ impl Cable {
         }
     }
 
-    /// Carries bytes both ways, once; whether there were any.
+    /// Carries bytes both ways, once; returns whether there were any.
     pub fn carry(
         &mut self,
         now: Instant,
@@ -148,17 +148,17 @@ impl Cable {
         self.board.timeout(now);
     }
 
-    /// Someone tells the core something.
+    /// Sends the core a command.
     pub fn command(&mut self, now: Instant, command: Command) {
         self.core.command(now, command);
     }
 
-    /// The hand does something.
+    /// The player does something.
     pub fn hand(&mut self, now: Instant, action: HandAction) {
         self.board.hand(now, action);
     }
 
-    /// How the core stands.
+    /// The state of the core.
     pub fn snapshot(&self) -> Snapshot {
         self.core.snapshot()
     }

@@ -2,26 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-/// Deadlines in a row, at most, while nothing that is waited for comes.
+/// The maximum number of successive deadlines without the awaited event.
 const MAX_STEPS: usize = 200_000;
 
-/// Things without I/O that share one virtual clock.
+/// Components without I/O that share one virtual clock.
 pub trait Clocked {
     /// The time.
     fn clock(&mut self) -> &mut Instant;
-    /// Carries to and fro what is due, until nothing moves.
+    /// Passes on everything that is due, until nothing moves.
     fn carry(&mut self);
     /// When something is due next.
     fn deadline(&self) -> Option<Instant>;
     /// The time is `now`, and something is due.
     fn timeout(&mut self, now: Instant);
 
-    /// What there is to know when time does not pass.
+    /// The state, for a message when time does not pass.
     fn story(&self) -> String {
         String::new()
     }
 
-    /// Lets time pass until this is so; `false` if it does not come so.
+    /// Advances the time until this holds; `false` if it never does.
     fn until(&mut self, time: Duration, so: impl Fn(&Self) -> bool) -> bool {
         let end = *self.clock() + time;
         for _ in 0..MAX_STEPS {
@@ -43,13 +43,13 @@ pub trait Clocked {
         );
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     fn pass(&mut self, time: Duration) {
         self.until(time, |_| false);
     }
 }
 
-/// Says on the standard error what happens, if this variable of the environment is set.
+/// Logs to standard error if this environment variable is set.
 pub fn log(variable: &str, at: Duration, what: impl FnOnce() -> String) {
     if std::env::var_os(variable).is_some() {
         eprintln!("{:9.3} {}", at.as_secs_f64(), what());

@@ -1,8 +1,8 @@
-//! A game of the simulators as one of `BoardBridge`, and the other way.
+//! Converts games between the simulators and `BoardBridge`.
 
 use boardbridge::game::Game;
 
-/// What a simulator has as a game, as `BoardBridge` would have it.
+/// A simulator's game as a game of `BoardBridge`.
 pub fn ours(game: &simulators::game::Game) -> Game {
     let mut ours = Game::from_start(game.start().clone());
     for &m in game.moves() {
@@ -11,7 +11,7 @@ pub fn ours(game: &simulators::game::Game) -> Game {
     ours
 }
 
-/// A game as a simulator has it.
+/// A game as a simulator's.
 pub fn simulated(game: &Game) -> simulators::game::Game {
     simulators::game::Game::of(game.start(), game.moves())
 }

@@ -2,7 +2,7 @@
 
 use proptest::{prelude::ProptestConfig, test_runner::RngSeed};
 
-/// So many histories, the same ones each time; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` explore others.
+/// The number of histories, the same ones each time; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` explore others.
 pub fn histories(usual: u32) -> ProptestConfig {
     let given = |name| std::env::var(name).ok();
     let cases = given("PROPTEST_CASES").and_then(|n| n.parse().ok());

@@ -1,10 +1,10 @@
-//! No move is told without a landing on its square after the last one's.
+//! No move is reported without a landing on its square after the previous one.
 
 use boardbridge::{recognise::Recognised, sense::Sensed};
 use shakmaty::Square;
 use simulators::gesture;
 
-/// When something was put on each square, counted in things sensed; a picture may show it, too.
+/// When a piece was last put on each square, counted in sensed inputs; a picture may show it, too.
 #[derive(Debug)]
 pub struct Landings {
     at: [u64; 64],
@@ -23,7 +23,7 @@ impl Default for Landings {
 }
 
 impl Landings {
-    /// Something was sensed.
+    /// Takes a sensed input.
     pub fn note(&mut self, sensed: Sensed) {
         self.now += 1;
         let squares = match sensed {
@@ -36,7 +36,7 @@ impl Landings {
         }
     }
 
-    /// Whether there was a landing for what is told.
+    /// Whether there was a landing for what is reported.
     pub fn explain(&mut self, said: Recognised) -> bool {
         let legs = match said {
             Recognised::Played(m) => gesture::legs(m),

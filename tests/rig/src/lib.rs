@@ -1,5 +1,5 @@
-//! What tests, examples, benches and fuzz targets share: a core and a simulated board on a virtual clock ([`cable`],
-//! [`clock`]), a chess program at it ([`program`]), what makes sensors untidy
+//! Shared by tests, examples, benches and fuzz targets: a core and a simulated board on a virtual clock ([`cable`],
+//! [`clock`]), a chess program connected to it ([`program`]), noise models of players and sensors
 //! ([`noise`]), and when a piece has landed ([`landings`]).
 
 #![cfg(target_os = "linux")]

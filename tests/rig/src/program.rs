@@ -1,4 +1,4 @@
-//! A chess program at a core.
+//! A chess program connected to a core.
 
 use boardbridge::{
     game::Game,
@@ -6,14 +6,14 @@ use boardbridge::{
 };
 use shakmaty::{Move, uci::UciMove};
 
-/// A chess program: what it tells a core, and what it hears.
+/// A chess program: its commands to a core, and the core's answers.
 #[derive(Debug)]
 pub struct Program {
-    /// What the core knows it by.
+    /// Its identifier in the core.
     pub client: ClientId,
-    /// What people know it by.
+    /// Its name for people.
     pub label: &'static str,
-    /// The number of the game it stated last.
+    /// The number of the game that it stated last.
     pub number: u64,
 }
 
@@ -28,12 +28,12 @@ impl Default for Program {
 }
 
 impl Program {
-    /// It states this game.
+    /// States this game.
     pub fn states(&mut self, game: &Game) -> Command {
         self.states_on(game, Occasion::default())
     }
 
-    /// It states this game, of this occasion.
+    /// States this game, with this occasion.
     pub fn states_on(&mut self, game: &Game, occasion: Occasion) -> Command {
         self.number += 1;
         Command::Target {
@@ -45,13 +45,13 @@ impl Program {
         }
     }
 
-    /// It awaits the hand's move, or no longer.
+    /// Awaits the player's move, or no longer.
     pub fn awaits(&self, on: bool) -> Command {
         let client = self.client;
         Command::Await { client, on }
     }
 
-    /// It has taken the hand's move.
+    /// It has taken the player's move.
     pub fn answered(&self, answer: UciMove) -> Command {
         Command::Answered {
             client: self.client,
@@ -60,7 +60,7 @@ impl Program {
         }
     }
 
-    /// The hand's move.
+    /// The player's move.
     pub fn answer(&self, snapshot: &Snapshot) -> Option<Move> {
         let place = snapshot.place(self.client, self.number)?;
         place.answer.first().copied()

@@ -28,7 +28,7 @@ use super::{
     attribute::{CHARACTERISTIC, SERVICE},
     bus::SERVICE_OWNER,
     failure::Failure,
-    interfaces::{ADVERTISING, GATT, INSTANCES, PROFILES, ROOT},
+    interfaces::INSTANCES,
     outbox::{Lane, Outbox},
 };
 

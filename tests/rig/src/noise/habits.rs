@@ -1,4 +1,4 @@
-//! How a person plays: how likely each untidiness is.
+//! How a person plays: the probability of each kind of untidiness.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use super::{CaptureOrder, CastlingOrder, Doubt, EnPassantOrder, Promoting, Style
 /// Other moves, tried and taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Digression {
-    /// How likely before a move.
+    /// The probability before a move.
     pub likely: f64,
-    /// How many plies at most.
+    /// The maximum number of plies.
     pub plies: usize,
 }
 
-/// Who makes the opponent's moves, where the person plays one side.
+/// Who makes the opponent's moves if the person plays one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opponent {
     /// The board's motor.
@@ -21,9 +21,9 @@ pub enum Opponent {
     Motor,
     /// The person, in time.
     Hand,
-    /// The person, after lifting the own piece.
+    /// The person, after lifting a piece of their own.
     HandAfterLift,
-    /// The person, after the own move.
+    /// The person, after their own move.
     HandAfterMove,
     /// The person, one of these.
     HandSomehow,
@@ -39,7 +39,7 @@ pub const QUICK: Pace = 1_000..4_000;
 /// A person in a blitz game.
 pub const BLITZ: Pace = 300..1_500;
 
-/// How a person plays. An absent order is chosen by chance for each deed.
+/// How a person plays. An order that is `None` is chosen at random for each action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Habits {
     /// How soon.
@@ -52,23 +52,23 @@ pub struct Habits {
     pub en_passant: Option<EnPassantOrder>,
     /// Promotions.
     pub promoting: Option<Promoting>,
-    /// How likely a piece slides.
+    /// The probability that a piece slides.
     pub slides: f64,
-    /// How likely a piece bounces.
+    /// The probability that a piece bounces.
     pub bounces: f64,
-    /// How likely one to three pieces are adjusted before a deed.
+    /// The probability that one to three pieces are adjusted before an action.
     pub adjusts_before: f64,
-    /// How likely one or two are adjusted while a piece is in the hand.
+    /// The probability that one or two are adjusted while a piece is in the hand.
     pub adjusts_between: f64,
     /// Whether these may be pieces that the one in the hand could capture.
     pub adjusts_victims: bool,
-    /// How likely one to three are adjusted afterwards.
+    /// The probability that one to three are adjusted afterwards.
     pub adjusts_after: f64,
-    /// How likely the piece just moved is put straight.
+    /// The probability that the piece just moved is adjusted.
     pub straightens: f64,
-    /// How likely the person has doubts, and which ones.
+    /// The probability that the person hesitates, and how.
     pub doubts: f64,
-    /// The doubts to choose from.
+    /// The kinds of hesitation to choose from.
     pub doubt: &'static [Doubt],
     /// Moves tried and taken back.
     pub digression: Digression,
@@ -105,7 +105,7 @@ impl Default for Habits {
 }
 
 impl Habits {
-    /// How the next deed is done.
+    /// How the next action is done.
     pub fn style(&self, rng: &mut fastrand::Rng) -> Style {
         let pick = |rng: &mut fastrand::Rng, likely: f64| rng.f64() < likely;
         let count = |rng: &mut fastrand::Rng, likely: f64, most: usize| {

@@ -1,9 +1,9 @@
-//! A person at a board of sensors: untidy hands and untidy sensors, as pure generators with a seed.
+//! A person at a board of sensors: untidy play and unreliable sensors, as pure generators with a seed.
 //!
-//! A hand's [gestures](gesture) are of the simulators; here are its [`Habits`]. [`Sensors`] turn touches into
-//! [`Sensed`](boardbridge::sense::Sensed) things with the [`Faults`] of a real board. A [`Model`] is a choice of both.
+//! The [gestures](gesture) are those of the simulators; here are the person's [`Habits`]. [`Sensors`] turn touches into
+//! [`Sensed`](boardbridge::sense::Sensed) inputs with the [`Faults`] of a real board. A [`Model`] is a choice of both.
 //!
-//! Nothing here knows how moves are recognised. Times are those of the captured game, where it has them.
+//! Nothing here knows how moves are recognised. Times are those of the captured game, if it has them.
 
 mod faults;
 mod habits;

@@ -1,4 +1,4 @@
-//! The noise models a recogniser is tried with, each by itself and all of them together.
+//! The noise models for testing a recogniser, each by itself and all of them together.
 
 use super::{
     BLITZ, CaptureOrder, CastlingOrder, Digression, Doubt, EnPassantOrder, Faults, Habits,
@@ -8,15 +8,15 @@ use super::{
 /// A person and a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: &'static str,
     /// How the person plays.
     pub habits: Habits,
     /// How the board errs.
     pub faults: Faults,
-    /// It says something only where the opponent's moves are made by somebody else.
+    /// It is meaningful only if the player does not make the opponent's moves.
     pub one_side: bool,
-    /// Why its noise makes some moves impossible to tell from others, for anybody. It is tried, and not judged.
+    /// Why its noise makes some moves impossible to distinguish from others. It is run, and not judged.
     pub unclear: Option<&'static str>,
 }
 
@@ -232,7 +232,7 @@ impl Model {
         let hurried = |name, pace| {
             let mut model = model(name, Opponent::Motor, false, faults);
             model.habits.pace = pace;
-            // A piece put straight while the one just moved is held as the victim may be its next one.
+            // A piece adjusted while the one just moved is held as the victim may be its next one.
             model.habits.adjusts_between = 0.0;
             model
         };

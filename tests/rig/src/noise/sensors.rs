@@ -1,4 +1,4 @@
-//! The sensors under the squares and the radio: what becomes of a hand's touches on the way to the program.
+//! The sensors under the squares and the radio: what happens to a person's touches on the way to the program.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -7,21 +7,22 @@ use shakmaty::{Bitboard, Board, Move, Square, attacks};
 use super::{Faults, Script, Step, Touch, gesture};
 use boardbridge::sense::Sensed;
 
-/// Between two occupancy strings, ms: the distances in the captured game, in their proportions.
+/// Between two occupancy strings, ms: the intervals of the captured game, in their proportions.
 const PERIODS: [u64; 6] = [2040, 2010, 2010, 2040, 1830, 1860];
 /// From the motor's `OK` to the string after it, ms (captured: 0.18 to 0.21 s).
 const AFTER_MOTOR: u64 = 200;
 /// Between two strings of a board that sends nothing else, ms.
 const ONLY: u64 = 100;
-/// How likely a string follows a landing, and after which time, ms. In the captured game strings keep their own time and only
-/// happen to follow a landing (0.2 s after d4, f1-e2; 0.0 s after d2); this makes it happen more often.
+/// The probability that a string follows a landing, and after which time, ms. In the captured game strings keep their
+/// own time and only happen to follow a landing (0.2 s after d4, f1-e2; 0.0 s after d2); this makes it happen more
+/// often.
 const AFTER_LANDING: (f64, u64) = (0.3, 200);
-/// The second of two equal events follows so soon, ms.
+/// The interval between two equal events, ms.
 const DUPLICATE: u64 = 5;
-/// Squares from the motor's way that it may disturb: neighbours.
+/// How near to the motor's path, in squares, it may disturb sensors: neighbours.
 const NEAR: u32 = 1;
 
-/// Sensors and their faults. Times are since a beginning the owner chooses, and never go back.
+/// Sensors and their faults. Times are relative to an origin that the owner chooses, and never go back.
 #[derive(Debug)]
 pub struct Sensors {
     standing: Board,
@@ -32,7 +33,7 @@ pub struct Sensors {
     tick: Duration,
     /// When one more is, after a landing or a motor move.
     extra: Option<Duration>,
-    /// Strings are silent until then: the motor moves.
+    /// There are no strings until then: the motor moves.
     silent: Option<Duration>,
     /// When the last string is or was delivered.
     string: Duration,
@@ -40,7 +41,7 @@ pub struct Sensors {
 }
 
 impl Sensors {
-    /// Sensors under pieces that stand like this.
+    /// Sensors under this placement.
     pub fn new(standing: Board, faults: Faults, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let tick = Duration::from_millis(rng.u64(..PERIODS[0]));
@@ -57,17 +58,17 @@ impl Sensors {
         }
     }
 
-    /// The pieces as they truly stand.
+    /// The true placement of the pieces.
     pub fn standing(&self) -> &Board {
         &self.standing
     }
 
-    /// The squares that read empty although a piece stands on them.
+    /// The occupied squares that read empty.
     pub fn stuck(&self) -> Bitboard {
         self.stuck & self.standing.occupied()
     }
 
-    /// A hand touches the board.
+    /// A person touches the board.
     pub fn touch(&mut self, at: Duration, touch: Touch) {
         touch.apply(&mut self.standing);
         let event = match touch {
@@ -97,7 +98,7 @@ impl Sensors {
         }
     }
 
-    /// The motor carries a move out until then: no events, and no strings until shortly after.
+    /// The motor carries out a move until then: no events, and no strings until shortly after.
     pub fn motor(&mut self, until: Duration, m: Move) {
         let mut near = Bitboard::EMPTY;
         for (from, to) in gesture::legs(m) {
@@ -121,7 +122,7 @@ impl Sensors {
         self.extra = Some(until + Duration::from_millis(AFTER_MOTOR));
     }
 
-    /// When there is something to be had next.
+    /// When the next input arrives.
     pub fn next(&self) -> Duration {
         let sampled = self.extra.map_or(self.tick, |extra| extra.min(self.tick));
         self.waiting
@@ -129,7 +130,7 @@ impl Sensors {
             .map_or(sampled, |(at, _)| sampled.min(*at))
     }
 
-    /// The next thing that has reached the program by now.
+    /// The next input that has reached the program by now.
     pub fn poll(&mut self, now: Duration) -> Option<(Duration, Sensed)> {
         loop {
             let sampled = self.extra.map_or(self.tick, |extra| extra.min(self.tick));
@@ -193,7 +194,7 @@ impl Sensors {
     }
 }
 
-/// What a program gets of a script that begins at `from`, up to `rest` after its end: everything at once, for tests that
+/// The program's input from a script that begins at `from`, up to `rest` after its end: all at once, for tests that
 /// need no answers in between.
 pub fn sensed(
     sensors: &mut Sensors,
