@@ -178,7 +178,7 @@ class Story(Match):
     def nonsense(self) -> None:
         """The hand makes a move that cannot be played, and puts the piece back."""
         self.simulator.order(f"wrong {NONSENSE}")
-        words = "do not stand right" if self.is_neo else f"{NONSENSE} "
+        words = "are misplaced" if self.is_neo else f"{NONSENSE} "
         self.to_do(f"the hand makes {NONSENSE}", words)
         if self.table.spec.kind != SWPP:  # whose board tells nothing of that
             self.simulator.order(f"wrong {NONSENSE[2:]}{NONSENSE[:2]}")
