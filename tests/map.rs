@@ -1,4 +1,4 @@
-//! The map of the house, read from the `use` lines: a room imports only rooms on lower floors, so there are no circles.
+//! The module map, read from the `use` lines: a module imports only modules on lower floors, so there are no cycles.
 
 #![allow(
     missing_docs,
@@ -16,7 +16,7 @@ use std::{
 
 use syn::visit::{self, Visit};
 
-/// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
+/// The modules of each floor, from the ground. docs/architecture.md describes them.
 const FLOORS: [&[&str]; 9] = [
     &[
         "access", "clock", "game", "lines", "slots", "sense", "spelling",
@@ -39,13 +39,13 @@ const FLOORS: [&[&str]; 9] = [
     &["cli", "demo"],
 ];
 
-/// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
+/// Modules that talk to chess programs, apps, other boards and files. They use the bus and no board.
 const FRONT_ENDS: [&str; 6] = ["link", "pgn", "status", "uci", "watch", "whitepawn"];
 
-/// What a source file imports of this crate: paths without `crate`.
+/// A source file's imports from this crate: paths without `crate`.
 #[derive(Default)]
 struct Imports {
-    /// The file's own place: `uci`, `session`.
+    /// The file's own module path: `uci`, `session`.
     place: Vec<String>,
     found: BTreeSet<Vec<String>>,
 }
@@ -213,7 +213,7 @@ fn drivers_do_no_io_and_transports_know_no_chess() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The files of a room that import each other in a circle, if any do.
+/// The files of a module that import each other in a cycle, if any.
 fn circle(imports: &BTreeMap<String, BTreeSet<Vec<String>>>) -> Option<Vec<String>> {
     // A room's entrance is `mod`: what it gathers is not an import of one file by another.
     let target = |import: &Vec<String>| {
