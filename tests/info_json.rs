@@ -1,4 +1,4 @@
-//! What a GUI with `UCI_InfoJSON` is told: judged by a model GUI that reads the lines alone.
+//! The output for a GUI with `UCI_InfoJSON`: judged by a model GUI that reads only the lines.
 
 #![allow(
     missing_docs,
@@ -43,7 +43,7 @@ const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
 const PAGE: &str = include_str!("../docs/info-json.md");
 
-/// A session with a model GUI at its other end, and a clock that only the test moves.
+/// A session connected to a model GUI, and a clock that only the test moves.
 struct Desk {
     session: Session,
     gui: ModelGui,
@@ -88,7 +88,7 @@ impl Desk {
         self.hears()
     }
 
-    /// Lets time pass until nothing more is to come; what came.
+    /// Advances the time until no more output follows; returns the output.
     fn rests(&mut self) -> Vec<String> {
         let mut heard = Vec::new();
         for _ in 0..8 {
@@ -103,7 +103,7 @@ impl Desk {
         panic!("there is always something more to come");
     }
 
-    /// `info json` lines since, which the GUI has taken in.
+    /// `info json` lines since then, which the GUI has taken in.
     fn hears(&mut self) -> Vec<String> {
         let mut heard = Vec::new();
         while let Some(action) = self.session.poll_action() {
@@ -178,7 +178,7 @@ fn carry(piece: Option<char>, from: Option<Square>, to: Option<Square>) -> Actio
     }
 }
 
-/// A knight on g3 that belongs on f3, a piece too many on e5, a rook that is missing on a1.
+/// A knight on g3 that belongs on f3, a surplus piece on e5, a rook that is missing on a1.
 fn three_wrong() -> Arc<[Action]> {
     Arc::new([
         carry(Some('N'), Some(Square::G3), Some(Square::F3)),
@@ -555,7 +555,7 @@ fn another_boards_snapshots_are_not_shown_and_the_board_left_is_cleared() {
     desk.shows(&Picture::default());
 }
 
-/// That something stands wrong, whatever it is.
+/// Misplaced pieces of any kind are reported.
 fn misplaced() -> Misplaced {
     Misplaced {
         lacking: Vec::new(),
@@ -565,7 +565,7 @@ fn misplaced() -> Misplaced {
     }
 }
 
-/// A game on a Neo as `docs/info-json.md` tells it.
+/// A game on a Neo as described in `docs/info-json.md`.
 fn story() -> Vec<String> {
     let mut desk = Desk::on();
     let neo = |s: &mut Snapshot| {
@@ -655,7 +655,7 @@ fn the_page_shows_lines_that_are_sent() {
 
 // Anything at any time.
 
-/// What a session may meet.
+/// What a session may encounter.
 #[derive(Clone, Debug)]
 enum Act {
     Switch(bool),
@@ -666,7 +666,7 @@ enum Act {
     Waits(u64),
 }
 
-/// What a snapshot is made of.
+/// The parts of a snapshot.
 #[derive(Clone, Debug)]
 struct Any {
     moves: Vec<usize>,
@@ -759,7 +759,7 @@ impl Any {
     }
 }
 
-/// Firmware, errors and names as nobody would wish them.
+/// Hostile firmware versions, errors and names.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(KEYWORDS.to_vec()).prop_map(str::to_owned),

@@ -1,5 +1,5 @@
-//! A Citrine on a pseudo-terminal and a Neo on the air, linked: the real binary, the real btleplug, on a BlueZ made of
-//! D-Bus.
+//! A linked Citrine on a pseudo-terminal and Neo on Bluetooth: the real binary, the real btleplug, on a simulated
+//! `BlueZ`.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -43,7 +43,7 @@ fn game(number: usize) -> Game {
     game
 }
 
-/// Both boards in one room.
+/// The two linked boards.
 struct Room {
     bluez: Bluez,
     neo: Hosted<Neo>,
@@ -85,7 +85,7 @@ impl Room {
         }
     }
 
-    /// Waits until the pieces on the Neo stand so.
+    /// Waits until the Neo has this placement.
     async fn stands(&self, game: &Game) {
         let end = Instant::now() + PATIENCE;
         let so =
@@ -96,7 +96,7 @@ impl Room {
         }
     }
 
-    /// Whoever's turn it is makes the next move of this game, and the other board shows it.
+    /// The side to move makes the next move of this game, and the other board shows it.
     async fn plays(&mut self, game: &Game, ply: usize, on_neo: bool) {
         let m = uci(game.moves()[ply]);
         if on_neo {
@@ -113,7 +113,7 @@ impl Room {
         }
     }
 
-    /// The game on each board, as it was kept.
+    /// The game of each board, as it was archived.
     async fn kept(&mut self, game: &Game) {
         self.at_citrine.knows(game.len()).await;
         let kept = self.process.kept().await;

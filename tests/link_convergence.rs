@@ -1,4 +1,4 @@
-//! Whatever happens to two linked boards, they end up in one game: two machines with simulated boards and the link
+//! Whatever happens to two linked boards, they end up in one game: two cores with simulated boards and the link
 //! between them, all without I/O, on one virtual clock. The second board may be that of another `BoardBridge`, behind
 //! the SWPP.
 
@@ -35,18 +35,18 @@ use simulators::{HandAction, SimulatedBoard};
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
 
-/// One thing that happens to one of the boards.
+/// One event at one of the boards.
 #[derive(Clone, Debug)]
 enum Act {
-    /// The hand plays the legal move of this number, in turn or not.
+    /// The player plays the legal move of this number, in turn or not.
     Moves(usize),
-    /// The hand takes back.
+    /// The player takes back.
     TakesBack,
-    /// The hand makes another move than the one shown.
+    /// The player makes another move than the one shown.
     MovesWrong(usize),
-    /// The hand puts the pieces on their starting squares.
+    /// The player puts the pieces on their starting squares.
     NewGame,
-    /// The cable comes off, or is put back.
+    /// The cable is unplugged, or plugged in again.
     Unplug,
     Plug,
     /// The board is switched off and on.
@@ -56,7 +56,7 @@ enum Act {
     /// The connection between two `BoardBridge`s is lost, or made again.
     Cut,
     Connect,
-    /// It is dead: what is sent is lost, without anybody noticing yet.
+    /// It is dead: data sent is lost, and neither end has noticed yet.
     Dies,
     /// Time passes, in milliseconds.
     Wait(u64),
@@ -77,7 +77,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a person does to a board that is far from the link, where nobody hears of new games.
+/// What a person does to a board far from the link, which receives no new games.
 fn far_act() -> impl Strategy<Value = Act> {
     prop_oneof![
         20 => act(),
@@ -92,7 +92,7 @@ fn far_act() -> impl Strategy<Value = Act> {
     })
 }
 
-/// Moves and their time: what is played without any mishap.
+/// Moves and their time: play without any mishap.
 fn move_or_wait() -> impl Strategy<Value = Act> {
     prop_oneof![
         3 => any::<usize>().prop_map(Act::Moves),
@@ -109,12 +109,12 @@ fn at(side: Side) -> usize {
     usize::from(side == Side::Second)
 }
 
-/// What lies between the link and the board of another `BoardBridge`: the core here, and the conversation there.
+/// The connection to the board of another `BoardBridge`: the core here, and the conversation there.
 struct Far {
     core: Core,
     emulator: Emulator,
     connected: bool,
-    /// What is sent is lost.
+    /// Data sent is lost.
     loses: bool,
 }
 
@@ -135,7 +135,7 @@ impl Far {
         }
     }
 
-    /// Carries messages both ways, and what they lead to on the board there.
+    /// Carries messages both ways, with their effects on the board there.
     fn carry(&mut self, now: Instant, there: &mut Core) -> bool {
         let mut moved = false;
         while let Some(bytes) = self.core.poll_transmit(now) {
@@ -192,11 +192,11 @@ struct World {
     began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
-    /// What a random history leaves behind, for messages.
+    /// The state after a random history, for messages.
     acts: String,
 }
 
-/// With `LINK_LOG` set, what happens is told on the standard error.
+/// With `LINK_LOG` set, events are logged to standard error.
 fn log(at: Duration, what: impl FnOnce() -> String) {
     clock::log("LINK_LOG", at, what);
 }
@@ -415,7 +415,7 @@ impl World {
         sides[0]
     }
 
-    /// The end of it all: the cables are in, and time passes. Then the game goes on.
+    /// The end of a history: the cables are plugged in, and time passes. Then the game continues.
     fn settles(&mut self) {
         for side in Side::BOTH {
             self.plug(side);

@@ -1,4 +1,4 @@
-//! Whole games between linked boards: two hands, two simulated boards on real pseudo-terminals, one daemon or two.
+//! Whole games between linked boards: two players, two simulated boards on real pseudo-terminals, one daemon or two.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -39,7 +39,7 @@ fn board(kind: Kind, folder: &tempfile::TempDir, name: &str) -> Hand {
     Hand::new(kind, folder.path().join(name), true)
 }
 
-/// Where a hand plays.
+/// A player's board.
 struct Place<'a> {
     house: &'a House,
     name: &'static str,
@@ -47,13 +47,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Waits until it is this hand's turn after so many plies.
+    /// Waits until it is this player's turn after this many plies.
     async fn turn(&self, plies: usize) {
         self.house.knows(self.name, plies).await;
         self.house.asks_for_a_move(self.name).await;
     }
 
-    /// Waits until the board has shown the move, and the hand has made it.
+    /// Waits until the board has shown the move, and the player has made it.
     async fn executes(&mut self, m: &str) {
         let before = self.hand.sees(&format!("executed {m}")).await;
         assert!(!before.iter().any(|r| r.starts_with("fault")), "{before:?}");
@@ -71,7 +71,7 @@ impl Place<'_> {
     }
 }
 
-/// Plays a game between two hands; the first has White.
+/// Plays a game between two players; the first has White.
 async fn whole_game(places: &mut [Place<'_>; 2], game: &Game) {
     for (ply, &m) in game.moves().iter().enumerate() {
         let m = uci(m).to_string();
@@ -109,7 +109,7 @@ async fn two_boards(more: &str) -> (House, [Hand; 2]) {
     (House::with(folder, &keys, more).await, hands)
 }
 
-/// The fixtures' shortest games: castlings, captures, a promotion; some end by mate, the others are given up.
+/// The fixtures' shortest games: castlings, captures, a promotion; some end by mate, the others are abandoned.
 const SHORT: [usize; 10] = [26, 33, 25, 21, 12, 38, 36, 1, 17, 7];
 
 async fn local_games(numbers: &[usize]) {
@@ -182,7 +182,7 @@ impl Cable {
     }
 }
 
-/// A board here and one across the world, with a cable between.
+/// A local board and a remote one, with a cable between them.
 async fn across() -> (House, House, [Hand; 2], Cable) {
     let folder = House::folder();
     let there = board(Kind::NovagUcb, &folder, "ucb");

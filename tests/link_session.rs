@@ -1,4 +1,4 @@
-//! What a link makes of what its boards say, where no simulated board says it.
+//! How a link handles reports of its boards that no simulated board makes.
 
 #![allow(
     missing_docs,
@@ -48,7 +48,7 @@ impl Rig {
         rig
     }
 
-    /// What a board has been asked since.
+    /// The requests to a board since then.
     fn asked(&mut self, side: Side) -> Vec<Command> {
         let asked: Vec<_> = std::iter::from_fn(|| self.session.poll_command(side)).collect();
         for command in &asked {
@@ -59,7 +59,7 @@ impl Rig {
         asked
     }
 
-    /// A board has heard everything, and it ended so.
+    /// A board was sent everything, with this result.
     fn says(&mut self, side: Side, moves: &str, ending: Option<GameEnd>) {
         let mut game = Game::standard();
         game.play_uci(moves.split_whitespace()).unwrap();

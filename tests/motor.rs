@@ -1,7 +1,7 @@
-//! The motor of a Neo, led through real games: every legal move of every position, there and back.
+//! The motor of a Neo, led through real games: every legal move of every position, and its take-back.
 //!
-//! `BOARDBRIDGE_GAMES=FILE` takes other games than those of this repository, one a line in UCI notation. What is checked
-//! here is computed here, from the waypoints and the pieces alone.
+//! `BOARDBRIDGE_GAMES=FILE` uses other games than those of this repository, one a line in UCI notation. The checks
+//! use only the waypoints and the pieces.
 
 #![allow(
     missing_docs,
@@ -19,7 +19,7 @@ use boardbridge::{
 };
 use shakmaty::{Board, Chess, Color, Move, Piece, Position};
 
-/// As near as a carried piece may come to the centre of another, in hundredths of a square.
+/// The minimum distance of a carried piece from the centre of another, in hundredths of a square.
 const CLEARANCE: i64 = 50;
 
 /// A path has to fit into one write: a Neo negotiates packets of 517 bytes, 3 of them for the protocol.
@@ -31,7 +31,7 @@ fn games() -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The pieces as they stand.
+/// The placement of the pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pieces {
     board: Board,
@@ -69,7 +69,7 @@ impl Pieces {
         back(&self.board, &self.parking, m, mover)
     }
 
-    /// Carries a plan out, and checks each path when its turn comes.
+    /// Carries out a plan, and checks each path in turn.
     fn carry_out(&mut self, actions: &[Action]) {
         for action in actions {
             match action {
@@ -178,7 +178,7 @@ impl Clock {
     }
 }
 
-/// A move there and back: the pieces stand as after it, then as before it.
+/// A move and its take-back: the pieces stand as after it, then as before it.
 fn there_and_back(before: &Pieces, position: &Chess, m: Move, clock: &mut Clock) {
     let mover = position.turn();
     let mut pieces = before.clone();
@@ -275,7 +275,7 @@ fn a_whole_game_taken_back_stands_as_it_began() {
     }
 }
 
-/// The length of the shortest way on the lattice of half squares, by relaxing every edge until nothing changes.
+/// The length of the shortest path on the lattice of half squares, by relaxing every edge until nothing changes.
 fn shortest(pieces: &Pieces, from: Spot, to: Spot) -> f64 {
     let (left, right) = pieces.parking.reach();
     let columns: Vec<i16> = (2 * i16::from(left)..=2 * i16::from(right)).collect();

@@ -1,5 +1,5 @@
-//! The daemon with Neos on the air: the real binary and the real btleplug, against simulated boards on a BlueZ made of
-//! D-Bus.
+//! The daemon with Neos on Bluetooth: the real binary and the real btleplug, against simulated boards on a simulated
+//! `BlueZ`.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -30,7 +30,7 @@ use support::{
 const SPEED: f64 = 20.0;
 /// The recogniser's waits are for real boards: two pictures agree after 2.1 s, whatever the board's speed.
 const KEYS: &str = "kind = \"miko-neo\"\nsettle = \"100ms\"\ncorrection_wait = \"150ms\"\n";
-/// How long after connecting a board has told its services, where that matters.
+/// The time from connecting until a board's services are resolved, in tests that depend on it.
 const SERVICES: Duration = Duration::from_millis(800);
 const FIRST: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const SECOND: Address = Address([0x02, 0xBB, 0, 0, 0, 0x02]);
@@ -46,7 +46,7 @@ fn neo(suffix: &str) -> Neo {
     })
 }
 
-/// The daemon in its own process, on a Bluetooth of its own.
+/// The daemon in its own process, with a Bluetooth of its own.
 struct House {
     bluez: Bluez,
     process: Process,
@@ -58,7 +58,7 @@ impl House {
         Self { bluez, process }
     }
 
-    /// One board, and nobody else on the air.
+    /// One board, and no other device in range.
     fn with_neo() -> (Self, Hosted<Neo>) {
         let bluez = Bluez::start().unwrap();
         let board = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
@@ -75,7 +75,7 @@ impl House {
     }
 }
 
-/// Waits until this is so on the board.
+/// Waits until this holds on the board.
 async fn comes(board: &Hosted<Neo>, what: &str, so: impl Fn(&mut Neo) -> bool) {
     let end = Instant::now() + PATIENCE;
     while !board.with(|neo| so(neo)) {
@@ -335,7 +335,7 @@ async fn scan_lists_the_board_with_the_lines_to_paste() {
     boardbridge::config::Config::from_text(&lines, "the scan").unwrap();
 }
 
-/// The streams of a lost link end while the other board connects, and dbus-daemon takes the wrong rules along.
+/// The streams of a lost link end while the other board connects, and dbus-daemon removes the wrong match rules.
 #[tokio::test]
 async fn a_lost_link_does_not_deafen_the_board_that_connects() {
     let bluez = Bluez::start().unwrap();

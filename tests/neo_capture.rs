@@ -1,5 +1,5 @@
-//! A real game on a real Miko Neo, as its radio capture has it: what the board sent is replayed, lies and all, and the
-//! driver comes to the game that was played and to the paths the maker's app sent.
+//! A real game on a real Miko Neo, from its radio capture: the board's output is replayed, wrong readings included, and
+//! the driver finds the game that was played and the paths that the maker's app sent.
 
 #![allow(
     missing_docs,
@@ -53,7 +53,7 @@ fn events(entries: &[Entry]) -> impl Iterator<Item = (Duration, &Event)> {
     })
 }
 
-/// What was written, without requests to read and to subscribe.
+/// The writes, without requests to read and to subscribe.
 fn written(entries: &[Entry]) -> Vec<(Duration, String)> {
     let writes = entries.iter().filter_map(|entry| match &entry.item {
         Item::Sent(outgoing) => match &outgoing.request {

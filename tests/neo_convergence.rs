@@ -1,4 +1,4 @@
-//! Whatever happens to a Neo and its game, it ends up in the game the program follows: the core against a simulated
+//! Whatever happens to a Neo and its game, it ends up in the program's game: the core against a simulated
 //! Neo, both without I/O, on one virtual clock.
 
 #![cfg(target_os = "linux")]
@@ -41,17 +41,17 @@ use simulators::{
 };
 
 const CLIENT: ClientId = ClientId(1);
-/// A request is on the air so long, each way.
+/// How long a request is on the air, each way.
 const AIR: Duration = Duration::from_millis(30);
-/// A link that was given up is opened again so much later.
+/// The pause before a closed link is opened again.
 const REOPEN: Duration = Duration::from_secs(3);
-/// A hand at work touches the next piece within this time.
+/// A player in the middle of an action touches the next piece within this time.
 const CROSSING: Duration = Duration::from_secs(2);
-/// A request that is refused is made three times, a second apart.
+/// A refused request is made three times, a second apart.
 const REPEATED: Duration = Duration::from_secs(3);
 /// Longer than any wait of the board and its driver.
 const LONG: Duration = Duration::from_secs(60);
-/// After this long on a link the pictures have told everything.
+/// After this long on a link the pictures have shown everything.
 const SEEN: Duration = Duration::from_secs(8);
 /// Longer than one path of the motor.
 const PATH: Duration = Duration::from_secs(8);
@@ -59,7 +59,7 @@ const PATH: Duration = Duration::from_secs(8);
 /// A request on the air.
 struct OnAir {
     outgoing: Outgoing,
-    /// When it comes to the board, and what the board says to it, once it has come there.
+    /// When it reaches the board, and the board's answer, once it has.
     at: Instant,
     answer: Option<(Option<Vec<u8>>, Reply)>,
 }
@@ -72,13 +72,13 @@ struct World {
     linked: bool,
     /// Since when.
     linked_at: Instant,
-    /// What the hand was told to do since the program last saw everything: whether it takes a capture back.
+    /// The actions asked of the player since the program last saw everything; whether a capture is taken back.
     unseen: Vec<bool>,
     reopens: Option<Instant>,
     air: VecDeque<OnAir>,
-    /// So many writes are refused next.
+    /// The number of next writes to refuse.
     refuses: usize,
-    /// When the hand last touched a piece.
+    /// When the player last touched a piece.
     touched: Option<Instant>,
     target: Game,
     program: Program,
@@ -87,9 +87,9 @@ struct World {
     reports: Vec<String>,
     events: Vec<String>,
     faults: Vec<String>,
-    /// Moves the hand was told to make and the core has not told of.
+    /// Moves the player was told to make and the core has not reported.
     intended: Vec<UciMove>,
-    /// Moves by hand that no hand made.
+    /// Reported moves that the player did not make.
     invented: Vec<String>,
 }
 
@@ -204,7 +204,7 @@ impl World {
         }
     }
 
-    /// A board whose game has begun: the program follows the start position and awaits the hand.
+    /// A board with its game begun: the program follows the start position and awaits the player.
     fn begun() -> Self {
         Self::at("")
     }
@@ -225,7 +225,7 @@ impl World {
         world
     }
 
-    /// With `CONVERGENCE_LOG` set, what happens is told on the standard error.
+    /// With `CONVERGENCE_LOG` set, events are logged to standard error.
     fn log(&self, what: impl FnOnce() -> String) {
         log("CONVERGENCE_LOG", self.now - self.began, what);
     }
@@ -297,7 +297,7 @@ impl World {
         all().any(|(first, by)| first == from && all().any(|last| last == (by, to)))
     }
 
-    /// Takes the request on the air further.
+    /// Advances the request on the air.
     fn answers(&mut self) -> bool {
         let Some(first) = self.air.front_mut() else {
             return false;
@@ -364,7 +364,7 @@ impl World {
         self.neo.table().board()
     }
 
-    /// Everything worth knowing when something is wrong.
+    /// The state, for a failure message.
     fn story(&self) -> String {
         let snapshot = self.snapshot();
         format!(
@@ -382,7 +382,7 @@ impl World {
         )
     }
 
-    /// Nothing was done that must never be.
+    /// Nothing forbidden was done.
     fn is_clean(&self) {
         assert!(self.faults.is_empty(), "{}", self.story());
         assert!(self.invented.is_empty(), "{}", self.story());
@@ -403,7 +403,7 @@ impl World {
         self.is_clean();
     }
 
-    /// The person knows the program's game, where the pieces stand so.
+    /// The person knows the program's game, if the pieces stand so.
     fn knows(&mut self) {
         let game = (*self.snapshot().game).clone();
         if game.position().board() == self.pieces() && game != ours(self.neo.game()) {
@@ -421,7 +421,7 @@ impl World {
         self.carry();
     }
 
-    /// The hand plays, and the core tells of it.
+    /// The player moves, and the core reports it.
     fn plays(&mut self, m: &str) {
         let plies = self.snapshot().game.len() + 1;
         self.hand(HandAction::Move(m.parse().unwrap()));
@@ -439,7 +439,7 @@ impl World {
         Some(uci(m).to_string())
     }
 
-    /// The hand does what it is asked, if it is asked for anything.
+    /// The player does as asked, if anything is asked.
     fn obey(&mut self) {
         // Nobody acts at once.
         self.pass(Duration::from_secs(1));
@@ -487,7 +487,7 @@ impl World {
         }
     }
 
-    /// Which position is meant is seen by where pieces are wanted.
+    /// The intended position follows from where pieces are wanted.
     fn meant(&self, misplaced: &Misplaced) -> Board {
         let lacking: Bitboard = misplaced.lacking.iter().map(|(s, _)| *s).collect();
         let meant = (self.neo.occupancy() & !misplaced.surplus) | lacking;
@@ -499,7 +499,7 @@ impl World {
             .unwrap_or(held)
     }
 
-    /// Pieces come off where they are too many, and go where they lack: the one that was moved there, if there is one.
+    /// Surplus pieces come off, and missing ones are put: the one that was moved there, if there is one.
     fn mend(&mut self, misplaced: &Misplaced) {
         let game = self.meant(misplaced);
         let mut there = self.pieces().clone();
@@ -1069,27 +1069,27 @@ fn pieces_put_on_their_starting_squares_begin_a_new_game() {
     assert_eq!(world.take_answer().as_deref(), Some("d2d4"));
 }
 
-/// One thing that happens.
+/// One event of a history.
 #[derive(Clone, Debug)]
 enum Act {
-    /// The program plays on: the legal move of this number.
+    /// The program continues: the legal move of this number.
     GuiMoves(usize),
-    /// The program takes back so many plies.
+    /// The program takes back this many plies.
     GuiTakesBack(usize),
     /// The program begins a new game.
     GuiNewGame,
-    /// The program awaits the hand, or not.
+    /// The program awaits the player's move, or not.
     Await(bool),
-    /// The hand plays the legal move of this number, in a style of this number.
+    /// The player plays the legal move of this number, in a style of this number.
     HandMoves(usize, u64),
-    /// The hand takes back.
+    /// The player takes back.
     HandTakesBack(u64),
-    /// The hand does what it is asked.
+    /// The player does as asked.
     Obeys,
     /// The link is lost, or comes back.
     Unlink,
     Link,
-    /// So many writes are refused.
+    /// This many writes are refused.
     Refuse(usize),
     /// A square reads empty.
     Stick(u32),
@@ -1129,7 +1129,7 @@ fn style(number: u64) -> Style {
 }
 
 impl World {
-    /// The hand does one thing after the other, and nothing while it sees the motor at work.
+    /// The player does one thing after the other, and nothing while the motor visibly works.
     fn hand_is_free(&mut self) {
         for _ in 0..60 {
             if self.neo.is_at_work() || self.neo.is_driving() || !self.air.is_empty() {
@@ -1142,8 +1142,8 @@ impl World {
         self.linked && self.linked_at + SEEN <= self.now
     }
 
-    /// A capture taken back unseen, together with something else: the piece that took is back where it stood, and its
-    /// square holds a piece as before. So reads a piece put there from beside the board.
+    /// A capture taken back unseen, together with something else: the capturing piece is back on its square, and the
+    /// other square is occupied as before. A piece put there from beside the board reads the same.
     fn mind_unseen(&mut self, takes_capture_back: bool) {
         if self.is_seen() && !self.neo.is_at_work() {
             self.unseen.clear();
@@ -1250,7 +1250,7 @@ impl World {
         self.carry();
     }
 
-    /// The end of it all: the link is up, the program awaits the hand, which does what it is asked, and time passes.
+    /// The end of a history: the link is up, the program awaits the player, who does as asked, and time passes.
     fn settles(&mut self, acts: &[Act]) {
         self.refuses = 0;
         self.link();
@@ -1655,7 +1655,7 @@ fn kings_that_take_the_place_of_pieces_in_the_centre_end_the_game() {
     }
 }
 
-/// The hand at the pieces, one action at a time.
+/// The player's actions on the pieces, one at a time.
 impl World {
     fn lifts(&mut self, square: Square) {
         self.hand(Hand::Lift(square));
@@ -1682,7 +1682,7 @@ impl World {
         in_words(&self.snapshot().guidance)
     }
 
-    /// Does what is told first, and nothing else. `hands` are the pieces beside the board.
+    /// Does the first action asked for, and nothing else. `hands` are the pieces beside the board.
     fn does_first(&mut self, hands: &mut Vec<Piece>, case: &str) {
         let action = self.told()[0];
         let piece = match action.from {
@@ -1711,7 +1711,7 @@ impl World {
         }
     }
 
-    /// Obeys the list to its end: each action done leaves the rest of it, and at its end the pieces stand.
+    /// Obeys the list to its end: each action done leaves the rest of it, and at its end the placement is right.
     fn obeys_to_the_end(&mut self, hands: &mut Vec<Piece>, case: &str) {
         let mut told = self.told();
         while !told.is_empty() {
@@ -1798,8 +1798,8 @@ fn what_the_hand_was_told_to_do_is_what_it_does() {
     world.stands("");
 }
 
-/// Whatever the hand has done to the pieces, doing what it is told leaves the rest of the list, and the list is done when the
-/// pieces stand and not before.
+/// Whatever the player has done to the pieces, doing as told leaves the rest of the list, and the list is done when the
+/// placement is right and not before.
 #[test]
 fn a_hand_that_obeys_is_never_contradicted() {
     let number = |name: &str, or: u64| std::env::var(name).ok().map_or(or, |n| n.parse().unwrap());
@@ -2034,7 +2034,7 @@ fn a_set_up_is_not_done_because_a_square_goes_dark() {
     world.stands("");
 }
 
-/// Absences: the link is lost, and the hand goes on.
+/// Absences: the link is lost, and the player continues.
 impl World {
     fn away(&mut self, moves: &[&str]) {
         self.unlink();
@@ -2064,7 +2064,7 @@ fn what_was_not_understood_is_forgotten_once_all_pieces_stand() {
     world.plays("a2a3");
 }
 
-/// Histories that went wrong once.
+/// Histories that once failed.
 fn ends_up(acts: &[Act]) {
     let mut world = World::begun();
     for act in acts {
@@ -2251,7 +2251,7 @@ fn the_motor_does_not_look_for_a_piece_that_the_hand_took_from_beside_the_board(
     world.stands(before);
 }
 
-/// The program takes back the hand's capture, and the captured pawn is asked for.
+/// The program takes back the player's capture, and asks for the captured pawn.
 fn asked_for_a_pawn() -> World {
     let mut world = World::at("e2e4 d7d5");
     world.plays("e4d5");

@@ -1,5 +1,5 @@
-//! What the player of a board that does not see its squares is told while positions are set up, games end and programs come
-//! and go: a core, the words of a board, and a clock by hand.
+//! Messages to the player of a board that does not see its squares, while positions are set up, games end and programs
+//! come and go: a core, the board's messages, and a manual clock.
 
 #![allow(
     missing_docs,
@@ -29,7 +29,7 @@ use rig::{clock::Clocked, program::Program};
 use shakmaty::Square;
 
 const CLIENT: ClientId = ClientId(1);
-/// Few pieces: 29 are to be taken off the start.
+/// Few pieces: 29 have to be taken off the start position.
 const ENDGAME: &str = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
 
 const FOOLS_MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
@@ -97,7 +97,7 @@ impl Rig {
         rig
     }
 
-    /// A UCB whose pieces were just put on their starting squares.
+    /// A UCB with the pieces just put on their starting squares.
     fn ucb() -> Self {
         let mut rig = Self::new("novag-ucb");
         rig.hears("N\r\n");
@@ -154,7 +154,7 @@ impl Rig {
         self.says(self.program.answered(answer.parse().unwrap()));
     }
 
-    /// The hand plays both sides of a game from its start, a move a second, in the board's words.
+    /// The player moves both sides of a game from its start, a move a second, in the board's messages.
     fn plays(&mut self, moves: &[&str], words: impl Fn(&str) -> String) {
         self.follows(game(""));
         for (ply, m) in moves.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The recogniser keeps its promises: by hand-written sequences, with every noise model of the harness, and with noise
-//! that means nothing.
+//! The recogniser keeps its promises: with hand-written sequences, with every noise model of the rig, and with
+//! meaningless noise.
 
 #![allow(
     missing_docs,
@@ -100,7 +100,7 @@ fn lost_events_make_it_ask_and_not_guess() {
     assert!(tally.wrong == 0 && tally.asked * 50 <= tally.made, "{row}");
 }
 
-/// What one sequence from one game gives.
+/// The result of one sequence from one game.
 fn says(moves: &str, words: &str) -> String {
     Hand::after(moves).does(words)
 }

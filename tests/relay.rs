@@ -1,5 +1,5 @@
-//! The relay between a GUI and daemons that come and go: the real program with a daemon that the test plays, with the real
-//! daemon, and its rules alone on a clock that only the test moves.
+//! The relay between a GUI and daemons that come and go: the real program with a daemon played by the test, with the
+//! real daemon, and its logic alone on a clock that only the test moves.
 
 #![allow(
     missing_docs,
@@ -31,7 +31,7 @@ use proptest::prelude::*;
 const GREETING: &str =
     "id name a daemon\noption name Board type combo default citrine var citrine var ucb\nuciok\n";
 
-/// A place where the test answers.
+/// A listener of the test.
 struct Place {
     listener: TcpListener,
     address: String,
@@ -50,7 +50,7 @@ impl Place {
         Program::start(&mut command, false)
     }
 
-    /// The next connection.
+    /// Accepts the next connection.
     fn accept(&self) -> Far {
         self.listener.set_nonblocking(true).unwrap();
         let until = Instant::now() + PATIENCE;
@@ -70,7 +70,7 @@ impl Place {
         }
     }
 
-    /// The next connection, introduced.
+    /// Accepts the next connection, with its introduction done.
     fn daemon(&self) -> Far {
         let mut far = self.accept();
         far.hears("uci");
@@ -105,7 +105,7 @@ impl Far {
         while self.line() != wanted {}
     }
 
-    /// Everything said up to an `isready` of the relay's or the GUI's.
+    /// Everything received up to an `isready` of the relay's or the GUI's.
     fn hears_all(&mut self) -> Vec<String> {
         self.hears("isready");
         self.log[..self.log.len() - 1].to_vec()
@@ -409,7 +409,7 @@ fn a_daemon_that_stops_does_not_answer_a_go() {
 
 // The rules alone.
 
-/// A GUI, a clock, and whatever daemon the test makes.
+/// A GUI, a clock, and any daemon that the test makes.
 struct Desk {
     talk: Talk,
     now: Instant,
@@ -467,7 +467,7 @@ impl Desk {
         self.act();
     }
 
-    /// Time passes to the next deadline; how long that was.
+    /// Advances the time to the next deadline; returns how long that was.
     fn waits(&mut self) -> Duration {
         let before = self.now;
         self.now = self.talk.deadline().unwrap();
@@ -622,7 +622,7 @@ struct Model {
     position: Option<String>,
     searching: bool,
     new_games: usize,
-    /// Sent and not heard by the relay yet.
+    /// Sent and not read by the relay yet.
     out: Vec<String>,
 }
 
@@ -648,7 +648,8 @@ impl Model {
 }
 
 proptest! {
-    /// Whatever happens to daemons and whenever, each `go` has one answer or is being searched for in the GUI's position.
+    /// Whatever happens to daemons and whenever, each `go` has one answer or is being searched for in the GUI's
+    /// position.
     #[test]
     fn any_history_of_daemons_leaves_the_gui_with_one_answer_a_go(steps in prop::collection::vec(0_u8..12, 1..120)) {
         let mut desk = Desk::new();

@@ -1,4 +1,4 @@
-//! `boardbridge scan`: the lines it prints can be pasted, and say what is there.
+//! `boardbridge scan`: the lines it prints can be pasted, and report what was found.
 
 #![allow(
     missing_docs,
@@ -26,7 +26,7 @@ use simulators::run::Kind;
 use support::{Hand, PATIENCE};
 use tokio::{sync::mpsc, time::timeout};
 
-/// Where a scan writes, and a test reads along.
+/// The output of a scan, which a test reads.
 struct Paper(mpsc::UnboundedSender<String>);
 
 impl Write for Paper {

@@ -1,5 +1,5 @@
-//! A board that knows which piece stands where, by hand-written sequences and by random games with untidy hands; and
-//! one that sends pictures of its occupied squares only.
+//! A board that senses which piece stands where, with hand-written sequences and with random games by untidy players;
+//! and one that sends only pictures of its occupied squares.
 
 #![allow(
     missing_docs,
@@ -36,7 +36,7 @@ fn game(moves: &str) -> Game {
     game
 }
 
-/// A board of pieces, and a program that follows what is reported.
+/// A board that senses pieces, and a program that follows its reports.
 struct Desk {
     sensed: Pieces,
     now: Instant,
@@ -114,7 +114,7 @@ impl Desk {
         }
     }
 
-    /// Nothing changes for so many ms.
+    /// Nothing changes for this many ms.
     fn rests(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while let Some(at) = self.sensed.deadline().filter(|at| *at <= end) {
@@ -125,7 +125,7 @@ impl Desk {
         self.now = end;
     }
 
-    /// `e2` lifts what stands there, `Pe4` puts a piece there, `+500` waits.
+    /// `e2` lifts the piece there, `Pe4` puts a piece there, `+500` waits.
     fn does(&mut self, words: &str) -> String {
         for word in words.split_whitespace() {
             if let Some(millis) = word.strip_prefix('+') {
@@ -145,7 +145,7 @@ impl Desk {
         std::mem::take(&mut self.said).join(" ")
     }
 
-    /// The program plays these moves, for the hand to carry out.
+    /// The program plays these moves, for the player to carry out.
     fn shown(&mut self, moves: &str) {
         self.game.play_uci(moves.split_whitespace()).unwrap();
         let last = self.game.last().unwrap();
@@ -389,7 +389,7 @@ fn nothing_is_said_of_pieces_that_were_never_seen_to_stand_as_in_the_game() {
     assert_eq!(desk.does("b8 nc6 +500"), "b8c6");
 }
 
-/// An untidy hand.
+/// An untidy player.
 fn habits() -> Habits {
     Habits {
         capture: None,
@@ -421,8 +421,8 @@ fn next_move(position: &shakmaty::Chess, rng: &mut fastrand::Rng) -> Option<Move
 }
 
 impl Desk {
-    /// The hand does this, and the board shows its pieces from time to time; in the end they rest for at least as long
-    /// as a picture needs to settle.
+    /// The player does this, and the board shows its pieces from time to time; at the end they rest for at least as
+    /// long as a picture needs to settle.
     fn sees(&mut self, script: &Script, rest: Duration, rng: &mut fastrand::Rng) {
         let begin = self.now;
         let touches: Vec<_> = script
@@ -449,7 +449,7 @@ impl Desk {
 }
 
 impl Desk {
-    /// What was reported so far is as expected, as far as it goes.
+    /// The reports so far are as expected.
     fn check(&mut self, expected: &[String], seed: u64) {
         self.said
             .retain(|said| said != "misplaced" && said != "stands");
@@ -460,7 +460,7 @@ impl Desk {
     }
 }
 
-/// Plays a random game of so many plies from here. Returns how often the player was asked.
+/// Plays a random game of this many plies from here. Returns how often the player was asked.
 fn plays(start: Game, plies: usize, seed: u64) -> usize {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut desk = Desk::of(start.clone());
@@ -531,7 +531,7 @@ fn an_untidy_hand_is_hardly_ever_asked() {
     assert!(asked * 500 <= 100 * 60, "{asked}");
 }
 
-/// A board that sends pictures of its occupied squares only, and a program that follows.
+/// A board that sends only pictures of its occupied squares, and a program that follows.
 struct Plain {
     sensed: Squares,
     now: Instant,

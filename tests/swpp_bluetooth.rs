@@ -1,8 +1,8 @@
-//! The simulated home-made board on the simulated `BlueZ`, as the program puts it there, against a central that believes
-//! it: btleplug, unmodified.
+//! The simulated home-made board on the simulated `BlueZ`, as the program runs it, against an unmodified central,
+//! btleplug.
 //!
-//! libdbus reads the address of the bus from the environment, once a process; so the test runs itself again in a process
-//! of its own.
+//! libdbus reads the address of the bus from the environment, once per process; so the test runs itself again in a
+//! process of its own.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -33,7 +33,7 @@ use simulators::{
 };
 use tokio::time::timeout;
 
-/// The variable libdbus reads.
+/// The environment variable of libdbus.
 const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
 /// Set in the process the test runs itself in.
 const INSIDE: &str = "BOARDBRIDGE_TEST_SWPP_SOCKET";

@@ -1,8 +1,8 @@
-//! Whatever happens to an SWPP board, to the app or to the lines between, a game goes through afterwards, and no move is told
-//! twice or to the wrong game: both roles against the simulated ends, without I/O, on one virtual clock.
+//! Whatever happens to an SWPP board, to the app or to the lines between them, a game succeeds afterwards, and no move
+//! is sent twice or for the wrong game: both roles against the simulated ends, without I/O, on one virtual clock.
 //!
-//! The simulated ends are strict. What they find fault with has to be the doing of the history itself, and each world keeps
-//! account of that: which message was lost with a line, which two crossed, which move a board misread.
+//! The simulated ends are strict. Any fault that they find has to be caused by the history itself, and each world
+//! records such causes: which message was lost with a line, which two crossed, which move a board misread.
 
 #![cfg(target_os = "linux")]
 #![allow(

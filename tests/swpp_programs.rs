@@ -1,4 +1,4 @@
-//! The SWPP's two simulated ends as people start them.
+//! The two simulated ends of the SWPP as people start them.
 
 #![cfg(target_os = "linux")]
 #![allow(

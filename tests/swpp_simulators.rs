@@ -1,4 +1,4 @@
-//! The SWPP's two simulated ends, over real sockets and real pseudo-terminals.
+//! The two simulated ends of the SWPP, over real sockets and real pseudo-terminals.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -29,11 +29,11 @@ use tokio::{
     time::timeout,
 };
 
-/// Nothing awaited here takes so long unless it never comes.
+/// The time limit for anything awaited.
 const PATIENCE: Duration = Duration::from_secs(20);
 const GAMES: &str = include_str!("games/lichess.uci");
 
-/// An end of a link, its orders and what it tells.
+/// An end of a link, its orders and its output.
 struct End<O> {
     orders: mpsc::Sender<O>,
     told: mpsc::UnboundedReceiver<String>,
@@ -45,7 +45,7 @@ impl<O: std::str::FromStr<Err: std::fmt::Debug>> End<O> {
         assert!(self.orders.send(order.parse().unwrap()).await.is_ok());
     }
 
-    /// Waits until this is told, and returns it.
+    /// Waits for this output, and returns it.
     async fn tells(&mut self, words: &str) -> String {
         loop {
             match timeout(PATIENCE, self.told.recv()).await {
@@ -60,7 +60,7 @@ impl<O: std::str::FromStr<Err: std::fmt::Debug>> End<O> {
         }
     }
 
-    /// Asserts that nothing told so far begins like this.
+    /// Asserts that no output so far begins like this.
     fn has_not_told(&self, words: &[&str]) {
         for told in &self.log {
             assert!(
@@ -72,7 +72,7 @@ impl<O: std::str::FromStr<Err: std::fmt::Debug>> End<O> {
     }
 }
 
-/// A board on a line, played on by this hand once a game was announced.
+/// A board on a line, with a player who starts once a game is announced.
 fn board(mut port: Port, player: Option<Player>) -> End<HandAction> {
     let (orders, mut hand) = mpsc::channel(64);
     let (seen, told) = mpsc::unbounded_channel();
@@ -106,14 +106,14 @@ fn settings() -> board::Settings {
     }
 }
 
-/// A board on TCP, and where.
+/// A board on TCP, and its address.
 fn on_tcp(settings: board::Settings, player: Option<Player>) -> (End<HandAction>, Place) {
     let port = Port::listening(Box::new(SwppBoard::new(settings)), "127.0.0.1:0").unwrap();
     let place = Place::Tcp(port.name().unwrap());
     (board(port, player), place)
 }
 
-/// A board on a pseudo-terminal, and where.
+/// A board on a pseudo-terminal, and its path.
 fn on_pty(settings: board::Settings, player: Option<Player>) -> (End<HandAction>, Place) {
     let port = Port::new(Box::new(SwppBoard::new(settings)), None).unwrap();
     let place = Place::Serial(simulators::serial::SerialPort::new(

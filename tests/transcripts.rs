@@ -1,6 +1,6 @@
-//! Every transcript under `tests/transcripts` is what the program does: replayed, it comes out as it went in.
+//! Every transcript under `tests/transcripts` matches the program: replaying it reproduces it.
 //!
-//! To take up a change after reading it: `boardbridge replay --transcript FILE`, with the file's own comments
+//! To accept a change after reading it: `boardbridge replay --transcript FILE`, with the file's own comments
 //! kept at its head.
 
 #![allow(

@@ -319,7 +319,7 @@ async fn a_move_made_while_the_cable_was_out_answers_go_on_a_citrine() {
     gui.hears("bestmove e7e5").await;
 }
 
-/// It forgets nothing, and is told nothing twice. On the network nobody answers at its address meanwhile.
+/// It forgets nothing, and is told nothing twice. On the network no one answers at its address meanwhile.
 #[tokio::test]
 async fn a_home_made_board_whose_cable_was_out_goes_on_in_the_same_game() {
     for wire in [true, false] {
@@ -357,7 +357,7 @@ async fn a_home_made_board_whose_cable_was_out_goes_on_in_the_same_game() {
     }
 }
 
-/// Its boot loader may be done before the first greeting, so that no greeting is missed: the wire alone tells.
+/// Its boot loader may be done before the first greeting, so that no greeting is missed: only the transport shows it.
 #[tokio::test]
 async fn a_home_made_board_whose_opened_port_restarts_it_is_told_its_game_again() {
     let folder = House::folder();

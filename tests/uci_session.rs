@@ -1,4 +1,4 @@
-//! What a GUI is told in words, and when: a session without I/O, and a clock that only the test moves.
+//! The messages to a GUI, and their times: a session without I/O, and a clock that only the test moves.
 
 #![allow(
     missing_docs,
@@ -37,7 +37,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A GUI that waits for the hand's move.
+    /// A GUI that waits for the player's move.
     fn new() -> Self {
         let boards = vec![name("ucb"), name("neo")];
         let mut desk = Self {
@@ -60,7 +60,7 @@ impl Desk {
         self.hears()
     }
 
-    /// What is said within this time, and when.
+    /// The output within this time, and when it came.
     fn waits(&mut self, time: Duration) -> Vec<String> {
         let until = self.now + time;
         let mut heard = Vec::new();
@@ -121,7 +121,7 @@ fn board(fen: &str) -> Board {
     fen.parse().unwrap()
 }
 
-/// What is to be done, as seen by a board of sensors.
+/// A correction, as seen by a board of sensors.
 fn misplaced(stands: &Board, wanted: &Board) -> Advice {
     let stands = Picture::from(stands.clone());
     Advice::Misplaced(Misplaced {

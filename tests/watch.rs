@@ -27,7 +27,7 @@ use program::{PATIENCE, Program, boardbridge};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A daemon with a Citrine, a UCB that is not plugged in, and the app's place at the Citrine.
+/// A daemon with a Citrine, a UCB that is not plugged in, and the app's address for the Citrine.
 struct House {
     daemon: Program,
     board: Program,
@@ -86,7 +86,7 @@ impl House {
         command
     }
 
-    /// A GUI that waits for the hand's second move on the Citrine.
+    /// A GUI that waits for the player's second move on the Citrine.
     fn gui(&mut self) -> Program {
         let mut gui = Program::start(
             boardbridge().args(["uci", "--connect", &self.uci, "--board", "citrine"]),
@@ -248,7 +248,7 @@ fn the_end_of_the_daemon_is_said() {
     );
 }
 
-/// The daemon goes on.
+/// The daemon keeps running.
 #[test]
 fn a_watcher_that_gives_way_to_newer_ones_is_told_so() {
     for more in [&["--json"][..], &[]] {

@@ -1,4 +1,4 @@
-//! What the `WhitePawn` app may rely on, over real sockets and pseudo-terminals, with simulated boards behind.
+//! The guarantees for the `WhitePawn` app, over real sockets and pseudo-terminals, with simulated boards.
 
 #![allow(
     missing_docs,
@@ -19,7 +19,7 @@ const APP: &str = "[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.
 const H0: &str = "H0010023";
 const H1: &str = concat!("H101   ", env!("CARGO_PKG_VERSION"), "citrine");
 
-/// A daemon that plays a Citrine for the app.
+/// A daemon that offers a Citrine to the app.
 async fn citrine() -> (House, Hand) {
     citrine_with("").await
 }
@@ -33,7 +33,7 @@ async fn citrine_with(keys: &str) -> (House, Hand) {
     (house, hand)
 }
 
-/// An app that has shaken hands.
+/// An app that has done the handshake.
 async fn app(house: &House) -> Gui {
     let mut app = stranger(house).await;
     app.says(H0).await;
@@ -41,12 +41,12 @@ async fn app(house: &House) -> Gui {
     app
 }
 
-/// Somebody who has connected.
+/// A client that has connected.
 async fn stranger(house: &House) -> Gui {
     Gui::connect(house.address("whitepawn for citrine")).await
 }
 
-/// Whoever watches the daemon.
+/// A watcher of the daemon.
 async fn watcher(house: &House) -> Gui {
     Gui::connect(house.address("status")).await
 }
@@ -105,7 +105,7 @@ async fn a_promotion_cut_to_five_characters_is_played() {
     promotes("", "MBh7g8n", "MAb2a1=").await;
 }
 
-/// The hand takes a knight, and the app says `last` of its queen.
+/// The player takes a knight, and the app sends `last` for its queen.
 async fn promotes(keys: &str, told: &str, last: &str) {
     let (house, mut hand) = citrine_with(keys).await;
     let mut app = app(&house).await;
@@ -484,7 +484,7 @@ async fn an_app_that_is_gone_makes_way_for_a_gui() {
     gui.hears("bestmove d7d5").await;
 }
 
-/// Junk, half lines and a megabyte without a line's end, on a serial line: the same outcome as by TCP.
+/// Junk, incomplete lines and a megabyte without a line end, on a serial line: the same outcome as over TCP.
 #[tokio::test]
 async fn junk_on_a_serial_line_harms_nobody() {
     let folder = House::folder();

@@ -1,5 +1,5 @@
-//! Whole games of the WhitePawn app over the air: the real binary, with the real bluer and btleplug in it, on a BlueZ made
-//! of D-Bus. Phones and boards are the strict simulated ones: every byte is checked, and every move must be legal in
+//! Whole games of the `WhitePawn` app over Bluetooth: the real binary, with the real bluer and btleplug, on a simulated
+//! `BlueZ`. Phones and boards are the strict simulated ones: every byte is checked, and every move must be legal in
 //! their own game.
 
 #![cfg(target_os = "linux")]
@@ -45,15 +45,16 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 const GAMES: &str = include_str!("games/lichess.uci");
-/// Pacing for a fast Citrine in another process: what is late on a loaded machine must not come too close to the next.
+/// Pacing for a fast Citrine in another process: a message late on a loaded machine must not come too close to the
+/// next.
 const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"60ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"250ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 const BOARD: Address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
-/// What a phone of today agrees on, and the least.
+/// The MTU of a present-day phone, and the minimum.
 const USUAL_MTU: u16 = 517;
 const LEAST_MTU: u16 = 23;
-/// A service, what is written to, and what notifies, as somebody may have made them up.
+/// A service, its written and its notifying characteristic, with made-up UUIDs.
 const OWN: [Uuid; 3] = [
     Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e931),
     Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e932),
@@ -68,12 +69,12 @@ fn game(number: usize) -> Vec<UciMove> {
     game.moves().iter().map(|m| uci(*m)).collect()
 }
 
-/// Whether the hand makes this ply, where the phone plays that colour.
+/// Whether the board's player makes this ply, if the phone plays that colour.
 fn is_hands(ply: usize, phone: Plays) -> bool {
     !phone.has(Color::from_white(ply.is_multiple_of(2)))
 }
 
-/// A Citrine, its daemon, and a phone in reach.
+/// A Citrine, its daemon, and a phone in range.
 struct Room {
     bluez: Bluez,
     _process: Process,
@@ -83,7 +84,7 @@ struct Room {
 }
 
 impl Room {
-    /// The app's way as in the configuration.
+    /// The app's transport as in the configuration.
     async fn new(way: &str) -> Self {
         let bluez = Bluez::start().unwrap();
         let folder = House::folder();
@@ -111,7 +112,7 @@ impl Room {
         Phone::on_air(handset, air, GAMES, opponent)
     }
 
-    /// Plays a game to its end: the hand one colour, the phone the other.
+    /// Plays a game to its end: the player one colour, the phone the other.
     async fn whole_game(&mut self, phone: &mut Phone, number: usize, plays: Plays) {
         phone.tells("new-game").await;
         for (ply, m) in game(number).iter().enumerate() {
@@ -127,7 +128,7 @@ impl Room {
         phone.tells("ended").await;
     }
 
-    /// Waits until the hand has executed a shown move.
+    /// Waits until the player has executed a shown move.
     async fn executes(&mut self, m: &UciMove) {
         let before = self.hand.sees(&format!("executed {m}")).await;
         assert!(!before.iter().any(|r| r.starts_with("fault")), "{before:?}");
@@ -269,7 +270,7 @@ impl MotorRoom {
         Phone::new(Place::Tcp(address.to_string()), GAMES, opponent).await
     }
 
-    /// Waits until this is so on the board.
+    /// Waits until this holds on the board.
     async fn comes(&mut self, what: &str, so: impl Fn(&Neo, &[String]) -> bool) {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -313,7 +314,7 @@ impl MotorRoom {
         self.board.with(|neo| neo.hand(Instant::now(), action));
     }
 
-    /// Plays a game to its end: the hand one colour, the phone the other by the motor.
+    /// Plays a game to its end: the player one colour, the phone, by the motor, the other.
     async fn whole_game(&mut self, number: usize, plays: Plays, sign: &str) {
         let mut phone = self.phone(Some((number, plays))).await;
         phone.tells("new-game").await;
@@ -380,11 +381,11 @@ async fn every_end_of_a_game_that_the_app_tells_is_shown_by_its_sign() {
     assert_eq!(results, ["bl", "wt", "dw"]);
 }
 
-/// A home-made board whose service has other names on the air, and what it notified.
+/// A home-made board with other UUIDs for its service, and what it notified.
 struct Renamed {
     board: SwppBoard,
     profile: Profile,
-    /// Under which name each of its characteristics is to be found: written to, and notifying.
+    /// The UUIDs of its characteristics: written to, and notifying.
     names: [(Uuid, Uuid); 2],
     notified: Vec<Vec<u8>>,
 }
@@ -447,7 +448,7 @@ impl Peripheral for Renamed {
     }
 }
 
-/// A home-made board on the air, and the daemon that has found it.
+/// A home-made board on Bluetooth, and the daemon that has found it.
 struct HomeMadeRoom {
     bluez: Bluez,
     process: Process,
@@ -515,13 +516,13 @@ impl HomeMadeRoom {
         }
     }
 
-    /// Breaks the link, and waits until that is told. It comes back by itself.
+    /// Breaks the link, and waits until that is reported. It comes back by itself.
     async fn breaks(&mut self) {
         self.bluez.control().drop_link(BOARD).unwrap();
         self.watch.tells("no link: ").await;
     }
 
-    /// Plays a game to its end: the hand one colour, the GUI the other. The link breaks now and then.
+    /// Plays a game to its end: the player one colour, the GUI the other. The link breaks now and then.
     async fn whole_game(&mut self, number: usize, hand: Color, breaks: bool) {
         let mut gui = self.process.gui().await;
         let game = game(number);

@@ -1,4 +1,4 @@
-//! Whole games through a simulated phone: app, emulator, bus, board and hand, over real sockets and pseudo-terminals.
+//! Whole games through a simulated phone: app, emulator, bus, board and player, over real sockets and pseudo-terminals.
 //! The simulated app is strict: every byte of every message is checked, and every move must be legal in its own game.
 
 #![cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ fn game(number: usize) -> Game {
     game
 }
 
-/// Plays a game to its end: the hand its colour, the phone the other. `plays` is the phone's colour.
+/// Plays a game to its end: the player one colour, the phone the other. `plays` is the phone's colour.
 async fn whole_game(
     house: &House,
     hand: &mut Hand,
@@ -94,7 +94,7 @@ async fn an_app_and_the_games_kept_miss_no_move_when_they_lag() {
     kept(house, &[25]).await;
 }
 
-/// Stops the daemon, which has kept exactly these games to their ends.
+/// Stops the daemon, which has archived exactly these games to their ends.
 async fn kept(house: House, numbers: &[usize]) {
     let House { daemon, folder } = house;
     daemon.stop().await;

@@ -1,4 +1,4 @@
-//! The `WhitePawn` app has its H1 at once, whatever the board behind does: it waits 200 ms and gives up.
+//! The `WhitePawn` app gets its H1 at once, whatever the board does: it waits 200 ms and gives up.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -39,9 +39,10 @@ const APP: &str = "[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.
 const H0: &str = "H0010023";
 const H1: &str = concat!("H101   ", env!("CARGO_PKG_VERSION"), "citrine");
 
-/// What is promised. The median keeps it on a machine that does much else, such as the rest of the tests.
+/// The promised limit. The median keeps it on a computer that is busy otherwise, for instance with the rest of the
+/// tests.
 const AT_ONCE: Duration = Duration::from_millis(50);
-/// No single answer takes so long: a machine that is so slow is slow in all of them, and whatever the daemon waits for by
+/// No single answer takes this long: a slow computer is slow in all of them, and anything that the daemon waits for by
 /// mistake (a write, a close, a bound on what is read) has waits of seconds.
 const EVER: Duration = Duration::from_secs(1);
 /// The app asks at least so many times,
@@ -49,12 +50,12 @@ const ASKED: usize = 20;
 /// and this often.
 const OFTEN: Duration = Duration::from_millis(10);
 
-/// A daemon with a board that the test is, or nobody.
+/// A daemon with a board played by the test, or without one.
 async fn house(folder: tempfile::TempDir) -> House {
     House::with(folder, &[("citrine", FAST_CITRINE)], APP).await
 }
 
-/// Lets the app ask again and again until this is so, and looks at how long its answers took.
+/// Lets the app ask repeatedly until this holds, and checks how long its answers took.
 async fn is_answered_at_once(house: &House, until: impl Fn(&Snapshot) -> bool) {
     let mut app = Gui::connect(house.address("whitepawn for citrine")).await;
     let board = house.daemon.bus().board("citrine").unwrap();

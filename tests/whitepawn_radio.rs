@@ -1,7 +1,7 @@
-//! The board toward the `WhitePawn` app by radio: bluer, unmodified, on a BlueZ made of D-Bus, and a phone that uses it.
+//! The board toward the `WhitePawn` app by radio: bluer, unmodified, on a simulated `BlueZ`, and a phone that uses it.
 //!
-//! libdbus reads the address of the bus from the environment, once a process; so every test runs itself again in a
-//! process of its own, with the address of the bus it starts there.
+//! libdbus reads the address of the bus from the environment, once per process; so every test runs itself again in a
+//! process of its own, with the address of the bus that it starts there.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -41,11 +41,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The variable libdbus reads.
+/// The environment variable of libdbus.
 const BUS: &str = "DBUS_SYSTEM_BUS_ADDRESS";
 /// Set in the process a test runs itself in.
 const INSIDE: &str = "BOARDBRIDGE_TEST_BUS_SOCKET";
-/// What is to happen happens within this time.
+/// The time limit for an expected event.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 const OTHER: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 2]);
@@ -53,7 +53,7 @@ const NAME: &str = "BoardBridge";
 const SERVICE: uuid::Uuid = NORDIC_UART[0];
 const WRITE: uuid::Uuid = NORDIC_UART[1];
 const NOTIFY: uuid::Uuid = NORDIC_UART[2];
-/// What a phone of today agrees on, and the least.
+/// The MTU of a present-day phone, and the minimum.
 const USUAL_MTU: u16 = 517;
 const LEAST_MTU: u16 = 23;
 
@@ -71,7 +71,7 @@ impl Log {
         self.says_more_often(words, 0).await;
     }
 
-    /// Waits until these words are there more than so many times.
+    /// Waits until these words occur more than this many times.
     async fn says_more_often(&self, words: &str, count: usize) {
         let said = async {
             while self.count(words) <= count {
@@ -93,7 +93,7 @@ impl Write for Log {
     }
 }
 
-/// The machine with the board, and what the front-end told.
+/// The computer with the board, and the front-end's reports.
 struct House {
     bluez: Bluez,
     log: Log,
@@ -132,14 +132,15 @@ impl House {
         tokio::spawn(serving)
     }
 
-    /// What the front-end tells next.
+    /// The front-end's next report.
     async fn tells(&mut self, what: &str) {
         let told = soon(what, self.told.recv()).await.unwrap();
         assert_eq!(told, what);
     }
 }
 
-/// Answers every line with itself, `two` with two lines at once, `long N` with a line of N, `stop` by reading no more, and `close` by closing.
+/// Echoes every line, answers `two` with two lines at once, `long N` with a line of N, `stop` by reading no more, and
+/// `close` by closing.
 async fn echo(connection: Connection, tell: mpsc::UnboundedSender<String>) {
     let Connection { peer, stream, .. } = connection;
     tell.send(format!("{peer} came")).unwrap();
@@ -181,7 +182,7 @@ fn long(length: usize) -> String {
     line
 }
 
-/// What a test does in its own process.
+/// The body of a test in its own process.
 type Test = fn(House) -> Pin<Box<dyn Future<Output = ()>>>;
 
 /// Runs a test in a process of its own, with a bus of its own.

@@ -1,5 +1,5 @@
-//! A hand in words: `e2u` lifts, `e4d` puts down, `+500` waits as many ms, `picture` samples the squares, `(e2u)` happens
-//! unseen, `down` and `up` are the link's, `arrive` delivers late pictures.
+//! A player in words: `e2u` lifts, `e4d` puts down, `+500` waits as many ms, `picture` samples the squares, `(e2u)`
+//! happens unseen, `down` and `up` are the link's, `arrive` delivers late pictures.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use boardbridge::{
 };
 use shakmaty::{Bitboard, Board, Position, Square};
 
-/// See the module's introduction.
+/// See the module documentation.
 pub struct Hand {
     recogniser: Recogniser,
     game: Game,
@@ -50,7 +50,7 @@ impl Hand {
         &self.recogniser
     }
 
-    /// The program has gone on to this game.
+    /// The program has continued to this game.
     pub fn follow(&mut self, moves: &str) {
         self.game = game(moves);
         self.recogniser.follow(self.now, &self.game, false);
@@ -73,7 +73,7 @@ impl Hand {
         self.stuck.add(square);
     }
 
-    /// Pictures arrive only when told to.
+    /// Pictures arrive only on request.
     pub fn late(&mut self) {
         self.late = Some(Vec::new());
     }
@@ -121,7 +121,7 @@ impl Hand {
         self.listen();
     }
 
-    /// Does it, and gives what the recogniser said meanwhile.
+    /// Does it, and returns the recogniser's reports meanwhile.
     pub fn does(&mut self, words: &str) -> String {
         self.said.clear();
         for word in words.split_whitespace() {

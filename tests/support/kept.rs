@@ -1,4 +1,4 @@
-//! The games kept, as any reader of PGN finds them.
+//! The games kept, as a PGN reader sees them.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use boardbridge::game::Game;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{CastlingMode, Chess, Outcome, fen::Fen};
 
-/// What any reader of PGN finds in a file.
+/// What a PGN reader finds in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     pub tags: Vec<(String, String)>,
@@ -93,7 +93,7 @@ impl Visitor for Judge {
     }
 }
 
-/// The one game in a text that keeps the rules of the export format.
+/// The only game in a text that follows the export format.
 pub fn read(text: &str) -> Read {
     assert!(text.is_ascii(), "{text}");
     let fits = |line: &str| line.len() < if line.starts_with('[') { 256 } else { 80 };
@@ -110,7 +110,7 @@ pub fn read(text: &str) -> Read {
     read
 }
 
-/// Every game's file in a folder, in the order of their names; nothing but the locks is beside them.
+/// Every game's file in a folder, in the order of their names; there are no other files but the locks.
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()

@@ -1,5 +1,5 @@
-//! What the integration tests share: the daemon in this process, on real sockets and real pseudo-terminals, with
-//! simulated boards whose hands the test leads.
+//! Shared by the integration tests: the daemon in this process, on real sockets and real pseudo-terminals, with
+//! simulated boards and players controlled by the test.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -32,15 +32,15 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Nothing awaited here takes so long unless it never comes.
+/// The time limit for anything awaited.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 /// How many times faster than real the simulated boards are.
 pub const SPEED: f64 = 20.0;
 
-/// Pacing for a Citrine so fast.
+/// Pacing for a Citrine of this speed.
 pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"200ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
-/// Pacing for a UCB so fast.
+/// Pacing for a UCB of this speed.
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 
@@ -53,19 +53,19 @@ fn simulated(kind: Kind, executes: bool) -> Box<dyn SimulatedBoard> {
     board(&settings).unwrap()
 }
 
-/// A simulated board whose hand the test leads.
+/// A simulated board with a player controlled by the test.
 pub struct Hand {
     orders: mpsc::Sender<HandAction>,
     reports: mpsc::Receiver<Report>,
 }
 
 impl Hand {
-    /// Plugs a board in under `link`. A hand that executes shown moves by itself does so at once.
+    /// Plugs a board in under `link`. A player who executes shown moves by themselves does so at once.
     pub fn new(kind: Kind, link: PathBuf, executes: bool) -> Self {
         Self::at(Port::new(simulated(kind, executes), Some(link)).unwrap())
     }
 
-    /// Puts a board on the network, and says where.
+    /// Puts a board on the network, and returns its address.
     pub fn listening(kind: Kind, executes: bool) -> (Self, String) {
         let port = Port::listening(simulated(kind, executes), "127.0.0.1:0").unwrap();
         let address = port.name().unwrap();
@@ -85,12 +85,12 @@ impl Hand {
         Self { orders, reports }
     }
 
-    /// Leads the hand, in the words of `boardbridge simulate`.
+    /// Orders the player, in the words of `boardbridge simulate`.
     pub async fn does(&self, order: &str) {
         self.orders.send(order.parse().unwrap()).await.unwrap();
     }
 
-    /// Waits until this is to be seen on the board; returns what was seen before it.
+    /// Waits for this event on the board; returns the events before it.
     pub async fn sees(&mut self, wanted: &str) -> Vec<String> {
         let mut before = Vec::new();
         loop {
@@ -105,7 +105,7 @@ impl Hand {
         }
     }
 
-    /// What has been seen since, at once.
+    /// The events since then, at once.
     pub fn seen(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.reports.try_recv().ok())
             .map(|r| r.to_string())
@@ -138,7 +138,7 @@ impl House {
         Self::with(folder, boards, "").await
     }
 
-    /// The same, with more configuration behind it.
+    /// The same, with more configuration after it.
     pub async fn with(folder: TempDir, boards: &[(&str, &str)], more: &str) -> Self {
         let config = Self::config(&folder, boards, more);
         let daemon = Daemon::start(&config).await.unwrap();
@@ -176,7 +176,7 @@ impl House {
         Config::from_text(&text, "the test").unwrap()
     }
 
-    /// One Citrine, its hand executing shown moves by itself.
+    /// One Citrine, with a player who executes shown moves by themselves.
     pub async fn with_citrine() -> (Self, Hand) {
         let folder = Self::folder();
         let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
@@ -186,7 +186,7 @@ impl House {
         )
     }
 
-    /// One UCB, its hand executing shown moves by itself if `executes`.
+    /// One UCB, with a player who executes shown moves by themselves if `executes`.
     pub async fn with_ucb(executes: bool) -> (Self, Hand) {
         let folder = Self::folder();
         let hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), executes);
@@ -202,24 +202,24 @@ impl House {
         port.unwrap_or_else(|| panic!("no port for {what}")).1
     }
 
-    /// Waits until a board stands so.
+    /// Waits until a board has this position.
     pub async fn until(&self, board: &str, stands: impl Fn(&Snapshot) -> bool) {
         until(self.daemon.bus().board(board).unwrap(), stands).await;
     }
 
-    /// Waits until the daemon is sure of so many plies on a board.
+    /// Waits until the daemon is sure of this many plies on a board.
     pub async fn knows(&self, board: &str, plies: usize) {
         self.until(board, |state| state.sure && state.game.len() == plies)
             .await;
     }
 
-    /// Waits until so many clients have a board.
+    /// Waits until this many clients have a board.
     pub async fn awaits(&self, board: &str, holders: usize) {
         self.until(board, |state| state.holders.len() == holders)
             .await;
     }
 
-    /// Waits until the player is told to move on a board, or to make the last shown move and then one of his own.
+    /// Waits until the player is told to move on a board, or to make the last shown move and then one of their own.
     pub async fn asks_for_a_move(&self, board: &str) {
         let asked = self.until(board, |snapshot| {
             let last = snapshot.target.as_ref().and_then(|target| target.last());
@@ -325,7 +325,7 @@ impl Gui {
             .collect()
     }
 
-    /// Asserts that all lines up to the answer to `isready` begin otherwise than this.
+    /// Asserts that no line up to the answer to `isready` begins like this.
     pub async fn has_not_heard(&mut self, unwanted: &str) {
         self.says("isready").await;
         loop {

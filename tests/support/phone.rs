@@ -1,4 +1,4 @@
-//! The simulated WhitePawn app on a phone, whichever way it reaches the board.
+//! The simulated `WhitePawn` app on a phone, over any transport to the board.
 
 use std::{collections::VecDeque, time::Duration, time::Instant};
 
@@ -16,22 +16,22 @@ use uuid::Uuid;
 
 use super::PATIENCE;
 
-/// How the app reaches the board over the air.
+/// The app's transport over Bluetooth.
 pub enum Air {
-    /// By Bluetooth LE: the board's name, its service, what is written to, and what notifies.
+    /// By Bluetooth LE: the board's name, its service, the written characteristic, and the notifying one.
     Ble(String, [Uuid; 3]),
     /// By Bluetooth Classic: the service.
     Classic(Uuid),
 }
 
-/// The app and what it tells.
+/// The app and its reports.
 pub struct Phone {
     orders: mpsc::Sender<Order>,
     told: mpsc::UnboundedReceiver<Seen>,
     pub log: Vec<String>,
 }
 
-/// An app whose opponent plays one colour of a game, or nobody's.
+/// An app with an opponent for one colour of a game, or none.
 fn app(games: &str, opponent: Option<(usize, Plays)>) -> WhitePawnApp {
     let opponent = opponent.map(|(number, plays)| {
         let player = Player::of_game(games, number, plays).unwrap();
@@ -64,7 +64,7 @@ impl Phone {
         Self::of(orders, told)
     }
 
-    /// A phone in the air. It connects at once.
+    /// A phone on Bluetooth. It connects at once.
     pub fn on_air(
         handset: Handset,
         air: Air,
@@ -96,7 +96,7 @@ impl Phone {
         self.orders.send(order.parse().unwrap()).await.unwrap();
     }
 
-    /// Waits until this is told; a fault is never told.
+    /// Waits for this report; a fault is never reported.
     pub async fn tells(&mut self, words: &str) {
         loop {
             let Ok(Some(seen)) = timeout(PATIENCE, self.told.recv()).await else {
@@ -116,20 +116,20 @@ impl Phone {
         }
     }
 
-    /// The moves of the board that it has told of.
+    /// The moves of the board that it has reported.
     pub fn made(&self) -> Vec<&str> {
         let told = self.log.iter();
         told.filter_map(|told| told.strip_prefix("made ")).collect()
     }
 }
 
-/// What stands between phone and board.
+/// The transport between phone and board.
 enum Link {
     Ble,
     Classic(Serial),
 }
 
-/// The app's end of the air.
+/// The app's end of the Bluetooth link.
 struct Caller {
     app: WhitePawnApp,
     handset: Handset,
@@ -192,7 +192,7 @@ impl Caller {
         }
     }
 
-    /// As it was seen to: it subscribes, and writes afterwards.
+    /// As the app was seen to: it subscribes, and writes afterwards.
     async fn connect(&mut self) {
         self.link = Some(match &self.air {
             Air::Ble(name, [service, _, notify]) => {
@@ -223,7 +223,7 @@ impl Caller {
     }
 }
 
-/// What comes from the board; nothing when the link is gone.
+/// The board's output; `None` when the link is gone.
 async fn heard(handset: &Handset, air: &Air, link: &mut Option<Link>) -> Option<Vec<u8>> {
     match (link, air) {
         (Some(Link::Ble), Air::Ble(_, [_, _, notify])) => {

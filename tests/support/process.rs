@@ -1,4 +1,4 @@
-//! The daemon in a process of its own, on a Bluetooth of its own.
+//! The daemon in a process of its own, with a Bluetooth of its own.
 
 use std::{
     fs,
@@ -19,10 +19,10 @@ use super::{
     kept::{Read, games_in, kept_in},
 };
 
-/// Nothing awaited here takes so long unless it never comes: a board that is not in reach is told after 20 s.
+/// The time limit for anything awaited: an unreachable board is reported after 20 s.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What this comes to, which must not take for ever.
+/// The result of this, with a time limit.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(PATIENCE, future).await {
         Ok(done) => done,
@@ -30,7 +30,7 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The program, where this is the system's Bluetooth.
+/// The program, with this bus as the system's Bluetooth.
 pub fn boardbridge(bluez: &Bluez) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
     command
@@ -40,7 +40,7 @@ pub fn boardbridge(bluez: &Bluez) -> Command {
     command
 }
 
-/// See the module's introduction.
+/// See the module documentation.
 pub struct Process {
     child: Child,
     lines: mpsc::UnboundedReceiver<String>,
@@ -50,7 +50,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it with these boards and front-ends, besides its two servers on free ports.
+    /// Starts it with these boards and front-ends, in addition to its two servers on free ports.
     pub fn start(bluez: &Bluez, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bb.toml");
@@ -98,7 +98,7 @@ impl Process {
         }
     }
 
-    /// Waits until it listens for this, and says where.
+    /// Waits until it listens for this, and returns the address.
     pub async fn address(&mut self, what: &str) -> SocketAddr {
         let words = format!("{what} listens at");
         let known = self.log.iter().find(|line| line.contains(&words)).cloned();
@@ -109,7 +109,7 @@ impl Process {
         line.split_whitespace().last().unwrap().parse().unwrap()
     }
 
-    /// Ends it by SIGTERM; the games it has kept.
+    /// Stops it by SIGTERM; returns the archived games.
     pub async fn kept(&mut self) -> Vec<Read> {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").arg(id).status().unwrap().success());
@@ -121,17 +121,17 @@ impl Process {
         games_in(&self.folder.path().join("games"))
     }
 
-    /// A GUI at it.
+    /// A GUI connected to it.
     pub async fn gui(&mut self) -> Gui {
         Gui::connect(self.address("uci").await).await
     }
 
-    /// Somebody who watches its only board.
+    /// A watcher of its only board.
     pub async fn watch(&mut self) -> Watch {
         self.watch_of(None).await
     }
 
-    /// Somebody who watches this one of its boards.
+    /// A watcher of this one of its boards.
     pub async fn watch_of(&mut self, board: Option<&'static str>) -> Watch {
         Watch {
             stream: Gui::connect(self.address("status").await).await,
@@ -157,7 +157,7 @@ impl Drop for Process {
     }
 }
 
-/// A daemon's event stream, followed.
+/// A daemon's event stream.
 pub struct Watch {
     stream: Gui,
     board: Option<&'static str>,
@@ -200,15 +200,15 @@ impl Watch {
         event
     }
 
-    /// Waits until the board has so many plies.
+    /// Waits until the board has this many plies.
     pub async fn knows(&mut self, plies: usize) {
         while self.plies != plies {
             self.next().await;
         }
     }
 
-    /// Waits until the player is told to move after so many plies, or to make the last shown move and then one of his
-    /// own.
+    /// Waits until the player is told to move after this many plies, or to make the last shown move and then one of
+    /// their own.
     pub async fn asks_at(&mut self, plies: usize) {
         let shown = |watch: &Self| format!("make the move {} on the board", watch.last);
         while self.plies != plies

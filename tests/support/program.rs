@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// Nothing awaited here takes so long unless it never comes.
+/// The time limit for anything awaited.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn boardbridge() -> Command {
@@ -21,7 +21,7 @@ pub fn boardbridge() -> Command {
     command
 }
 
-/// A program under way, its output line by line.
+/// A running program, its output line by line.
 pub struct Program {
     pub child: Child,
     input: Option<ChildStdin>,
