@@ -126,7 +126,7 @@ impl PhoneRadio {
                 () = gone => debug!("the board has ended the link"),
                 done = talk(&mut near, &board, &write, values) => debug!(?done, "the app has ended the link"),
             }
-            // BlueZ keeps the subscription over a lost link, and would report every value twice after the next one.
+            // `BlueZ` keeps the subscription over a lost link, and would report every value twice after the next one.
             // Both may fail if the board is gone already.
             let _ = timeout(STEP_WAIT, board.unsubscribe(&notify)).await;
             let _ = timeout(STEP_WAIT, board.disconnect()).await;

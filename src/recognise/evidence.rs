@@ -75,7 +75,7 @@ pub(super) struct Evidence {
     tried: Bitboard,
     /// When the last picture came.
     pictured_at: Option<Instant>,
-    /// When a square last changed.
+    /// When a lift or a placement was last sensed on a square.
     seen_at: [Option<Instant>; 64],
     /// When any square was last touched.
     touched_at: Option<Instant>,

@@ -101,7 +101,7 @@ impl Phone {
         })
     }
 
-    /// Ends its link, as if out of range.
+    /// Ends its link: the phone hangs up or goes out of range.
     pub fn disconnect(&self) {
         self.order(|radio| {
             let now = Instant::now();
