@@ -20,6 +20,7 @@ use simulators::{
         Opponent, Order, Place, Seen, Style, SwppBoard, WhitePawnApp, app,
         board::{self, Answer},
         call::Call,
+        seen,
     },
 };
 use tokio::{
@@ -220,7 +221,7 @@ async fn a_dumb_board_is_asked_four_times_and_given_up() {
     let begun = Instant::now();
     let mut app = app(place, None).await;
     app.tells("gave-up").await;
-    assert!(begun.elapsed() >= app::SETTLE + app::HANDSHAKE_WAIT * 4);
+    assert!(begun.elapsed() >= app::SETTLE + seen::HANDSHAKE_WAIT * 4);
     for _ in 0..4 {
         board.tells("greeted 010023").await;
     }
@@ -231,7 +232,7 @@ async fn a_dumb_board_is_asked_four_times_and_given_up() {
 #[tokio::test]
 async fn a_board_that_answers_late_is_asked_again_and_found() {
     let late = board::Settings {
-        answer: Answer::Late(app::HANDSHAKE_WAIT + Duration::from_millis(100)),
+        answer: Answer::Late(seen::HANDSHAKE_WAIT + Duration::from_millis(100)),
         ..settings()
     };
     let (mut board, place) = on_pty(late, None);

@@ -9,7 +9,7 @@ use super::{
     compare::differing,
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Hypothesis},
-    woods::{Made, Wood},
+    placements::{Made, Placement},
 };
 
 /// What the placements show about the possibilities.
@@ -39,27 +39,27 @@ impl Recogniser {
     pub(super) fn note_made(&mut self, now: Instant) {
         let (up, filled) = self.evidence.disturbed();
         let list = &self.hypotheses;
-        for wood in self.woods.iter_mut() {
-            if (up | filled).is_empty() && wood.pieces == self.standing {
-                wood.made = None;
+        for placement in self.placements.iter_mut() {
+            if (up | filled).is_empty() && placement.pieces == self.standing {
+                placement.made = None;
                 continue;
             }
-            let fits = wood
+            let fits = placement
                 .made
-                .map_or(Fit::No, |made| fit(list, made.index, wood, up, filled));
-            if let Some(made) = &mut wood.made {
+                .map_or(Fit::No, |made| fit(list, made.index, placement, up, filled));
+            if let Some(made) = &mut placement.made {
                 if fits == Fit::Whole {
                     made.whole.get_or_insert(now);
                 } else if let Some(since) = made.whole.take() {
                     made.rested |= since + self.waits.touch <= now;
                 }
             }
-            if fits != Fit::No || followed(&self.nexts, list, wood, &self.evidence).is_some() {
+            if fits != Fit::No || followed(&self.nexts, list, placement, &self.evidence).is_some() {
                 continue;
             }
-            let stands = standing_on(list, wood, up, filled);
-            if let Some((index, fits)) = stands.filter(|(index, _)| !wood.has_made(*index)) {
-                wood.made = Some(Made {
+            let stands = standing_on(list, placement, up, filled);
+            if let Some((index, fits)) = stands.filter(|(index, _)| !placement.has_made(*index)) {
+                placement.made = Some(Made {
                     index,
                     since: now,
                     whole: (fits == Fit::Whole).then_some(now),
@@ -69,24 +69,29 @@ impl Recogniser {
         }
         self.look_ahead();
         // Possibilities made before cannot follow it.
-        for wood in self.woods.iter_mut() {
-            let fresh = wood.made.is_some_and(|made| made.since == now);
-            if fresh && followed(&self.nexts, &self.hypotheses, wood, &self.evidence).is_some() {
-                wood.made = None;
+        for placement in self.placements.iter_mut() {
+            let fresh = placement.made.is_some_and(|made| made.since == now);
+            if fresh && followed(&self.nexts, &self.hypotheses, placement, &self.evidence).is_some()
+            {
+                placement.made = None;
             }
         }
     }
 
     /// Computes what may follow each possibility that matches a placement.
     fn look_ahead(&mut self) {
-        for wood in self.woods.iter() {
-            let Some(Made { index, .. }) = wood.made else {
+        for placement in self.placements.iter() {
+            let Some(Made { index, .. }) = placement.made else {
                 continue;
             };
             if self.nexts.iter().any(|next| next.after == Some(index)) {
                 continue;
             }
-            let made = |after: usize| self.woods.iter().any(|wood| wood.has_made(after));
+            let made = |after: usize| {
+                self.placements
+                    .iter()
+                    .any(|placement| placement.has_made(after))
+            };
             let spare = |next: &&mut Next| !next.after.is_some_and(made);
             if let Some(next) = self.nexts.iter_mut().find(spare) {
                 next.after = Some(index);
@@ -105,10 +110,10 @@ impl Recogniser {
         let mut clear = true;
         let mut calm = false;
         let mut best = Fit::No;
-        for wood in self.woods.iter() {
-            calm |= wood.pieces == self.standing && wood.is_known() && !resumed;
-            if let Some(Made { index, .. }) = wood.made {
-                let fit = fit(list, index, wood, up, filled);
+        for placement in self.placements.iter() {
+            calm |= placement.pieces == self.standing && placement.is_known() && !resumed;
+            if let Some(Made { index, .. }) = placement.made {
+                let fit = fit(list, index, placement, up, filled);
                 let missing = self.evidence.fell & !list.get(index).vacates;
                 if fit != Fit::No && fit >= best && !(resumed && missing.any()) {
                     let made = Found::Made {
@@ -144,16 +149,16 @@ impl Recogniser {
 
     /// The possibility after which another move was made.
     fn confirmed(&self) -> Option<usize> {
-        let mut confirmed = self
-            .woods
-            .iter()
-            .filter_map(|wood| followed(&self.nexts, &self.hypotheses, wood, &self.evidence));
+        let mut confirmed = self.placements.iter().filter_map(|placement| {
+            followed(&self.nexts, &self.hypotheses, placement, &self.evidence)
+        });
         let first = confirmed.next()?;
-        let otherwise = |wood: &Wood| {
-            wood.made
+        let otherwise = |placement: &Placement| {
+            placement
+                .made
                 .is_some_and(|made| made.rested && made.index != first)
         };
-        (confirmed.all(|other| other == first) && !self.woods.iter().any(otherwise))
+        (confirmed.all(|other| other == first) && !self.placements.iter().any(otherwise))
             .then_some(first)
     }
 
@@ -164,12 +169,12 @@ impl Recogniser {
         let resumed = self.resuming.is_some();
         // The best one so far: its rank, its index, and whether another one ranks equally.
         let mut best: Option<(u8, usize, bool)> = None;
-        for wood in self.woods.iter() {
-            let holds = wood.pieces.occupied();
+        for placement in self.placements.iter() {
+            let holds = placement.pieces.occupied();
             for (index, h) in self.hypotheses.iter().enumerate() {
                 let after = self.hypotheses.after(index);
                 let full = after.occupied();
-                let strange = wood.strangers;
+                let strange = placement.strangers;
                 let stray = holds & !strange & !full;
                 let missing = full & !holds & !strange;
                 if missing.any() || !strange.is_subset(h.fills | h.swaps) {
@@ -182,7 +187,7 @@ impl Recogniser {
                 } else {
                     continue;
                 };
-                let wrong = differing(&wood.pieces, after) & holds & full & !strange;
+                let wrong = differing(&placement.pieces, after) & holds & full & !strange;
                 // A piece that was adjusted may be the capturing one, lifted unseen.
                 let dark = self.sensing.goes_dark && stray.any();
                 let took = wrong.is_subset(h.swaps & e.landed) && !dark;
@@ -247,7 +252,7 @@ impl Recogniser {
 
     /// Whether something was not seen, or the player has already been asked.
     pub(super) fn is_shaky(&self) -> bool {
-        self.puzzle.is_some_and(|puzzle| !puzzle.suspected) || self.woods.holds_stranger()
+        self.puzzle.is_some_and(|puzzle| !puzzle.suspected) || self.placements.holds_stranger()
     }
 
     /// Whether the pieces in the hand may still turn it into another possibility.
@@ -286,7 +291,7 @@ impl Recogniser {
         if self.is_shaky() {
             // A player who holds a piece for long may simply be thinking.
             let thinks = |puzzle: Puzzle| puzzle.surplus.is_empty() && puzzle.lacking.count() == 1;
-            return if !self.woods.holds_stranger() && self.puzzle.is_none_or(thinks) {
+            return if !self.placements.holds_stranger() && self.puzzle.is_none_or(thinks) {
                 self.waits.unseen
             } else {
                 self.waits.doubtful
@@ -312,21 +317,33 @@ impl Recogniser {
 }
 
 /// Compares a placement with a possibility; `up` and `filled` are the squares that differ from before it.
-fn fit(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
+fn fit(
+    list: &Hypotheses,
+    index: usize,
+    placement: &Placement,
+    up: Bitboard,
+    filled: Bitboard,
+) -> Fit {
     let back = list.get(index).meaning.takes_back();
-    if wood.returned.any() && !back {
+    if placement.returned.any() && !back {
         return Fit::No;
     }
-    fit_pieces(list, index, wood, up, filled)
+    fit_pieces(list, index, placement, up, filled)
 }
 
 /// The same, regardless of where the pieces come from.
-fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled: Bitboard) -> Fit {
+fn fit_pieces(
+    list: &Hypotheses,
+    index: usize,
+    placement: &Placement,
+    up: Bitboard,
+    filled: Bitboard,
+) -> Fit {
     let h = list.get(index);
-    if h.fills != filled || !h.vacates.is_subset(up) || !wood.is_known() {
+    if h.fills != filled || !h.vacates.is_subset(up) || !placement.is_known() {
         return Fit::No;
     }
-    let differs = differing(&wood.pieces, list.after(index));
+    let differs = differing(&placement.pieces, list.after(index));
     if differs.is_empty() {
         Fit::Whole
     } else if differs.is_subset(up & !h.touches()) {
@@ -337,16 +354,21 @@ fn fit_pieces(list: &Hypotheses, index: usize, wood: &Wood, up: Bitboard, filled
 }
 
 /// The possibility that matched a placement, if another one that follows it matches now.
-fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence) -> Option<usize> {
-    let first = wood.made?.index;
+fn followed(
+    nexts: &[Next],
+    list: &Hypotheses,
+    placement: &Placement,
+    evidence: &Evidence,
+) -> Option<usize> {
+    let first = placement.made?.index;
     let next = nexts.iter().find(|next| next.after == Some(first))?;
     // A captured piece comes back only when a capture is taken back.
-    if wood.returned.any() && !list.get(first).meaning.takes_back() {
+    if placement.returned.any() && !list.get(first).meaning.takes_back() {
         return None;
     }
     let (up, filled) = evidence.against(list.after(first).occupied());
     (0..next.list.len())
-        .any(|index| fit_pieces(&next.list, index, wood, up, filled) == Fit::Whole)
+        .any(|index| fit_pieces(&next.list, index, placement, up, filled) == Fit::Whole)
         .then_some(first)
 }
 
@@ -354,14 +376,14 @@ fn followed(nexts: &[Next], list: &Hypotheses, wood: &Wood, evidence: &Evidence)
 /// hand.
 fn standing_on(
     list: &Hypotheses,
-    wood: &Wood,
+    placement: &Placement,
     up: Bitboard,
     filled: Bitboard,
 ) -> Option<(usize, Fit)> {
     let mut within = None;
     let mut more = false;
     for index in 0..list.len() {
-        match fit(list, index, wood, up, filled) {
+        match fit(list, index, placement, up, filled) {
             Fit::Whole => return Some((index, Fit::Whole)),
             Fit::Within => {
                 more |= within.is_some();

@@ -15,9 +15,9 @@ mod compare;
 mod evidence;
 mod hypothesis;
 mod judging;
+mod placements;
 mod sensing;
 mod waits;
-mod woods;
 
 use std::{collections::VecDeque, time::Instant};
 
@@ -28,7 +28,7 @@ use self::{
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Meaning},
     judging::{Found, set_as},
-    woods::{May, Wood, Woods},
+    placements::{May, Placement, Placements},
 };
 pub use self::{sensing::Sensing, waits::Waits};
 use crate::{game::Game, sense::Sensed};
@@ -100,7 +100,7 @@ pub struct Recogniser {
     game: Game,
     may_replace: bool,
     evidence: Evidence,
-    woods: Woods,
+    placements: Placements,
     hypotheses: Hypotheses,
     nexts: [Next; AHEAD],
     pending: Option<Pending>,
@@ -126,7 +126,7 @@ impl Recogniser {
             waits,
             sensing: Sensing::default(),
             evidence: Evidence::new(standing.occupied(), Sensing::default().period),
-            woods: Woods::new(standing.clone()),
+            placements: Placements::new(standing.clone()),
             standing,
             game: Game::standard(),
             may_replace: false,
@@ -189,7 +189,7 @@ impl Recogniser {
         let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
         let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
         // A surplus piece came from a square that reads empty, and so did one that was lifted again.
-        let strays = e.filled.count() + self.woods.strangers_held();
+        let strays = e.filled.count() + self.placements.strangers_held();
         let more = |than: Bitboard| strays > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
             e.fell
@@ -215,8 +215,8 @@ impl Recogniser {
         self.hypotheses
             .collect(&self.game, &self.standing, self.may_replace);
         self.forget_nexts();
-        for wood in self.woods.iter_mut() {
-            wood.made = None;
+        for placement in self.placements.iter_mut() {
+            placement.made = None;
         }
         self.pending = None;
         self.behind = false;
@@ -232,7 +232,7 @@ impl Recogniser {
     pub fn stand(&mut self, standing: Board) {
         self.evidence.moved(standing.occupied());
         let (up, filled) = self.evidence.disturbed();
-        self.woods.stand(&standing, up, filled);
+        self.placements.stand(&standing, up, filled);
         self.standing = standing;
         self.pending = None;
         // This may have been the cause of the unclear squares.
@@ -251,7 +251,7 @@ impl Recogniser {
     /// Nothing was sensed for a while, and sensing starts again.
     pub fn resume(&mut self) {
         self.evidence.resume();
-        self.woods
+        self.placements
             .stand(&self.standing, Bitboard::EMPTY, Bitboard::EMPTY);
         self.pending = None;
         // The player was asked about another state of the board, if at all.
@@ -292,14 +292,15 @@ impl Recogniser {
         };
         let news = self.evidence.sense(now, sensed);
         for square in news.lifted {
-            self.woods.lift(now, square, touched != Touched::Nothing);
+            self.placements
+                .lift(now, square, touched != Touched::Nothing);
         }
         for square in news.placed {
             let may = May {
                 first: &self.hypotheses,
                 nexts: &self.nexts,
             };
-            self.woods.land(now, square, &self.standing, &may);
+            self.placements.land(now, square, &self.standing, &may);
         }
         if news.tells {
             self.weigh(now, touched);
@@ -436,14 +437,14 @@ impl Recogniser {
         if !event {
             self.resuming = self.resuming.filter(|pictures| *pictures == 0);
             if self.evidence.is_calm(now) {
-                self.woods.forget_strangers(&self.standing);
+                self.placements.forget_strangers(&self.standing);
             }
         }
         let suspected = self.suspected().any();
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
         self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
         // A surplus piece of unknown origin that was only lifted again still has to go somewhere.
-        let clear = !self.woods.holds_stranger() && self.still_suspected().is_empty();
+        let clear = !self.placements.holds_stranger() && self.still_suspected().is_empty();
         if clear && self.puzzle.take().is_some() {
             self.out.push_back(Recognised::Mended);
         }
@@ -479,24 +480,24 @@ impl Recogniser {
         if let Some((to, piece)) = h.promotes {
             standing.set_piece_at(to, piece);
         }
-        let told = |wood: &Wood| {
-            let mut wood = wood.clone();
+        let told = |placement: &Placement| {
+            let mut placement = placement.clone();
             if !seen {
-                set_as(&mut wood.pieces, h.touches(), raw);
-                wood.strangers &= !h.touches();
-            } else if !wood.has_made(index) {
+                set_as(&mut placement.pieces, h.touches(), raw);
+                placement.strangers &= !h.touches();
+            } else if !placement.has_made(index) {
                 return None;
             }
             if let Some((to, piece)) = h.promotes
-                && wood.pieces.role_at(to) == Some(Role::Pawn)
+                && placement.pieces.role_at(to) == Some(Role::Pawn)
             {
-                wood.pieces.set_piece_at(to, piece);
+                placement.pieces.set_piece_at(to, piece);
             }
-            Some(wood)
+            Some(placement)
         };
-        self.woods.rebase(&standing, told);
+        self.placements.rebase(&standing, told);
         self.evidence
-            .rebase(now, standing.occupied(), self.woods.holds());
+            .rebase(now, standing.occupied(), self.placements.holds());
         self.standing = standing;
         self.out.extend(
             match h.meaning {

@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Move};
 
-use super::wood::Wood;
+use super::placement::Placement;
 use crate::{driver::Step, game::Game, vocabulary::Advice};
 
 /// A set-up or take-back that the hand is following.
@@ -29,7 +29,7 @@ pub(super) struct Errand {
     sent: Option<(usize, Move)>,
     /// A set-up or take-back that the hand is still following.
     following: Option<Following>,
-    wood: Wood,
+    placement: Placement,
 }
 
 impl Errand {
@@ -118,21 +118,21 @@ impl Errand {
     /// The hand has done what it was asked for.
     pub fn confirm(&mut self) {
         self.following = None;
-        self.wood = Wood::AsHeld;
+        self.placement = Placement::AsHeld;
     }
 
     /// Where the pieces stand.
-    pub fn wood(&self) -> &Wood {
-        &self.wood
+    pub fn placement(&self) -> &Placement {
+        &self.placement
     }
 
     /// The hand is asked to put the pieces so. They stood as `before`, if that is known.
     pub fn move_wood(&mut self, before: Option<Board>, wanted: &Board) {
-        self.wood = Wood::asked_for(before, wanted);
+        self.placement = Placement::asked_for(before, wanted);
     }
 
     /// Where the pieces stand is no longer known.
     pub fn lose_wood(&mut self) {
-        self.wood = Wood::Unknown;
+        self.placement = Placement::Unknown;
     }
 }

@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Core, standing::Standing, told::Scene, wood::Wood};
+use super::{Core, placement::Placement, standing::Standing, told::Scene};
 use crate::{
     board::held::Certainty,
     game::{Game, is_chess960_castling},
@@ -120,9 +120,9 @@ impl Core {
 
     /// How the pieces stood when the hand was asked to move them, if nothing proves that it did.
     fn was(&self) -> Option<Board> {
-        match self.errand.wood() {
-            Wood::Was(board) => Some(board.clone()),
-            Wood::AsHeld | Wood::Unknown => None,
+        match self.errand.placement() {
+            Placement::Was(board) => Some(board.clone()),
+            Placement::AsHeld | Placement::Unknown => None,
         }
     }
 
@@ -133,10 +133,12 @@ impl Core {
 
     /// Whether the pieces stood so when they were last known, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
-        match self.errand.wood() {
-            Wood::Was(board) => board == wanted,
-            Wood::Unknown => false,
-            Wood::AsHeld => self.held.certainty() != Certainty::Lost && self.last_seen() == wanted,
+        match self.errand.placement() {
+            Placement::Was(board) => board == wanted,
+            Placement::Unknown => false,
+            Placement::AsHeld => {
+                self.held.certainty() != Certainty::Lost && self.last_seen() == wanted
+            }
         }
     }
 
@@ -153,10 +155,10 @@ impl Core {
 
     /// What stands now, as far as known.
     pub(super) fn picture(&self) -> Option<Board> {
-        match self.errand.wood() {
-            Wood::Was(board) => Some(board.clone()),
-            Wood::Unknown => None,
-            Wood::AsHeld => {
+        match self.errand.placement() {
+            Placement::Was(board) => Some(board.clone()),
+            Placement::Unknown => None,
+            Placement::AsHeld => {
                 let known = self.held.certainty() == Certainty::Sure;
                 known.then(|| self.last_seen().clone())
             }

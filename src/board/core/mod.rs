@@ -23,13 +23,13 @@ mod lead;
 mod learning;
 mod moves;
 mod pace;
+mod placement;
 mod reports;
 mod standing;
 mod steps;
 mod timing;
 mod told;
 mod verdict;
-mod wood;
 
 #[cfg(test)]
 mod tests;

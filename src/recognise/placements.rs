@@ -32,7 +32,7 @@ pub(super) struct Made {
 
 /// One reading of what was sensed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wood {
+pub(super) struct Placement {
     /// The pieces, without those in the hand. A pawn on its last rank is still a pawn until its piece is known.
     pub pieces: Board,
     /// Squares on which a piece was put without a lift.
@@ -47,7 +47,7 @@ pub(super) struct Wood {
     pub made: Option<Made>,
 }
 
-impl Wood {
+impl Placement {
     fn new(pieces: Board) -> Self {
         Self {
             pieces,
@@ -81,20 +81,20 @@ impl Wood {
 
 /// All placements followed.
 #[derive(Clone, Debug)]
-pub(super) struct Woods {
-    all: Vec<Wood>,
+pub(super) struct Placements {
+    all: Vec<Placement>,
     /// The previous ones, while a landing is processed: kept, so that nothing is allocated.
-    before: Vec<Wood>,
+    before: Vec<Placement>,
     /// Whether the piece lifted last had just been put down.
     bounces: bool,
     /// The square touched last, when, and whether a piece was lifted.
     touched: Option<(Instant, Square, bool)>,
 }
 
-impl Woods {
+impl Placements {
     pub fn new(pieces: Board) -> Self {
         let mut all = Vec::with_capacity(MOST);
-        all.push(Wood::new(pieces));
+        all.push(Placement::new(pieces));
         Self {
             all,
             before: Vec::with_capacity(MOST),
@@ -103,11 +103,11 @@ impl Woods {
         }
     }
 
-    pub fn iter(&self) -> std::slice::Iter<'_, Wood> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Placement> {
         self.all.iter()
     }
 
-    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Wood> {
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Placement> {
         self.all.iter_mut()
     }
 
@@ -118,36 +118,39 @@ impl Woods {
 
     /// The minimum number of such pieces that were lifted again.
     pub fn strangers_held(&self) -> usize {
-        let unseen = self.all.iter().map(|wood| usize::from(wood.unseen));
+        let unseen = self
+            .all
+            .iter()
+            .map(|placement| usize::from(placement.unseen));
         unseen.min().unwrap_or(0)
     }
 
     /// Sets the placement to `pieces`, apart from those lifted and those put on other squares.
     pub fn stand(&mut self, pieces: &Board, up: Bitboard, filled: Bitboard) {
-        let mut wood = Wood::new(pieces.clone());
+        let mut placement = Placement::new(pieces.clone());
         for square in up {
-            wood.pieces.discard_piece_at(square);
+            placement.pieces.discard_piece_at(square);
         }
         for square in filled {
             match self.all.first().and_then(|old| old.pieces.piece_at(square)) {
-                Some(piece) => wood.pieces.set_piece_at(square, piece),
-                None => wood.strangers.add(square),
+                Some(piece) => placement.pieces.set_piece_at(square, piece),
+                None => placement.strangers.add(square),
             }
         }
         self.all.clear();
-        self.all.push(wood);
+        self.all.push(placement);
     }
 
     /// A piece is lifted, or is gone from a picture; in that case a stranger is not known to be in a hand.
     pub fn lift(&mut self, now: Instant, square: Square, seen: bool) {
-        for wood in &mut self.all {
-            if wood.strangers.contains(square) {
-                wood.strangers.discard(square);
-                wood.unseen = wood.unseen.saturating_add(u8::from(seen));
-            } else if let Some(piece) = wood.pieces.remove_piece_at(square) {
-                wood.lifted = Some(piece);
+        for placement in &mut self.all {
+            if placement.strangers.contains(square) {
+                placement.strangers.discard(square);
+                placement.unseen = placement.unseen.saturating_add(u8::from(seen));
+            } else if let Some(piece) = placement.pieces.remove_piece_at(square) {
+                placement.lifted = Some(piece);
             }
-            wood.returned.discard(square);
+            placement.returned.discard(square);
         }
         let told_twice = self.touched_just_now(now, square, true);
         self.bounces = self.touched_just_now(now, square, false) || (self.bounces && told_twice);
@@ -171,10 +174,10 @@ impl Woods {
         if told_twice {
             return;
         }
-        if bounces && self.all.iter().all(|wood| wood.lifted.is_some()) {
-            for wood in &mut self.all {
-                if let Some(piece) = wood.lifted {
-                    wood.pieces.set_piece_at(square, piece);
+        if bounces && self.all.iter().all(|placement| placement.lifted.is_some()) {
+            for placement in &mut self.all {
+                if let Some(piece) = placement.lifted {
+                    placement.pieces.set_piece_at(square, piece);
                 }
             }
             return;
@@ -182,8 +185,8 @@ impl Woods {
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
         for explained in [true, false] {
-            for wood in &self.before {
-                land_on(wood, square, standing, may, explained, &mut self.all);
+            for placement in &self.before {
+                land_on(placement, square, standing, may, explained, &mut self.all);
             }
             // A reading that needs an explanation is dropped if another one needs none.
             if !self.all.is_empty() {
@@ -191,47 +194,53 @@ impl Woods {
             }
         }
         self.merge();
-        let calm =
-            |wood: &Wood| wood.pieces == *standing && wood.is_known() && wood.returned.is_empty();
+        let calm = |placement: &Placement| {
+            placement.pieces == *standing && placement.is_known() && placement.returned.is_empty()
+        };
         if self.all.iter().any(calm) {
             // All is as before, or a capture is being taken back, or king and rook were exchanged.
-            let exchanged = |wood: &Wood| may.first.leads_to(&wood.pieces);
-            self.all
-                .retain(|wood| calm(wood) || wood.returned.any() || exchanged(wood));
+            let exchanged = |placement: &Placement| may.first.leads_to(&placement.pieces);
+            self.all.retain(|placement| {
+                calm(placement) || placement.returned.any() || exchanged(placement)
+            });
         }
     }
 
     /// Keeps only the placements that match what was reported, which is the present placement.
-    pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Wood) -> Option<Wood>) {
+    pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Placement) -> Option<Placement>) {
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
-        for wood in &self.before {
-            let Some(mut wood) = keep(wood) else {
+        for placement in &self.before {
+            let Some(mut placement) = keep(placement) else {
                 continue;
             };
-            wood.made = None;
-            wood.returned = Bitboard::EMPTY;
-            if Hand::of(&wood.pieces, standing).is_empty() {
-                self.all.push(wood);
+            placement.made = None;
+            placement.returned = Bitboard::EMPTY;
+            if Hand::of(&placement.pieces, standing).is_empty() {
+                self.all.push(placement);
             }
         }
         if self.all.is_empty() {
-            self.all.push(Wood::new(standing.clone()));
+            self.all.push(Placement::new(standing.clone()));
         }
         self.merge();
     }
 
     /// Squares on which a piece stands.
     pub fn holds(&self) -> Bitboard {
-        self.all.first().map_or(Bitboard::EMPTY, |wood| {
-            wood.pieces.occupied() | wood.strangers
+        self.all.first().map_or(Bitboard::EMPTY, |placement| {
+            placement.pieces.occupied() | placement.strangers
         })
     }
 
     /// Every square is as it should be: whatever was not seen has been undone.
     pub fn forget_strangers(&mut self, standing: &Board) {
-        for wood in self.all.iter_mut().filter(|wood| !wood.is_known()) {
-            *wood = Wood::new(standing.clone());
+        for placement in self
+            .all
+            .iter_mut()
+            .filter(|placement| !placement.is_known())
+        {
+            *placement = Placement::new(standing.clone());
         }
         self.merge();
     }
@@ -240,12 +249,16 @@ impl Woods {
         let mut index = 1;
         while index < self.all.len() {
             let (earlier, later) = self.all.split_at_mut(index);
-            let Some(same) = earlier.iter_mut().find(|wood| wood.reads_as(&later[0])) else {
+            let Some(same) = earlier
+                .iter_mut()
+                .find(|placement| placement.reads_as(&later[0]))
+            else {
                 index += 1;
                 continue;
             };
             // The one that matched longer counts, otherwise the player's last action.
-            let weight = |wood: &Wood| wood.made.map(|made| (made.rested, made.since));
+            let weight =
+                |placement: &Placement| placement.made.map(|made| (made.rested, made.since));
             if weight(same) < weight(&later[0]) {
                 same.made = later[0].made;
             }
@@ -264,38 +277,38 @@ pub(super) struct May<'a> {
 
 /// The readings of a piece that is put down on one placement.
 fn land_on(
-    wood: &Wood,
+    placement: &Placement,
     square: Square,
     standing: &Board,
     may: &May<'_>,
     explained: bool,
-    all: &mut Vec<Wood>,
+    all: &mut Vec<Placement>,
 ) {
-    let mut add = |next: Wood| {
+    let mut add = |next: Placement| {
         if all.len() < MOST {
             all.push(next);
         }
     };
     let put = |piece: Piece| {
-        let mut next = wood.clone();
+        let mut next = placement.clone();
         next.pieces.set_piece_at(square, piece);
         next.lifted = None;
         next
     };
-    if wood.strangers.contains(square) {
+    if placement.strangers.contains(square) {
         if explained {
-            add(wood.clone());
+            add(placement.clone());
         }
         return;
     }
-    let hand = Hand::of(standing, &wood.pieces);
+    let hand = Hand::of(standing, &placement.pieces);
     // A piece captured by the matching possibility is off the board; after it the other side may move.
     let ahead = may
         .nexts
         .iter()
-        .find(|next| next.after.is_some_and(|after| wood.has_made(after)))
+        .find(|next| next.after.is_some_and(|after| placement.has_made(after)))
         .and_then(|next| Some((may.first.after(next.after?), &next.list)));
-    let ahead_hand = ahead.map(|(board, _)| Hand::of(board, &wood.pieces));
+    let ahead_hand = ahead.map(|(board, _)| Hand::of(board, &placement.pieces));
     let goes = |piece: Piece| {
         let first = standing.piece_at(square) == Some(piece) || may.first.goes(piece, square);
         let next = || {
@@ -306,12 +319,12 @@ fn land_on(
         let has = |hand: &Hand| hand.has(piece);
         (first && hand.has(piece)) || (ahead_hand.as_ref().is_some_and(has) && next())
     };
-    if let Some(stands) = wood.pieces.piece_at(square) {
+    if let Some(stands) = placement.pieces.piece_at(square) {
         if !explained {
             return;
         }
         // Its lift was lost, or that of the piece it took.
-        add(wood.clone());
+        add(placement.clone());
         for piece in hand
             .pieces()
             .filter(|piece| *piece != stands && goes(*piece))
@@ -347,7 +360,7 @@ fn land_on(
     }
     let reached = ahead.is_some_and(|(_, list)| list.reaches(square));
     if hand.is_empty() || reached || may.first.reaches(square) {
-        let mut next = wood.clone();
+        let mut next = placement.clone();
         next.strangers.add(square);
         next.unseen = next.unseen.saturating_sub(1);
         add(next);

@@ -4,7 +4,7 @@ use shakmaty::Board;
 
 /// Placement of the pieces, as far as the game that the board holds shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Wood {
+pub(super) enum Placement {
     /// As in that game, or as the board reports otherwise.
     #[default]
     AsHeld,
@@ -14,7 +14,7 @@ pub(super) enum Wood {
     Unknown,
 }
 
-impl Wood {
+impl Placement {
     /// The hand is asked to put the pieces so.
     pub fn asked_for(before: Option<Board>, wanted: &Board) -> Self {
         match before {
