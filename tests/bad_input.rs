@@ -283,7 +283,10 @@ async fn a_gui_that_turns_from_board_to_board_is_told_of_a_few_times() {
     }
     gui.says("quit").await;
     watcher.hears_of("left: it quit").await;
-    let turns = watcher.log.iter().filter(|line| line.contains("turned to"));
+    let turns = watcher
+        .log
+        .iter()
+        .filter(|line| line.contains("chose this board"));
     assert_eq!(turns.count(), usize::from(MAX_TURNS));
 }
 

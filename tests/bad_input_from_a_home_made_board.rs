@@ -273,14 +273,14 @@ async fn is_survived(way: Way) {
         b"\n\r\n\0\0X\nMB\nMBe9e4\nH1\nNG1Y\nH0010023\nMA e7e5\nH101     1.2x\n\xff\xfe\xfd\n",
     )
     .await;
-    room.says_until(b"ZZ\n", "`ZZ` is no type").await;
+    room.says_until(b"ZZ\n", "`ZZ` is an unknown type").await;
     room.go_on("e2e4 e7e5 ", "g1f3", "b8c6").await;
 
     // Half a line: its end comes too late.
     room.says(b"MB f1").await;
     room.process.logs("a line without its end: MB f1").await;
     room.says(b"c4\n").await;
-    room.process.logs("`c4` is no type").await;
+    room.process.logs("`c4` is an unknown type").await;
     room.go_on("e2e4 e7e5 g1f3 b8c6 ", "f1c4", "g8f6").await;
 
     // No end at all.
@@ -298,7 +298,7 @@ async fn is_survived(way: Way) {
     // A flood: what is unknown, and moves that are none.
     room.says(&b"YY wrong\nMBe7e9\n".repeat(VALUE / 16 * 512))
         .await;
-    room.says_until(b"QQ\n", "`QQ` is no type").await;
+    room.says_until(b"QQ\n", "`QQ` is an unknown type").await;
     let before = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5 ";
     room.go_on(before, "b1c3", "d7d6").await;
 }

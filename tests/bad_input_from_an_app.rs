@@ -234,7 +234,7 @@ async fn is_survived(way: Way) {
     room.says(b"MA g8").await;
     room.process.logs("`MA g8`, and no end of the line").await;
     room.says(b"f6\n").await;
-    room.process.logs("`f6` is no type").await;
+    room.process.logs("`f6` is an unknown type").await;
     room.go_on(4, "f1c4", "g8f6").await;
 
     // No end at all.

@@ -116,7 +116,7 @@ fn an_unknown_key_of_a_board_is_answered_with_the_keys_of_its_kind_and_the_one_t
     for words in ["bb.toml:3:", "boards.b.mov_wait", "did you mean move_wait?"] {
         assert!(said.contains(words), "`{words}` is not in: {said}");
     }
-    let (_, keys) = said.trim_end().split_once("Here may stand: ").unwrap();
+    let (_, keys) = said.trim_end().split_once("Allowed here: ").unwrap();
     assert_eq!(
         keys,
         "kind, serial, ble, tcp, uci_listen, record, correction_wait, move_wait, forgets"
@@ -254,7 +254,7 @@ fn all_mistakes_of_a_file_are_named_at_once() {
                 "5: boards.my board.port",
                 "serial = { port = \"/dev/ttyUSB0\" }",
             ],
-            &["7: this is not TOML", "in quotes, kind = \"novag-ucb\""],
+            &["7: this is not TOML", "quotes, kind = \"novag-ucb\""],
             &["8: boards.b.serial.baud", "115200"],
             &["8: boards.b.serial.port", "\"/dev/ttyUSB1\""],
             &["9: boards.b.move_wait", "unit"],
@@ -638,7 +638,7 @@ fn an_app_cannot_be_switched_off_only_taken_out() {
     };
     refused(
         &app("off"),
-        &["listen", "cannot be off", "take the [[whitepawn]] out"],
+        &["listen", "cannot be off", "remove the [[whitepawn]]"],
     );
     refused(&app("9690"), &["`9690`", "\"127.0.0.1:9690\""]);
     let said = check_with(&app("9690"), &[]).stderr;
@@ -699,7 +699,10 @@ fn a_name_that_cannot_be_on_the_air_is_refused() {
         (&*long, "has 1 to 29 characters"),
         ("ble = { name = \"Chess\\nboard\" }", "one line"),
         ("rfcomm = { name = \"Chess\\tboard\" }", "one line"),
-        ("ble = { adapter = \"hci 1\" }", "\"hci 1\" is no adapter"),
+        (
+            "ble = { adapter = \"hci 1\" }",
+            "\"hci 1\" is not the name of an adapter",
+        ),
     ] {
         refused(&app(way), &[words]);
     }
@@ -707,7 +710,10 @@ fn a_name_that_cannot_be_on_the_air_is_refused() {
     assert!(check_with(&app(&longest), &[]).status.success());
     refused(
         "[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Neo\", adapter = \"hci 1\" }\n",
-        &["boards.neo.ble.adapter", "\"hci 1\" is no adapter"],
+        &[
+            "boards.neo.ble.adapter",
+            "\"hci 1\" is not the name of an adapter",
+        ],
     );
 }
 
@@ -753,7 +759,7 @@ fn short_uuids_are_completed_and_half_ones_refused() {
     for half in ["ffe", "ffe1f", "+fe1", "ffg1", ""] {
         refused(
             &text.replace("\"ffe1\"", &format!("{half:?}")),
-            &["bb.toml:3:", "is no UUID", "\"ffe1\""],
+            &["bb.toml:3:", "is not a valid UUID", "\"ffe1\""],
         );
     }
 }
@@ -782,7 +788,7 @@ fn a_link_has_two_boards_or_one_and_another_boardbridge() {
         ),
         (
             "boards = [\"citrine\", \"ucb\"]\nwhite = \"far\"",
-            ["bb.toml:9:", "none of: citrine, ucb"],
+            ["bb.toml:9:", "one of: citrine, ucb"],
         ),
         (
             "boards = [\"citrine\", \"ucb\"]\n[[link]]\nboards = [\"ucb\", \"citrine\"]",

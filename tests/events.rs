@@ -501,8 +501,8 @@ fn a_client_that_has_never_come_is_not_away() {
     let wanted = [
         "has not connected yet",
         "away since 08:51:30",
-        "cannot come: no port",
-        "away since 08:51:30, cannot come: no port",
+        "cannot connect: no port",
+        "away since 08:51:30, cannot connect: no port",
     ];
     assert_eq!(
         seen,

@@ -200,7 +200,7 @@ fn the_state_tells_whether_somebody_is_at_the_other_end() {
     let (status, said) = machine.gadget("status");
     assert!(status == 3 && said.contains("not there"), "{said}");
     machine.succeeds("start");
-    assert!(machine.succeeds("status").contains("nobody"));
+    assert!(machine.succeeds("status").contains("nothing is connected"));
     machine.write(&format!("sys/class/udc/{CONTROLLER}/state"), "configured\n");
     assert!(machine.succeeds("status").contains("in use"));
 }

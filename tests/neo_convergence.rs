@@ -1622,7 +1622,7 @@ fn what_is_to_be_put_right_changes_with_every_touch_and_the_lamps_with_it() {
     let mistakes = |w: &World| {
         w.events
             .iter()
-            .filter(|e| e.contains("do not stand right"))
+            .filter(|e| e.contains("are misplaced"))
             .count()
     };
     assert!(mistakes(&world) <= 2, "{}", world.story());

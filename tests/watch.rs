@@ -262,7 +262,7 @@ fn a_watcher_that_gives_way_to_newer_ones_is_told_so() {
             .map(|_| TcpStream::connect(&house.status).unwrap())
             .collect();
         let last = output.lines().last().unwrap().unwrap();
-        assert!(last.contains("others watch now: at most 32"), "{last}");
+        assert!(last.contains("another watcher: at most 32"), "{last}");
         let Output { status, stderr, .. } = watch.wait_with_output().unwrap();
         assert_eq!(status.code(), Some(0));
         assert_eq!(String::from_utf8(stderr).unwrap(), "");
@@ -371,10 +371,10 @@ fn a_way_of_the_app_that_is_shut_is_named_with_its_board_its_cause_and_the_remed
     let missing = person.prints("): cannot connect: there is no ");
     assert!(
         missing.contains("`sudo systemctl status boardbridge-gadget` says why")
-            && missing.ends_with("; turned to spare"),
+            && missing.ends_with("; using spare"),
         "{missing}"
     );
-    person.prints("(ble BoardBridge): cannot come: Bluetooth does not answer");
+    person.prints("(ble BoardBridge): cannot connect: Bluetooth does not answer");
     let mut program = watch(&["--json"]);
     let line = program.prints("client-snapshot");
     let line: Value = serde_json::from_str(&line).unwrap();
@@ -389,9 +389,9 @@ fn a_way_of_the_app_that_is_shut_is_named_with_its_board_its_cause_and_the_remed
             .arg(&port),
         false,
     );
-    person.prints("): can come now");
+    person.prints("): can connect now");
     let line = daemon.prints("is open for the app");
     assert!(line.contains("whitepawn{board=spare way=serial "), "{line}");
     person.prints("): connected by ");
-    watch(&[]).prints("): here since ");
+    watch(&[]).prints("): connected since ");
 }

@@ -180,7 +180,7 @@ async fn every_move_that_is_dropped_is_told_and_not_without_end() {
             .count()
     };
     assert_eq!(told("dropped a move"), 10);
-    assert_eq!(told("`MA zz0` is no move"), 1, "{:?}", watcher.log);
+    assert_eq!(told("`MA zz0` is not a valid move"), 1, "{:?}", watcher.log);
 }
 
 #[tokio::test]

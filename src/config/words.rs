@@ -92,8 +92,8 @@ pub(super) fn no_such_key(
         return format!("needs braces: {way} = {{ {inside} }}");
     }
     format!(
-        "there is no such key; {} may have: {}",
-        meant(name, known).map_or("here".to_owned(), |meant| format!("{meant} Here")),
+        "there is no such key; {} here: {}",
+        meant(name, known).map_or("allowed".to_owned(), |meant| format!("{meant} Allowed")),
         known.join(", ")
     )
 }

@@ -33,9 +33,9 @@ fn the_configuration_has_its_kind_its_keys_and_its_ways() {
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
         [
-            "toy.toml:4: boards.t.lod: there is no such key; did you mean loud? Here may stand: kind, serial, \
+            "toy.toml:4: boards.t.lod: there is no such key; did you mean loud? Allowed here: kind, serial, \
              uci_listen, record, correction_wait, move_wait, loud",
-            "toy.toml:5: boards.t.motor: is a key of miko-neo only: take it out of this toy",
+            "toy.toml:5: boards.t.motor: is a key of miko-neo only: remove it from this toy",
             "toy.toml:6: boards.t.move_wait: `2h` is too long: at most \"1h\"",
         ]
     );
