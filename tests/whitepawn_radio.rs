@@ -573,10 +573,10 @@ mod promised {
         house.tells(&went(PHONE)).await;
         house.log.says_more_often(off, words).await;
         assert!(!control.is_powered(ADAPTER).unwrap());
-        let on_air = house.log.count("is on the air");
+        let on_air = house.log.count("is advertised by");
         control.power(ADAPTER, true).unwrap();
         // What was on the air before may be there for a moment still.
-        house.log.says_more_often("is on the air", on_air).await;
+        house.log.says_more_often("is advertised by", on_air).await;
         open(&phone).await;
         writes(&phone, "again\n").await;
         hears(&phone, "again\n").await;

@@ -10,7 +10,7 @@ bluez() {
 }
 radio board hci1 > /board.log 2>&1 &
 board=$!
-until grep -q 'is on the air' /board.log && grep -q 'is a serial port' /board.log; do usleep 100000; done
+until grep -q 'is advertised by' /board.log && grep -q 'is a serial port' /board.log; do usleep 100000; done
 
 if grep -q -e -L /radios; then
   radio phone hci0 > /phone.log 2>&1

@@ -36,7 +36,7 @@ far=$!
 scans
 boardbridge run --config /whitepawn.toml > /near.log 2>&1 &
 near=$!
-comes 'is on the air' /near.log
+comes 'is advertised by' /near.log
 comes 'the board answers' /near.log
 comes 'the board answers' /far.log
 mkfifo /program
