@@ -16,10 +16,11 @@ use boardbridge::game::{Game, uci};
 use shakmaty::Color;
 use simulators::{hand::Plays, run::Kind, swpp::Place};
 use support::{
-    FAST_CITRINE, FAST_UCB, Hand, House,
+    FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE,
     kept::{games_in, kept_in},
     phone::Phone,
 };
+use tokio::time::timeout;
 
 const GAMES: &str = include_str!("games/lichess.uci");
 const TCP: &str = "[[whitepawn]]\nboard = \"board\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
@@ -64,6 +65,7 @@ async fn whole_game(
 /// What these tests wait for.
 trait Waits {
     async fn asks_at(&self, plies: usize);
+    async fn knows_the_app_is_away(&self);
 }
 
 impl Waits for House {
@@ -71,6 +73,13 @@ impl Waits for House {
     async fn asks_at(&self, plies: usize) {
         self.knows("board", plies).await;
         self.asks_for_a_move("board").await;
+    }
+
+    /// Waits until the daemon has noticed that the phone hung up. A move in the same instant counts as received.
+    async fn knows_the_app_is_away(&self) {
+        let mut clients = self.daemon.bus().clients().subscribe();
+        let away = clients.wait_for(|clients| clients.values().all(|client| client.peer.is_none()));
+        timeout(PATIENCE, away).await.unwrap().unwrap();
     }
 }
 
@@ -192,6 +201,7 @@ async fn a_phone_and_a_board_that_come_and_go_play_one_game() {
                 2 => {
                     phone.does("hang-up").await;
                     phone.tells("hung-up").await;
+                    house.knows_the_app_is_away().await;
                     hand.does(&m.to_string()).await;
                     house.knows("board", ply + 1).await;
                     phone.does("connect").await;
