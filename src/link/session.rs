@@ -13,7 +13,7 @@ use shakmaty::{Color, Move};
 
 use super::{
     notice::Notice,
-    side::{End, Player, Presently, Side},
+    side::{End, Matter, Player, Presently, Side},
 };
 use crate::{
     game::{Game, MAX_PLIES},
@@ -143,14 +143,8 @@ impl Session {
             self.waits(side, snapshot);
             return;
         }
-        end.told_to_wait = false;
-        if snapshot.ending.is_none() {
-            end.has_begun = true;
-        }
-        let has_begun = end.has_begun;
-        if let Some(ending) = snapshot.ending.filter(|_| has_begun)
-            && *snapshot.game == self.game
-        {
+        end.is_news(Matter::Occupied, false);
+        if let Some(ending) = self.ends[side.index()].ending(snapshot, &self.game) {
             self.finish(now, ending);
             return;
         }
@@ -207,12 +201,7 @@ impl Session {
         self.wish = None;
         self.next_at = None;
         for side in Side::BOTH {
-            let end = self.end(side);
-            end.has_begun = false;
-            // If the hand has set up the pieces already, its next move may come at once.
-            if !end.is_at_start() {
-                end.announce();
-            }
+            self.end(side).begin();
             self.state(side);
             let notice = Notice::NewGame {
                 color: self.color(side),
@@ -257,7 +246,7 @@ impl Session {
             self.state(side);
             return;
         }
-        if std::mem::replace(&mut self.end(side).told_to_wait, true) {
+        if !self.end(side).is_news(Matter::Occupied, true) {
             return;
         }
         let notice = Notice::Occupied {
@@ -276,8 +265,8 @@ impl Session {
             Advice::Mistake { made, .. } if !self.end(side).player.tells_all => Some(*made),
             _ => None,
         };
-        let told = std::mem::replace(&mut self.end(side).told_illegal, made.is_some());
-        if let Some(made) = made.filter(|_| !told) {
+        let news = self.end(side).is_news(Matter::Illegal, made.is_some());
+        if let Some(made) = made.filter(|_| news) {
             let other = self.name(side);
             self.tell(side.other(), Notice::Illegal { made, other });
         }
@@ -337,7 +326,7 @@ impl Session {
         match deaf {
             None => self.end(side).takes_back(now, left, snapshot.game.len()),
             Some(deaf) => {
-                if !std::mem::replace(&mut self.end(side).told_no_take_back, true) {
+                if self.end(side).is_news(Matter::NoTakeBack, true) {
                     let notice = Notice::NoTakeBack(self.name(deaf));
                     self.tell(side, notice);
                 }
@@ -359,13 +348,9 @@ impl Session {
 
     /// Handles what the hand has played.
     fn answer(&mut self, now: Instant, side: Side, place: &ClientPlace) {
-        let Some(&m) = place.answer.first() else {
-            self.end(side).refused = false;
+        let Some(m) = self.end(side).answer(place) else {
             return;
         };
-        if self.end(side).refused {
-            return;
-        }
         if self.is_to_move(side) {
             self.moved(now, side, m);
         } else {

@@ -1,7 +1,7 @@
 //! One of the two boards of a link: its state, and the commands that wait for it.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,7 +12,9 @@ use super::presence::Presence;
 pub use super::presence::{AWAY_WAIT, Presently};
 use crate::{
     game::{Game, uci},
-    vocabulary::{ClientId, ClientName, Command, GameEnd, LinkState, Occasion, Snapshot},
+    vocabulary::{
+        ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Snapshot,
+    },
 };
 
 /// Which of the two boards.
@@ -57,6 +59,17 @@ pub struct Player {
     pub correction_wait: Duration,
 }
 
+/// Something that holds for a while, of which the players are told once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Matter {
+    /// Other clients have the board.
+    Occupied,
+    /// The board reports an unplayable move.
+    Illegal,
+    /// A take-back cannot be followed.
+    NoTakeBack,
+}
+
 /// A take-back that the link follows at that time, if the pieces still stand so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TakeBack {
@@ -83,15 +96,11 @@ pub struct End {
     /// All pieces stand at the start, as last seen.
     at_start: bool,
     /// The hand's move out of turn has been refused.
-    pub refused: bool,
-    /// The player was told that a take-back cannot be followed.
-    pub told_no_take_back: bool,
-    /// The player was told that other clients have the board.
-    pub told_to_wait: bool,
-    /// The player was told that the board reports an unplayable move.
-    pub told_illegal: bool,
+    refused: bool,
     /// The board has been seen in this game before the game ended.
-    pub has_begun: bool,
+    has_begun: bool,
+    /// What holds now, and was told.
+    told: BTreeSet<Matter>,
 }
 
 impl End {
@@ -106,10 +115,8 @@ impl End {
             put_to_start: 0,
             at_start: false,
             refused: false,
-            told_no_take_back: false,
-            told_to_wait: false,
-            told_illegal: false,
             has_begun: false,
+            told: BTreeSet::new(),
         }
     }
 
@@ -189,7 +196,40 @@ impl End {
     /// The hand has taken nothing back, or has put it back.
     pub fn took_nothing_back(&mut self) {
         self.take_back = None;
-        self.told_no_take_back = false;
+        self.is_news(Matter::NoTakeBack, false);
+    }
+
+    /// Notes whether this holds. `true` if it does and the players must be told.
+    pub fn is_news(&mut self, matter: Matter, holds: bool) -> bool {
+        if holds {
+            self.told.insert(matter)
+        } else {
+            self.told.remove(&matter);
+            false
+        }
+    }
+
+    /// A new game begins here.
+    pub fn begin(&mut self) {
+        self.has_begun = false;
+        // If the hand has set up the pieces already, its next move may come at once.
+        if !self.at_start {
+            self.announce();
+        }
+    }
+
+    /// How the board reports that this game ended, once it has been seen before its end.
+    pub fn ending(&mut self, snapshot: &Snapshot, game: &Game) -> Option<GameEnd> {
+        self.has_begun |= snapshot.ending.is_none();
+        let ours = self.has_begun && *snapshot.game == *game;
+        snapshot.ending.filter(|_| ours)
+    }
+
+    /// The hand's answer, unless it has been refused.
+    pub fn answer(&mut self, place: &ClientPlace) -> Option<Move> {
+        let answer = place.answer.first().copied();
+        self.refused &= answer.is_some();
+        answer.filter(|_| !self.refused)
     }
 
     /// The take-back to follow now: the plies left of the game.
