@@ -471,10 +471,12 @@ impl World {
             Act::Ready if self.cable.board.shown().is_some() => {}
             // So is one who is told of a mistake, and has not put that right.
             Act::Ready if self.is_mistaken() => {}
-            Act::Ready => self
-                .cable
-                .core
-                .command(self.now, Command::Ready { client: self.program.client }),
+            Act::Ready => self.cable.core.command(
+                self.now,
+                Command::Ready {
+                    client: self.program.client,
+                },
+            ),
             Act::Garbage(length) => {
                 // The end of a line, so that it does not swallow the next one.
                 self.hand(HandAction::Garbage(length));
@@ -555,7 +557,9 @@ impl World {
         {
             self.hand(HandAction::Move(boardbridge::game::uci(m)));
             let snapshot = self.snapshot();
-            let place = snapshot.place(self.program.client, self.program.number).unwrap();
+            let place = snapshot
+                .place(self.program.client, self.program.number)
+                .unwrap();
             assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
             // And proves that everything stands.
             assert!(

@@ -248,12 +248,13 @@ async fn a_game_goes_on_through_kills_on_a_neo() {
         strict: false,
         ..Settings::default()
     });
-    let board = bluez.host(ADAPTER, Address([2, 0xBB, 0, 0, 0, 1]), neo).unwrap();
+    let board = bluez
+        .host(ADAPTER, Address([2, 0xBB, 0, 0, 0, 1]), neo)
+        .unwrap();
     let keys = format!("[boards.neo]\n{NEO}ble = {{ name = \"Square Off Neo\" }}\n");
     let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
     table.plays("", &mut &board).await;
 }
-
 
 #[tokio::test]
 async fn a_damaged_file_costs_a_warning_and_the_game_goes_on_all_the_same() {
@@ -278,7 +279,7 @@ async fn a_damaged_file_costs_a_warning_and_the_game_goes_on_all_the_same() {
     // The board itself has the game.
     table.gui.asks("e2e4 e7e5").await;
     table.watch.asks_at(2).await;
-    hand.follows("e7e5").await;
+    hand.follows("e2e4 e7e5").await;
     hand.plays("g1f3").await;
     table.gui.hears("bestmove g1f3").await;
 }

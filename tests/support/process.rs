@@ -181,7 +181,14 @@ fn spawn(
         .env("RUST_LOG", "boardbridge=debug")
         .env("DBUS_SYSTEM_BUS_ADDRESS", bus)
         .env_remove("JOURNAL_STREAM")
-        .env("BOARDBRIDGE_STATE__DIRECTORY", if keeps.is_some() { state.as_os_str() } else { "off".as_ref() })
+        .env(
+            "BOARDBRIDGE_STATE__DIRECTORY",
+            if keeps.is_some() {
+                state.as_os_str()
+            } else {
+                "off".as_ref()
+            },
+        )
         .args(["run", "--config"])
         .arg(folder.join("bb.toml"))
         .stdout(Stdio::null())
