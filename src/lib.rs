@@ -7,6 +7,7 @@
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
 //! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`]: the front-ends.
+//! - [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -45,6 +46,7 @@ pub mod sensing;
 mod serial_access;
 pub mod slots;
 mod spelling;
+pub mod state;
 pub mod swpp;
 mod toml_value;
 pub mod transcript;

@@ -28,6 +28,7 @@ const FLOORS: [&[&str]; 9] = [
         "slots",
         "sense",
         "spelling",
+        "state",
     ],
     &["durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `move_times`, `published` |
+//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `move_times`, `published`; through a restart: `memory` |
 //! | what takes precedence | `precedence` |
 
 mod advise;
@@ -20,6 +20,7 @@ mod hand;
 mod kings;
 mod leading;
 mod learning;
+mod memory;
 mod move_times;
 mod moves;
 mod next_step;
@@ -41,6 +42,7 @@ use std::{
 
 use shakmaty::Move;
 
+pub use self::memory::Memory;
 use self::{
     contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
     leading::Leading, move_times::MoveTimes, published::Published, verdict::Verdict, waits::Waits,
@@ -73,6 +75,8 @@ pub struct Core {
     deviation: Deviation,
     move_times: MoveTimes,
     published: Published,
+    /// Clients that had the board before a restart of the daemon have until then to come back.
+    returns_by: Option<Instant>,
 }
 
 impl Core {
@@ -93,6 +97,7 @@ impl Core {
             deviation: Deviation::default(),
             move_times: MoveTimes::default(),
             published: Published::default(),
+            returns_by: None,
         }
     }
 
@@ -142,7 +147,8 @@ impl Core {
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
         let lead = self.waits.deadline().filter(|_| may_lead);
-        lead.into_iter().chain(self.driver.deadline()).min()
+        let waits = [lead, self.returns_by, self.driver.deadline()];
+        waits.into_iter().flatten().min()
     }
 
     /// The next thing to do on the link, now.
@@ -254,6 +260,7 @@ impl Core {
 
     /// Handles the driver's events and starts the next step, until nothing is left.
     fn drive(&mut self, now: Instant) {
+        self.release_absent(now);
         loop {
             // Following a game may let the driver understand what it sensed before.
             loop {
@@ -314,8 +321,9 @@ fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
 
 /// What the hand has played in the last position of a client's game.
 fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
-    match held.certainty() {
-        Certainty::Sure => claim.answer(held.game()),
-        Certainty::Unsure | Certainty::Lost => &[],
+    if held.has_been_made() {
+        claim.answer(held.game())
+    } else {
+        &[]
     }
 }
