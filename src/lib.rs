@@ -34,6 +34,7 @@ pub mod guidance;
 pub mod lines;
 pub mod link;
 pub mod log;
+pub mod objects;
 pub mod pgn;
 mod ports;
 pub mod reach;

@@ -23,7 +23,7 @@ const FLOORS: [&[&str]; 9] = [
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],
-    &["clients", "sensing", "swpp", "transcript", "transport"],
+    &["clients", "objects", "sensing", "swpp", "transcript", "transport"],
     &["bus", "driver"],
     &[
         "board",
