@@ -102,6 +102,7 @@ fn busy() -> Snapshot {
             client: ClientId(1),
             number: 1,
             joined: true,
+            put_out: false,
             answer: Vec::new(),
         }],
         holders: vec!["127.0.0.1:50112".into()],

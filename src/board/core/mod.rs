@@ -142,7 +142,8 @@ impl Core {
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
         let lead = self.pace.deadline().filter(|_| may_lead);
-        lead.into_iter().chain(self.driver.deadline()).min()
+        let due = [lead, self.driver.deadline(), self.claims.deadline()];
+        due.into_iter().flatten().min()
     }
 
     /// The next thing to do on the link, now.
@@ -199,12 +200,21 @@ impl Core {
                     client: claim.client,
                     number: claim.number,
                     joined: claim.is_joined(),
+                    put_out: claim.is_put_out(),
                     answer: answer_to(&self.held, claim).to_vec(),
                 })
                 .collect(),
-            holders: labels(self.claims.holders()),
+            holders: self.holders(),
             waiting: labels(self.claims.waiting()),
         }
+    }
+
+    /// The clients that have the board, or the one that it is kept for.
+    fn holders(&self) -> Vec<ClientName> {
+        let mut holders = labels(self.claims.holders());
+        let kept = self.claims.kept();
+        holders.extend(kept.map(|name| ClientName::Other(format!("{name} (disconnected)").into())));
+        holders
     }
 
     /// The commands that restore each client's state in a core that replaces this one, holders of the board first.
@@ -254,6 +264,10 @@ impl Core {
 
     /// Handles the driver's events and starts the next step, until nothing is left.
     fn drive(&mut self, now: Instant) {
+        if self.claims.pass(now) {
+            self.told.changed();
+            self.admit_waiting();
+        }
         loop {
             // Following a game may let the driver understand what it sensed before.
             loop {
@@ -288,7 +302,7 @@ impl Core {
             }
         }
         self.judge();
-        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        let players = [self.holders(), labels(self.claims.waiting())];
         self.told.players(players);
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
