@@ -6,7 +6,7 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`]: the front-ends.
+//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -19,6 +19,7 @@
 mod access;
 pub mod board;
 pub mod bus;
+pub mod call;
 pub mod check;
 pub mod cli;
 pub mod clients;
@@ -27,6 +28,7 @@ pub mod config;
 pub mod daemon;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
+pub mod door;
 pub mod driver;
 pub mod event_stream;
 pub mod game;
@@ -51,4 +53,5 @@ pub mod transport;
 pub mod uci;
 pub mod vocabulary;
 pub mod watch;
+pub mod web;
 pub mod whitepawn;

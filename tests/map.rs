@@ -19,19 +19,28 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 9] = [
     &[
-        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling",
+        "access", "clock", "door", "game", "lines", "ports", "slots", "sense", "spelling",
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],
-    &["clients", "objects", "sensing", "swpp", "transcript", "transport"],
+    &[
+        "clients",
+        "objects",
+        "sensing",
+        "swpp",
+        "transcript",
+        "transport",
+    ],
     &["bus", "driver"],
     &[
         "board",
+        "call",
         "link",
         "pgn",
         "event_stream",
         "uci",
         "watch",
+        "web",
         "whitepawn",
     ],
     &["config"],
@@ -40,7 +49,16 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 6] = ["link", "pgn", "event_stream", "uci", "watch", "whitepawn"];
+const FRONT_ENDS: [&str; 8] = [
+    "call",
+    "event_stream",
+    "link",
+    "pgn",
+    "uci",
+    "watch",
+    "web",
+    "whitepawn",
+];
 
 /// What a source file imports of this crate: paths without `crate`.
 #[derive(Default)]

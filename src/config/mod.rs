@@ -8,6 +8,7 @@ pub mod link;
 mod shared;
 mod syntax;
 pub mod value;
+pub mod web;
 pub mod whitepawn;
 pub(crate) mod words;
 
@@ -17,11 +18,12 @@ use serde::Deserialize;
 
 use self::judge::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen, web::WebConfig,
     whitepawn::WhitePawnConfig,
 };
-pub use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
+pub use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
+    door::Allow,
     pgn::settings::GamesConfig,
     vocabulary::{BoardName, MAX_BOARDS},
 };
@@ -41,6 +43,9 @@ pub struct Config {
     /// The event stream for `boardbridge watch`.
     #[serde(default)]
     pub status: StatusConfig,
+    /// The API.
+    #[serde(default)]
+    pub web: WebConfig,
     /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
@@ -61,12 +66,15 @@ pub struct Config {
 pub struct UciConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
 }
 
 impl Default for UciConfig {
     fn default() -> Self {
         Self {
             listen: Listen::at(DEFAULT_UCI),
+            allow: Allow::default(),
         }
     }
 }
@@ -77,12 +85,15 @@ impl Default for UciConfig {
 pub struct StatusConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
 }
 
 impl Default for StatusConfig {
     fn default() -> Self {
         Self {
             listen: Listen::at(DEFAULT_STATUS),
+            allow: Allow::default(),
         }
     }
 }
@@ -127,6 +138,8 @@ impl Config {
                 problems.push((path(&[&start[..], &key].concat()), problem));
             }
         }
+        let web = self.web.problems().into_iter();
+        problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);
@@ -140,12 +153,18 @@ impl Config {
         let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut taken = vec![("uci".to_owned(), &self.uci.listen)];
         let status = path(&["status", "listen"]);
-        let ports = std::iter::once((status, "status".to_owned(), &self.status.listen)).chain(
-            self.boards.iter().filter_map(|(name, board)| {
+        let status = Some((status, "status".to_owned(), &self.status.listen));
+        // A default port that is taken is only a warning.
+        let web = self.web.listen.as_ref();
+        let web = web.map(|listen| (path(&["web", "listen"]), "web".to_owned(), listen));
+        let ports = status
+            .into_iter()
+            .chain(web)
+            .chain(self.boards.iter().filter_map(|(name, board)| {
                 let key = path(&["boards", name.as_str(), "uci_listen"]);
-                Some((key, format!("board {name}"), board.uci_listen.as_ref()?))
-            }),
-        );
+                let listen = &board.uci_listen.as_ref()?.listen;
+                Some((key, format!("board {name}"), listen))
+            }));
         let apps = self
             .whitepawn
             .iter()
