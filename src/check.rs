@@ -6,6 +6,7 @@ use std::{fmt::Write as _, path::Path};
 use crate::serial_access::barred;
 use crate::{
     config::{Config, Listen, board::SerialConfig},
+    door::Allow,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };
@@ -16,12 +17,17 @@ pub fn describe(config: &Config, file: &str) -> String {
     let _ = writeln!(
         text,
         "  uci      every board        {}",
-        at(&config.uci.listen)
+        at(&config.uci.listen, &config.uci.allow)
     );
     let _ = writeln!(
         text,
         "  status   event stream       {}",
-        at(&config.status.listen)
+        at(&config.status.listen, &config.status.allow)
+    );
+    let _ = writeln!(
+        text,
+        "  web      API                {}",
+        at(&config.web.listen(), &config.web.allow)
     );
     let _ = match config.state.path() {
         Some(folder) => writeln!(
@@ -48,8 +54,9 @@ pub fn describe(config: &Config, file: &str) -> String {
             ),
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
         };
-        if let Some(listen) = &board.uci_listen {
-            let _ = writeln!(text, "  uci      {name:<18} {}", at(listen));
+        if let Some(served) = &board.uci_listen {
+            let at = at(&served.listen, &served.allow);
+            let _ = writeln!(text, "  uci      {name:<18} {at}");
         }
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
@@ -112,9 +119,10 @@ fn barred(_port: &str) -> Vec<String> {
     Vec::new()
 }
 
-fn at(listen: &Listen) -> String {
-    match listen {
-        Listen::Off => "off".to_owned(),
-        Listen::At(address) => format!("at {address}"),
+fn at(listen: &Listen, allow: &Allow) -> String {
+    match (listen, allow) {
+        (Listen::Off, _) => "off".to_owned(),
+        (Listen::At(address), Allow::Private) => format!("at {address}"),
+        (Listen::At(address), allow) => format!("at {address}, for {allow}"),
     }
 }

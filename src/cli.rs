@@ -9,7 +9,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     config::DEFAULT_FILE,
-    default_ports::{DEFAULT_STATUS, DEFAULT_UCI},
+    default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
+    vocabulary::BoardName,
 };
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
@@ -79,6 +80,14 @@ pub enum Command {
         /// One JSON object per line, for programs.
         #[arg(long)]
         json: bool,
+    },
+    /// Put out whoever has a board: the program is told, and has to begin a new game to get it again.
+    Release {
+        /// The board.
+        board: BoardName,
+        /// The address of the daemon's API.
+        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
+        connect: String,
     },
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.

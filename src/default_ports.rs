@@ -4,3 +4,5 @@
 pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
 /// The event stream.
 pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
+/// The API.
+pub const DEFAULT_WEB: &str = "127.0.0.1:9660";

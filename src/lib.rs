@@ -6,8 +6,8 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`]: the front-ends.
-//! - [`state`]: what survives a restart.
+//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
+//! - [`door`]: who may connect; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -18,6 +18,7 @@
 
 pub mod board;
 pub mod bus;
+pub mod call;
 pub mod check;
 pub mod cli;
 pub mod clients;
@@ -27,6 +28,7 @@ pub mod daemon;
 mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
+pub mod door;
 pub mod driver;
 mod durations;
 pub mod event_stream;
@@ -35,6 +37,7 @@ pub mod guidance;
 pub mod lines;
 pub mod link;
 pub mod log;
+pub mod objects;
 pub mod pgn;
 pub mod reach;
 pub mod recognise;
@@ -54,4 +57,5 @@ pub mod transport;
 pub mod uci;
 pub mod vocabulary;
 pub mod watch;
+pub mod web;
 pub mod whitepawn;

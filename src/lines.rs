@@ -112,6 +112,13 @@ pub fn printable(bytes: &[u8], limit: usize) -> String {
     text
 }
 
+/// Whether a line is the first of a request of HTTP. A page in a browser can have one sent to any port, with lines of its
+/// own choice below it; no program that belongs here begins like this.
+pub fn is_http_request(line: &[u8]) -> bool {
+    let last = line.trim_ascii_end().rsplit(|byte| *byte == b' ').next();
+    last.is_some_and(|last| last.starts_with(b"HTTP/"))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

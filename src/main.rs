@@ -9,7 +9,7 @@ use std::{
 };
 
 use boardbridge::{
-    check,
+    call, check,
     cli::{Cli, Command},
     config::{self, Config, ConfigError},
     daemon::{Daemon, stop_signal},
@@ -17,6 +17,7 @@ use boardbridge::{
     scan::{self, Look},
     transcript::{Item, Transcript},
     uci::relay,
+    vocabulary::BoardName,
     watch,
 };
 use clap::{CommandFactory, FromArgMatches};
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             board,
             json,
         } => watched(&connect, board.as_deref(), json),
+        Command::Release { board, connect } => released(&connect, &board),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
             Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
@@ -92,6 +94,20 @@ fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
         eprintln!("boardbridge: the daemon at {address} has ended; watch again when it runs");
     }
     done(ended)
+}
+
+fn released(address: &str, board: &BoardName) -> ExitCode {
+    if let Some(why) = reach::malformed(address, reach::Wanted::Web) {
+        return wrong(why);
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    match runtime.block_on(call::release(address, board)) {
+        Ok(text) => written(writeln!(stdout(), "{text}")),
+        Err(error) => done::<(), _>(Err(error)),
+    }
 }
 
 /// A reader that stops early, such as `head`, is not a failure.

@@ -3,7 +3,7 @@
 use std::{io, net::ToSocketAddrs};
 
 use crate::{
-    default_ports::{DEFAULT_STATUS, DEFAULT_UCI},
+    default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
     lines::printable,
 };
 
@@ -17,6 +17,8 @@ pub enum Wanted {
     Uci,
     /// The event stream.
     Status,
+    /// The API.
+    Web,
 }
 
 impl Wanted {
@@ -24,6 +26,7 @@ impl Wanted {
         match self {
             Self::Uci => "uci",
             Self::Status => "status",
+            Self::Web => "web",
         }
     }
 
@@ -31,6 +34,7 @@ impl Wanted {
         let default = match self {
             Self::Uci => DEFAULT_UCI,
             Self::Status => DEFAULT_STATUS,
+            Self::Web => DEFAULT_WEB,
         };
         default.rsplit(':').next().unwrap_or(default)
     }
@@ -40,6 +44,7 @@ impl Wanted {
         let what = match self {
             Self::Uci => "chess programs connect",
             Self::Status => "`boardbridge watch` connects",
+            Self::Web => "commands connect",
         };
         format!(
             "{what} to `[{}] listen` of the daemon's configuration, port {} unless that was changed",
@@ -100,6 +105,8 @@ pub enum Found {
     Web,
     /// It closed the connection at once.
     Closed,
+    /// It does not speak HTTP.
+    NotWeb,
     /// It sends nothing.
     Silence,
     /// Something else, which sends this.
@@ -130,8 +137,9 @@ impl Found {
             }
             Self::Web => format!("a web server answers at {address}"),
             Self::Closed => format!(
-                "what listens at {address} closes the connection at once (it has enough connections, or is not BoardBridge)"
+                "what listens at {address} closes the connection at once (it does not admit this machine, has enough connections, or is not BoardBridge)"
             ),
+            Self::NotWeb => format!("what answers at {address} is not BoardBridge's API"),
             Self::Silence => format!(
                 "what listens at {address} says nothing, as the port for the WhitePawn app does and a daemon that hangs"
             ),

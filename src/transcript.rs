@@ -261,6 +261,9 @@ fn parse_command(text: &str) -> Result<Command, String> {
     let mut words = text.split_whitespace();
     let mut word = |what: &str| words.next().ok_or(format!("`{text}`: {what} is missing"));
     let verb = word("a command")?;
+    if verb == "put-out" {
+        return Ok(Command::PutOut);
+    }
     let id = word("a client")?;
     let client = ClientId(
         id.parse()

@@ -613,6 +613,138 @@ fn two_listeners_do_not_share_a_port() {
 }
 
 #[test]
+fn who_may_connect_is_private_networks_a_list_or_everybody() {
+    let board =
+        format!("{CITRINE}uci_listen = {{ listen = \"0.0.0.0:9671\", allow = [\"10.0.0.7\"] }}\n");
+    let allowed = |value: &str| {
+        let app = format!(
+            "[[whitepawn]]\nboard = \"citrine\"\ntcp = {{ listen = \"127.0.0.1:0\", allow = {value} }}\n"
+        );
+        let keys = ["uci", "status", "web"].map(|table| format!("[{table}]\nallow = {value}\n"));
+        Config::from_text(&format!("{}{board}{app}", keys.concat()), "the test").unwrap()
+    };
+    for (value, wanted) in [
+        ("\"private\"", "private networks"),
+        ("\"everybody\"", "everybody"),
+        (
+            "[\"192.168.1.0/24\", \"fd00::/8\"]",
+            "192.168.1.0/24, fd00::/8",
+        ),
+    ] {
+        let config = allowed(value);
+        let app = config.whitepawn[0].tcp.as_ref().unwrap();
+        for allow in [
+            &config.uci.allow,
+            &config.status.allow,
+            &config.web.allow,
+            &app.allow,
+        ] {
+            assert_eq!(allow.to_string(), wanted);
+        }
+        let board = config
+            .boards
+            .values()
+            .next()
+            .unwrap()
+            .uci_listen
+            .as_ref()
+            .unwrap();
+        assert_eq!(
+            (board.listen.to_string(), board.allow.to_string()),
+            ("0.0.0.0:9671".to_owned(), "10.0.0.7/32".to_owned())
+        );
+    }
+    let said = String::from_utf8(
+        check_with(
+            &format!("[uci]\nlisten = \"0.0.0.0:9670\"\nallow = \"everybody\"\n{board}"),
+            &[],
+        )
+        .stdout,
+    )
+    .unwrap();
+    for words in [
+        "at 0.0.0.0:9670, for everybody",
+        "at 0.0.0.0:9671, for 10.0.0.7/32",
+        "web      API                at 127.0.0.1:9660",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    let config = Config::from_text("", "the test").unwrap();
+    assert_eq!(config.uci.allow.to_string(), "private networks");
+}
+
+#[test]
+fn a_mistake_in_who_may_connect_says_what_would_be_right() {
+    for (value, words) in [
+        (
+            "\"all\"",
+            "`all` is not known: write \"private\", \"everybody\" or a list",
+        ),
+        (
+            "\"192.168.1.0/24\"",
+            "needs brackets: allow = [\"192.168.1.0/24\"]",
+        ),
+        (
+            "[\"192.168.1.7/24\"]",
+            "write \"192.168.1.0/24\", or \"192.168.1.7\"",
+        ),
+        (
+            "[\"my laptop\"]",
+            "`my laptop` is not a network: write for instance \"192.168.1.0/24\"",
+        ),
+        ("[]", "lists no network"),
+        (
+            "true",
+            "is \"private\", \"everybody\" or a list of networks such as [\"192.168.1.0/24\"], not true",
+        ),
+    ] {
+        refused(
+            &format!("[uci]\nallow = {value}\n"),
+            &["bb.toml:2: uci.allow", words],
+        );
+        let board =
+            format!("{CITRINE}uci_listen = {{ listen = \"0.0.0.0:9671\", allow = {value} }}\n");
+        refused(&board, &["bb.toml:4: boards.citrine.uci_listen", words]);
+    }
+    refused(
+        &format!("{CITRINE}uci_listen = {{ allow = \"private\" }}\n"),
+        &[
+            "bb.toml:4: boards.citrine.uci_listen",
+            "listen",
+            "is missing",
+        ],
+    );
+    refused(
+        &format!("{CITRINE}uci_listen = 9671\n"),
+        &[
+            "bb.toml:4: boards.citrine.uci_listen",
+            "{ listen = \"0.0.0.0:9671\"",
+            "not the number 9671",
+        ],
+    );
+}
+
+#[test]
+fn the_api_has_words_for_its_mistakes() {
+    for (keys, words) in [
+        ("control = \"all\"", "is one of: local, allowed, nobody"),
+        (
+            "hosts = [\"http://pi\"]",
+            "\"http://pi\" is not the name of a machine",
+        ),
+        ("hosts = [\"\"]", "write for instance \"chess.example.org\""),
+        ("listen = \"9660\"", "write HOST:PORT"),
+        ("port = 9660", "there is no such key"),
+    ] {
+        refused(&format!("[web]\n{keys}\n"), &["bb.toml:2: web.", words]);
+    }
+    refused(
+        "[uci]\nlisten = \"127.0.0.1:9660\"\n[web]\nlisten = \"127.0.0.1:9660\"\n",
+        &["bb.toml:4:", "web.listen", "taken by uci"],
+    );
+}
+
+#[test]
 fn a_whitepawn_names_a_board_that_is_there() {
     refused(
         "[[whitepawn]]\nboard = \"nobody\"\ntcp = { listen = \"127.0.0.1:0\" }",
@@ -961,6 +1093,9 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "whitepawn",
         "promotion_letter",
         "listen",
+        "allow",
+        "control",
+        "hosts",
         "name",
         "service",
         "rfcomm",
@@ -985,6 +1120,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("docs/swpp-board.md", 2),
         ("docs/links.md", 3),
         ("docs/games.md", 1),
+        ("docs/security.md", 1),
     ] {
         let text = fs::read_to_string(root().join(file)).unwrap();
         let mut count = 0;

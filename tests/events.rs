@@ -102,6 +102,7 @@ fn busy() -> Snapshot {
             client: ClientId(1),
             number: 1,
             joined: true,
+            put_out: false,
             answer: Vec::new(),
         }],
         holders: vec!["127.0.0.1:50112".into()],
@@ -368,7 +369,11 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(event_stream::serve(listener, bus.clone(), stop.clone()));
+    let serving = tokio::spawn(event_stream::serve(
+        listener.into(),
+        bus.clone(),
+        stop.clone(),
+    ));
     let mut lines = BufReader::new(TcpStream::connect(address).await.unwrap()).lines();
     let mut kinds = async |count: usize| {
         let mut kinds = Vec::new();

@@ -152,6 +152,7 @@ fn place(client: ClientId, number: u64, joined: bool) -> ClientPlace {
         client,
         number,
         joined,
+        put_out: false,
         answer: Vec::new(),
     }
 }

@@ -72,6 +72,7 @@ impl Rig {
             client: ClientId(side.index() as u64 + 1),
             number: self.numbers[side.index()],
             joined: true,
+            put_out: false,
             answer: game.moves()[ours.min(game.len())..].to_vec(),
         });
         snapshot.game = Arc::new(game);

@@ -22,6 +22,7 @@ const FLOORS: [&[&str]; 9] = [
         "serial_access",
         "toml_value",
         "clock",
+        "door",
         "game",
         "lines",
         "default_ports",
@@ -32,15 +33,24 @@ const FLOORS: [&[&str]; 9] = [
     ],
     &["durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],
-    &["clients", "sensing", "swpp", "transcript", "transport"],
+    &[
+        "clients",
+        "objects",
+        "sensing",
+        "swpp",
+        "transcript",
+        "transport",
+    ],
     &["bus", "driver"],
     &[
         "board",
+        "call",
         "link",
         "pgn",
         "event_stream",
         "uci",
         "watch",
+        "web",
         "whitepawn",
     ],
     &["config"],
@@ -49,7 +59,16 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 6] = ["link", "pgn", "event_stream", "uci", "watch", "whitepawn"];
+const FRONT_ENDS: [&str; 8] = [
+    "call",
+    "event_stream",
+    "link",
+    "pgn",
+    "uci",
+    "watch",
+    "web",
+    "whitepawn",
+];
 
 /// What a source file imports of this crate: paths without `crate`.
 #[derive(Default)]

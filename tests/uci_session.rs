@@ -98,6 +98,7 @@ impl Desk {
                 client: CLIENT,
                 number: self.number,
                 joined,
+                put_out: false,
                 answer: Vec::new(),
             }],
             ..Snapshot::new(name(board))

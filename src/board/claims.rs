@@ -1,32 +1,41 @@
 //! Which clients have the board.
 //!
-//! The rule, in order:
+//! The rules, in order:
 //!
-//! 1. A free board goes to the first client that states a target.
-//! 2. A client that states the very game the board is led through joins: one hand plays both colours.
-//! 3. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
+//! 1. The board belongs to one address at a time; this machine is one, and the app and the links are of it. Clients from
+//!    another address wait until the last client there leaves or makes way.
+//! 2. A client makes way when it has only looked on for [`LOOKS_ON`], when it plays and neither it nor the hand has done
+//!    anything for [`IDLE`], when it is disconnected, for other addresses after [`AWAY`], and when it is put out. Until
+//!    another client wants the board it keeps it all the same, unless it was put out.
+//! 3. A free board goes to the first client that states a target.
+//! 4. A client that states the very game the board is led through joins: one hand plays both colours.
+//! 5. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
 //!    client of the board awaits a move, or only those that have played on it for less long. A client that only looks
 //!    on has not played. Clients whose game is thereby left wait from then on.
-//! 4. Every other client waits, is told which clients have the board, and gets it when it is free: at once if it awaits
+//! 6. Every other client waits, is told which clients have the board, and gets it when it is free: at once if it awaits
 //!    a move then, first come first served, otherwise when it does.
-//!
-//! 5. A disconnected client keeps the board, and is answered, until another client wants it. Having lost the board it
-//!    waits, and gets it again only when its connection is back.
-//!
-//! 6. A new game that a client announces while others have the board begins when that client leads; it is never reached
+//! 7. A disconnected client is answered, until another client has the board; then it waits, and gets it again only when
+//!    its connection is back. A chess program comes back as another client: for it the board is kept for its address.
+//! 8. A new game that a client announces while others have the board begins when that client leads; it is never reached
 //!    by taking back another client's moves.
+//! 9. A client that was put out waits, and gets the board again only for a new game: one that it announces, or that
+//!    shares no move with the game it was put out of. A program that connects again is another client. A link cannot
+//!    begin a game by itself: it goes on when the board is free.
 //!
-//! 7. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
-//!    back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
-//!    [`RETURN_WAIT`] has left.
+//! 10. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
+//!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
+//!     [`RETURN_WAIT`] has left.
 //!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move counts as
 //! stating the game again.
 
-use std::time::Duration;
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Move, Role};
+use shakmaty::{Move, Position, Role};
 
 use crate::{
     game::Game,
@@ -35,6 +44,15 @@ use crate::{
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
 pub const MAX_CLAIMS: usize = 512;
+
+/// A client that only looks on makes way after this long: it has not asked for a move, or has withdrawn that.
+pub const LOOKS_ON: Duration = Duration::from_mins(1);
+/// A client that plays makes way after this long without a sign of its own and without a move: players at a tournament
+/// think for less.
+pub const IDLE: Duration = Duration::from_hours(1);
+/// A disconnected client makes way for other addresses after this long: a program that was started again, or a phone
+/// that was out of reach, is back before.
+pub const AWAY: Duration = Duration::from_mins(5);
 
 /// Moves of the hand that may already stand on the board when a program comes and still answer it: the hand was quick,
 /// or played while the daemon was away.
@@ -88,6 +106,13 @@ pub struct Claim {
     /// It had the board when the daemon ended, and has not come back yet.
     #[serde(skip)]
     returns: bool,
+    /// It has done nothing at the board since then; `None` if it has just done something.
+    #[serde(skip)]
+    quiet: Option<Instant>,
+    /// It has the board only until another client awaits a move there.
+    makes_way: bool,
+    /// It was put out of its game, and has not begun another.
+    put_out: bool,
     /// Its game is over: it has the board only until the last move is shown.
     finished: bool,
     /// What a pawn becomes where the board cannot tell.
@@ -139,6 +164,31 @@ impl Claim {
         }
     }
 
+    /// Whether it was put out, and gets the board again only for a new game.
+    pub fn is_put_out(&self) -> bool {
+        self.put_out
+    }
+
+    /// How long it keeps the board without a sign of it.
+    fn patience(&self) -> Duration {
+        match self.seat {
+            _ if self.away => AWAY,
+            Seat::Plays(_) => IDLE,
+            Seat::LooksOn | Seat::Waits => LOOKS_ON,
+        }
+    }
+
+    /// It does something.
+    fn stirs(&mut self) {
+        self.quiet = None;
+        self.makes_way = false;
+    }
+
+    /// Whether a game is a new one for a client that was put out of its own.
+    fn is_new(&self, game: &Game) -> bool {
+        !game.continues(&self.game) && matches!(game.common_plies(&self.game), None | Some(0))
+    }
+
     /// Whether it has played on the board longer than a client in this seat.
     fn is_before(&self, seat: Seat) -> bool {
         match (self.seat, seat) {
@@ -174,6 +224,15 @@ impl Claim {
     }
 }
 
+/// A board that is kept for an address in mid-game.
+#[derive(Clone, Debug)]
+struct Kept {
+    /// The client that was disconnected.
+    label: ClientName,
+    /// Since when.
+    since: Option<Instant>,
+}
+
 /// All claims to one board.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
@@ -189,6 +248,8 @@ pub struct Claims {
     /// says whether it announced one.
     #[serde(skip)]
     came: Option<bool>,
+    #[serde(skip)]
+    kept: Option<Kept>,
 }
 
 impl Claims {
@@ -287,11 +348,85 @@ impl Claims {
         self.holders().any(|claim| claim.awaiting)
     }
 
+    /// The client that the board is kept for although it is disconnected, while others wait.
+    pub fn kept(&self) -> Option<&ClientName> {
+        let waited_for = self.holders().next().is_none() && self.waiting().next().is_some();
+        self.kept
+            .as_ref()
+            .map(|kept| &kept.label)
+            .filter(|_| waited_for)
+    }
+
+    /// Time has passed. `true` if a client makes way now: [`Self::admit_waiting`] says for which.
+    pub fn pass(&mut self, now: Instant) -> bool {
+        let over = |since: &mut Option<Instant>, patience: Duration| {
+            now.saturating_duration_since(*since.get_or_insert(now)) >= patience
+        };
+        let mut makes_way = self
+            .kept
+            .take_if(|kept| over(&mut kept.since, AWAY))
+            .is_some();
+        for claim in &mut self.all {
+            let patience = claim.patience();
+            if over(&mut claim.quiet, patience) && claim.is_joined() && !claim.makes_way {
+                claim.makes_way = true;
+                makes_way = true;
+            }
+        }
+        makes_way
+    }
+
+    /// When to call [`Self::pass`]: while other clients wait, when the last one that has the board makes way.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.waiting().find(|claim| claim.awaiting)?;
+        let kept = self.kept.as_ref().and_then(|kept| Some(kept.since? + AWAY));
+        let holders = self.holders().filter(|claim| !claim.makes_way);
+        let holders = holders.filter_map(|claim| Some(claim.quiet? + claim.patience()));
+        holders.chain(kept).min()
+    }
+
+    /// Puts out the clients that have the board, or that it is kept for. `true` if the board's target changed.
+    pub fn put_out(&mut self) -> bool {
+        self.kept = None;
+        for claim in self.all.iter_mut().filter(|claim| claim.is_joined()) {
+            claim.seat = Seat::Waits;
+            claim.put_out = true;
+        }
+        // They do not come back.
+        self.all.retain(|claim| !(claim.put_out && claim.finished));
+        let changed = self.admit_waiting();
+        // A link cannot begin a game by itself: it goes on when the board is free again.
+        for claim in &mut self.all {
+            claim.put_out &= !matches!(claim.label, ClientName::Link(_));
+        }
+        changed
+    }
+
+    /// A client that was put out begins another game.
+    pub fn forgive(&mut self, client: ClientId) {
+        if let Some(claim) = self.get(client) {
+            claim.put_out = false;
+        }
+    }
+
+    /// Whether the board belongs to another address.
+    fn is_elsewhere(&self, client: ClientId) -> bool {
+        let mine = self.all.iter().find(|claim| claim.client == client);
+        let mine = mine.map(|claim| claim.label.address());
+        let is_other = |address: IpAddr| mine != Some(address);
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| is_other(kept.label.address()))
+            || self
+                .holders()
+                .any(|claim| !claim.makes_way && !claim.finished && is_other(claim.label.address()))
+    }
+
     /// Whether this client may change the course of the game: it has the board, or the board is free, and no client
     /// that has played on it for as long awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
-        let free = self.holders().all(|claim| claim.away || claim.finished);
-        (free || self.has(client)) && !self.other_awaits(client)
+        let is_free = |claim: &Claim| claim.away || claim.finished || claim.makes_way;
+        let free = self.holders().all(is_free);
+        (free || self.has(client)) && !self.is_elsewhere(client) && !self.other_awaits(client)
     }
 
     /// Whether this client can announce a new game without leaving another client's game. A disconnected client keeps
@@ -305,7 +440,11 @@ impl Claims {
         let mine = self.holders().find(|claim| claim.client == client);
         let seat = mine.map_or(Seat::Waits, |claim| claim.seat);
         self.holders().any(|claim| {
-            claim.is_before(seat) && claim.awaiting && claim.answered.is_none() && !claim.away
+            claim.is_before(seat)
+                && claim.awaiting
+                && claim.answered.is_none()
+                && !claim.away
+                && !claim.makes_way
         })
     }
 
@@ -348,6 +487,8 @@ impl Claims {
         let begins = self.take_announced(client);
         if let Some(claim) = self.get(client) {
             claim.begins |= begins;
+            claim.stirs();
+            claim.put_out &= !claim.is_new(&game);
             claim.number = number;
             claim.comes |= !game.continues(&claim.game);
             claim.game = game;
@@ -370,6 +511,9 @@ impl Claims {
                 begins,
                 away: false,
                 returns: false,
+                quiet: None,
+                makes_way: false,
+                put_out: false,
                 finished: false,
                 promotion: Role::Queen,
             });
@@ -382,20 +526,28 @@ impl Claims {
     /// Applies the rule to one client's claim. `true` if the board's target changed.
     fn admit(&mut self, client: ClientId) -> bool {
         let leads = self.may_lead(client);
+        let elsewhere = self.is_elsewhere(client);
         let target = self.target.clone();
         let Some(claim) = self.get(client) else {
             return false;
         };
         let same = target.as_ref() == Some(&claim.game);
-        if !leads && !same {
+        if claim.put_out || elsewhere || (!leads && !same) {
             claim.seat = Seat::Waits;
             return false;
         }
         let had = claim.is_joined();
         let (plays, begins) = (claim.awaiting, std::mem::take(&mut claim.begins));
-        let game = claim.game.clone();
+        let (game, address) = (claim.game.clone(), claim.label.address());
         if !had {
             self.sit(client, plays);
+        }
+        self.kept = None;
+        // Those of another address have made way.
+        for other in &mut self.all {
+            if other.is_joined() && other.label.address() != address {
+                other.seat = Seat::Waits;
+            }
         }
         if same {
             return false;
@@ -421,6 +573,7 @@ impl Claims {
             Seat::LooksOn
         };
         if let Some(claim) = self.get(client) {
+            claim.stirs();
             claim.seat = seat;
         }
     }
@@ -428,6 +581,7 @@ impl Claims {
     /// A client's connection is lost, or back.
     pub fn set_away(&mut self, client: ClientId, away: bool) {
         if let Some(claim) = self.get(client) {
+            claim.stirs();
             claim.away = away;
         }
     }
@@ -453,6 +607,7 @@ impl Claims {
         let Some(claim) = self.get(client) else {
             return false;
         };
+        claim.stirs();
         claim.awaiting = on;
         // The hand may have answered others already: the game is not left because of that, only because of the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
@@ -493,6 +648,7 @@ impl Claims {
         let Some(claim) = self.get(client).filter(|claim| claim.number == number) else {
             return false;
         };
+        claim.stirs();
         claim.awaiting = false;
         let mut on = claim.game.clone();
         // A move it was told is not its answer again.
@@ -580,16 +736,29 @@ impl Claims {
     /// Records the hand's answer to each client.
     pub fn note_answers(&mut self, answer: impl Fn(&Claim) -> Option<Move>) {
         for claim in &mut self.all {
-            claim.answered = answer(claim);
+            let answer = answer(claim);
+            if claim.answered != answer {
+                claim.answered = answer;
+                claim.stirs();
+            }
         }
     }
 
     /// A client leaves. `true` if the board's target changed.
     pub fn release(&mut self, client: ClientId) -> bool {
         self.take_announced(client);
-        let before = self.all.len();
-        self.all.retain(|claim| claim.client != client);
-        before != self.all.len() && self.admit_waiting()
+        let Some(index) = self.all.iter().position(|claim| claim.client == client) else {
+            return false;
+        };
+        let claim = self.all.remove(index);
+        let plays = matches!(claim.seat, Seat::Plays(_)) && !claim.finished;
+        if plays && claim.away && !claim.makes_way && !claim.game.position().is_game_over() {
+            self.kept = Some(Kept {
+                label: claim.label,
+                since: None,
+            });
+        }
+        self.admit_waiting()
     }
 
     /// Admits clients whose turn has come. `true` if the board's target changed.
@@ -834,6 +1003,179 @@ mod tests {
         claims.set_away(BLACK, true);
         assert!(!claims.admit_waiting());
         assert!(claims.has(BLACK));
+    }
+
+    const OWNER: &str = "192.168.1.5:50000";
+    const STRANGER: &str = "192.168.1.6:50000";
+
+    fn state_from(claims: &mut Claims, client: ClientId, from: &str, moves: &str) -> bool {
+        claims.state(client, from.into(), 1, game(moves), Occasion::default(), 0)
+    }
+
+    /// The owner plays.
+    fn played_by_the_owner(now: Instant) -> Claims {
+        let mut claims = Claims::default();
+        state_from(&mut claims, WHITE, OWNER, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        claims.pass(now);
+        claims
+    }
+
+    fn stranger_awaits(claims: &mut Claims, moves: &str) {
+        state_from(claims, BLACK, STRANGER, moves);
+        claims.set_awaiting(BLACK, true);
+    }
+
+    #[test]
+    fn another_address_neither_takes_a_game_nor_joins_it() {
+        let mut claims = played_by_the_owner(Instant::now());
+        for awaits in [true, false] {
+            claims.set_awaiting(WHITE, awaits);
+            for moves in ["e2e4", "e2e4 e7e5", "d2d4", ""] {
+                stranger_awaits(&mut claims, moves);
+                assert!(claims.has(WHITE) && !claims.has(BLACK), "{moves}, {awaits}");
+                claims.announce(BLACK);
+            }
+        }
+        assert_eq!(claims.target(), Some(&game("e2e4")));
+        claims.release(WHITE);
+        assert!(claims.has(BLACK), "it waited");
+    }
+
+    #[test]
+    fn the_app_and_the_links_are_of_this_machine() {
+        for name in [
+            ClientName::App("ble".into()),
+            ClientName::Link("neo".into()),
+        ] {
+            assert_eq!(name.address(), ClientName::from("[::1]:1").address());
+            assert_eq!(
+                name.address(),
+                ClientName::from("[::ffff:127.0.0.1]:1").address()
+            );
+            assert_ne!(name.address(), ClientName::from(STRANGER).address());
+        }
+    }
+
+    #[test]
+    fn a_client_that_looks_on_or_idles_makes_way_for_one_that_waits() {
+        for (awaits, patience) in [(false, LOOKS_ON), (true, IDLE)] {
+            for from in [OWNER, STRANGER] {
+                let now = Instant::now();
+                let mut claims = played_by_the_owner(now);
+                claims.set_awaiting(WHITE, awaits);
+                claims.pass(now);
+                assert_eq!(claims.deadline(), None, "no other client waits");
+                state_from(&mut claims, BLACK, from, "d2d4");
+                claims.set_awaiting(BLACK, true);
+                assert_eq!(claims.deadline(), Some(now + patience));
+                assert!(!claims.pass(now + patience - Duration::from_secs(1)));
+                assert!(claims.pass(now + patience));
+                assert!(claims.admit_waiting());
+                assert!(claims.has(BLACK) && !claims.has(WHITE), "{awaits} {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sign_of_a_client_begins_its_time_again() {
+        let now = Instant::now();
+        let mut claims = played_by_the_owner(now);
+        stranger_awaits(&mut claims, "d2d4");
+        let later = now + IDLE - Duration::from_secs(1);
+        assert!(claims.answered(WHITE, 1, game("e2e4 e7e5").last().unwrap()));
+        assert!(!claims.pass(later));
+        assert!(!claims.pass(now + IDLE));
+        assert_eq!(claims.deadline(), Some(later + IDLE));
+    }
+
+    #[test]
+    fn a_game_whose_connection_is_lost_is_kept_for_its_address() {
+        const BACK: ClientId = ClientId(3);
+        let now = Instant::now();
+        let lost = || {
+            let mut claims = played_by_the_owner(now);
+            claims.set_away(WHITE, true);
+            claims.release(WHITE);
+            stranger_awaits(&mut claims, "d2d4");
+            claims.pass(now);
+            assert!(!claims.has(BLACK));
+            claims
+        };
+        let mut claims = lost();
+        assert_eq!(claims.kept(), Some(&OWNER.into()));
+        assert_eq!(claims.deadline(), Some(now + AWAY));
+        assert!(state_from(&mut claims, BACK, "192.168.1.5:50001", "e2e4"));
+        assert!(claims.has(BACK));
+        assert_eq!(claims.kept(), None);
+        let mut claims = lost();
+        assert!(claims.pass(now + AWAY) && claims.admit_waiting());
+        assert!(claims.has(BLACK), "it has waited long enough");
+        let mut claims = lost();
+        claims.put_out();
+        assert!(claims.has(BLACK), "the owner said so");
+    }
+
+    #[test]
+    fn a_client_that_leaves_in_order_keeps_nothing() {
+        let mut claims = played_by_the_owner(Instant::now());
+        claims.release(WHITE);
+        stranger_awaits(&mut claims, "d2d4");
+        assert!(claims.has(BLACK));
+    }
+
+    #[test]
+    fn a_client_that_is_away_makes_way_for_another_address_after_a_time() {
+        let now = Instant::now();
+        let mut claims = played_by_the_owner(now);
+        claims.set_away(WHITE, true);
+        claims.pass(now);
+        stranger_awaits(&mut claims, "d2d4");
+        assert!(!claims.has(BLACK));
+        assert!(claims.pass(now + AWAY) && claims.admit_waiting());
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+    }
+
+    #[test]
+    fn who_was_put_out_gets_the_board_again_only_for_a_new_game() {
+        for other in [false, true] {
+            let mut claims = played_by_the_owner(Instant::now());
+            if other {
+                stranger_awaits(&mut claims, "d2d4");
+            }
+            claims.put_out();
+            assert!(!claims.has(WHITE));
+            assert_eq!(claims.has(BLACK), other, "whoever waits gets it");
+            claims.release(BLACK);
+            for moves in ["e2e4", "e2e4 e7e5 g1f3"] {
+                state_from(&mut claims, WHITE, OWNER, moves);
+                claims.set_awaiting(WHITE, true);
+                assert!(!claims.has(WHITE), "{moves}");
+                assert!(claims.iter().any(Claim::is_put_out));
+            }
+            state_from(&mut claims, WHITE, OWNER, "");
+            assert!(claims.has(WHITE));
+        }
+        // Even the same game, if the program says that it is new.
+        let mut claims = played_by_the_owner(Instant::now());
+        claims.put_out();
+        claims.forgive(WHITE);
+        state_from(&mut claims, WHITE, OWNER, "e2e4");
+        assert!(claims.has(WHITE));
+    }
+
+    #[test]
+    fn a_link_that_was_put_out_goes_on_when_the_board_is_free() {
+        let mut claims = Claims::default();
+        let link = ClientName::Link("neo".into());
+        claims.state(WHITE, link, 1, game("e2e4"), Occasion::default(), 0);
+        claims.set_awaiting(WHITE, true);
+        state(&mut claims, BLACK, "d2d4");
+        claims.set_awaiting(BLACK, true);
+        claims.put_out();
+        assert!(claims.has(BLACK));
+        claims.release(BLACK);
+        assert!(claims.has(WHITE));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use figment::{
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
-use super::value::{Address, Listen};
+use super::value::{Address, Served};
 use crate::{
     driver::{
         Driver,
@@ -47,7 +47,7 @@ pub const BAUDS: std::ops::RangeInclusive<u32> = 300..=921_600;
 pub(super) static KINDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| MAKES.iter().map(|make| make.kind.as_str()).collect());
 /// Keys of every board, and of its transport.
-pub const KEYS: [Key; 13] = [
+pub const KEYS: [Key; 15] = [
     key(&["kind"], "What board it is."),
     key(
         &["serial"],
@@ -81,7 +81,12 @@ pub const KEYS: [Key; 13] = [
     key(&["tcp", "address"], "Where it is: HOST:PORT."),
     key(
         &["uci_listen"],
-        "A UCI port for this board alone, such as \"127.0.0.1:9671\".",
+        "A UCI port for this board alone: \"127.0.0.1:9671\", or { listen = \"…\", allow = … }.",
+    ),
+    key(&["uci_listen", "listen"], "Its address and port."),
+    key(
+        &["uci_listen", "allow"],
+        "Which addresses may connect there, as `allow` in [uci].",
     ),
     key(
         &["record"],
@@ -240,7 +245,7 @@ pub struct BoardConfig {
     /// Reached over TCP.
     pub tcp: Option<TcpConfig>,
     /// A UCI port for this board alone.
-    pub uci_listen: Option<Listen>,
+    pub uci_listen: Option<Served>,
     /// A directory for recordings.
     pub record: Option<PathBuf>,
     /// How long the hand may take to correct a mistake before the board is led back.
@@ -260,7 +265,7 @@ struct Common {
     serial: Option<SerialConfig>,
     ble: Option<BleConfig>,
     tcp: Option<TcpConfig>,
-    uci_listen: Option<Listen>,
+    uci_listen: Option<Served>,
     record: Option<PathBuf>,
     #[serde(default = "correction_wait", with = "span")]
     correction_wait: Duration,

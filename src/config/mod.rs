@@ -8,6 +8,7 @@ pub mod link;
 mod mistakes;
 mod syntax;
 pub mod value;
+pub mod web;
 pub mod whitepawn;
 pub(crate) mod words;
 
@@ -17,11 +18,12 @@ use serde::Deserialize;
 
 use self::mistakes::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen, web::WebConfig,
     whitepawn::WhitePawnConfig,
 };
-pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI};
+pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
+    door::Allow,
     pgn::settings::GamesConfig,
     state::settings::StateConfig,
     vocabulary::{BoardName, MAX_BOARDS},
@@ -45,6 +47,9 @@ pub struct Config {
     /// What survives a restart.
     #[serde(default)]
     pub state: StateConfig,
+    /// The API.
+    #[serde(default)]
+    pub web: WebConfig,
     /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
@@ -65,12 +70,15 @@ pub struct Config {
 pub struct UciConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
 }
 
 impl Default for UciConfig {
     fn default() -> Self {
         Self {
             listen: Listen::at(DEFAULT_UCI),
+            allow: Allow::default(),
         }
     }
 }
@@ -81,12 +89,15 @@ impl Default for UciConfig {
 pub struct StatusConfig {
     /// Address and port, or `off`.
     pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
 }
 
 impl Default for StatusConfig {
     fn default() -> Self {
         Self {
             listen: Listen::at(DEFAULT_STATUS),
+            allow: Allow::default(),
         }
     }
 }
@@ -132,6 +143,8 @@ impl Config {
                 problems.push((path(&[&start[..], &key].concat()), problem));
             }
         }
+        let web = self.web.problems().into_iter();
+        problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);
@@ -145,12 +158,18 @@ impl Config {
         let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut taken = vec![("uci".to_owned(), &self.uci.listen)];
         let status = path(&["status", "listen"]);
-        let ports = std::iter::once((status, "status".to_owned(), &self.status.listen)).chain(
-            self.boards.iter().filter_map(|(name, board)| {
+        let status = Some((status, "status".to_owned(), &self.status.listen));
+        // A default port that is taken is only a warning.
+        let web = self.web.listen.as_ref();
+        let web = web.map(|listen| (path(&["web", "listen"]), "web".to_owned(), listen));
+        let ports = status
+            .into_iter()
+            .chain(web)
+            .chain(self.boards.iter().filter_map(|(name, board)| {
                 let key = path(&["boards", name.as_str(), "uci_listen"]);
-                Some((key, format!("board {name}"), board.uci_listen.as_ref()?))
-            }),
-        );
+                let listen = &board.uci_listen.as_ref()?.listen;
+                Some((key, format!("board {name}"), listen))
+            }));
         let apps = self
             .whitepawn
             .iter()

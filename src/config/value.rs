@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+use crate::door::Allow;
 
 /// An address to listen on, or `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,18 +45,70 @@ pub(crate) fn is_address(text: &str) -> bool {
     })
 }
 
-impl<'de> Deserialize<'de> for Listen {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl Listen {
+    fn read<E: de::Error>(text: &str) -> Result<Self, E> {
         if text == "off" {
             return Ok(Self::Off);
         }
-        if is_address(&text) {
-            return Ok(Self::At(text));
+        if is_address(text) {
+            return Ok(Self::At(text.to_owned()));
         }
         Err(de::Error::custom(format!(
             "`{text}` is not a valid address: write HOST:PORT, for instance \"127.0.0.1:9670\", or \"off\""
         )))
+    }
+}
+
+impl<'de> Deserialize<'de> for Listen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&String::deserialize(deserializer)?)
+    }
+}
+
+/// An address to listen on, and who may connect there: the address alone, or `{ listen = "…", allow = … }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Address and port, or `off`.
+    pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
+}
+
+/// The form with braces.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InBraces {
+    listen: Listen,
+    #[serde(default)]
+    allow: Allow,
+}
+
+impl<'de> Deserialize<'de> for Served {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl<'de> Visitor<'de> for Read {
+            type Value = Served;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an address such as \"127.0.0.1:9671\", or { listen = \"0.0.0.0:9671\", allow = \"private\" }")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Served, E> {
+                Ok(Served {
+                    listen: Listen::read(text)?,
+                    allow: Allow::default(),
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Served, A::Error> {
+                let InBraces { listen, allow } =
+                    InBraces::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Served { listen, allow })
+            }
+        }
+
+        deserializer.deserialize_any(Read)
     }
 }
 

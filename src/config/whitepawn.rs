@@ -7,6 +7,7 @@ use super::{
     value::{Listen, is_address},
 };
 use crate::{
+    door::Allow,
     swpp,
     vocabulary::BoardName,
     whitepawn::settings::{BleServed, RfcommServed},
@@ -54,6 +55,8 @@ pub struct TcpServed {
     /// Address and port.
     #[serde(deserialize_with = "address")]
     pub listen: Listen,
+    /// Who may connect.
+    pub allow: Allow,
 }
 
 /// An address to listen on; it cannot be off.
@@ -74,6 +77,7 @@ impl Default for TcpServed {
     fn default() -> Self {
         Self {
             listen: Listen::at(DEFAULT_TCP),
+            allow: Allow::default(),
         }
     }
 }

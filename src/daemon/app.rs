@@ -10,6 +10,7 @@ use tracing::warn;
 use super::{Daemon, Service, StartError};
 use crate::{
     config::WhitePawnConfig,
+    door::Door,
     swpp,
     transport::serial::SerialPort,
     uci::server,
@@ -38,7 +39,8 @@ impl Daemon {
             if let Ok(taken) = listener.local_addr() {
                 way = format!("tcp {taken}");
             }
-            Box::pin(whitepawn::tcp::serve(listener, connections, stop))
+            let door = Door::new(listener, tcp.allow.clone(), "[[whitepawn]] tcp");
+            Box::pin(whitepawn::tcp::serve(door, connections, stop))
         } else if let Some(serial) = &entry.serial {
             let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(swpp::BAUD));
             Box::pin(whitepawn::serial::serve(

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     bus::Bus,
-    config::{Config, Listen},
+    config::{Config, Listen, WebConfig},
+    door::Door,
     event_stream,
     pgn::{
         self,
@@ -17,6 +18,7 @@ use crate::{
     },
     uci::server,
     vocabulary::BoardName,
+    web,
 };
 
 impl Daemon {
@@ -28,19 +30,23 @@ impl Daemon {
     ) -> Result<(), StartError> {
         let (bus, stop) = (self.own(config), self.stop.clone());
         if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
-            let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
+            let door = Door::new(listener, config.uci.allow.clone(), "[uci]");
+            let serving = server::serve(door, bus.clone(), shared.clone(), stop.clone());
             self.tasks.spawn(serving);
         }
         for (name, board) in &config.boards {
-            let Some(listen) = board
+            let Some(served) = board
                 .uci_listen
                 .as_ref()
                 .filter(|_| bus.board(name.as_str()).is_some())
             else {
                 continue;
             };
-            if let Some(listener) = self.bind(Service::UciFor(name.clone()), listen).await? {
-                let serving = server::serve(listener, bus.only(name), shared.clone(), stop.clone());
+            let what = Service::UciFor(name.clone());
+            if let Some(listener) = self.bind(what, &served.listen).await? {
+                let section = format!("uci_listen of [boards.{name}]");
+                let door = Door::new(listener, served.allow.clone(), section);
+                let serving = server::serve(door, bus.only(name), shared.clone(), stop.clone());
                 self.tasks.spawn(serving);
             }
         }
@@ -51,8 +57,14 @@ impl Daemon {
             self.link(config, entry, &shared);
         }
         if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
-            self.tasks
-                .spawn(event_stream::serve(listener, self.bus.clone(), stop));
+            let door = Door::new(listener, config.status.allow.clone(), "[status]");
+            let serving = event_stream::serve(door, self.bus.clone(), stop.clone());
+            self.tasks.spawn(serving);
+        }
+        if let Some(listener) = self.bind_web(&config.web).await? {
+            let door = Door::new(listener, config.web.allow.clone(), "[web]");
+            let house = web::House::new(bus, config.web.control, config.web.hosts.clone());
+            self.tasks.spawn(web::serve(door, house, stop));
         }
         Ok(())
     }
@@ -84,6 +96,17 @@ impl Daemon {
         let far = config.link.iter().filter(|entry| entry.with.is_some());
         let names = far.flat_map(|entry| &entry.boards).map(BoardName::far);
         self.bus.without(&names.collect::<Vec<_>>())
+    }
+
+    /// Takes the port of the API. The default one may be in use, by another daemon.
+    async fn bind_web(&mut self, web: &WebConfig) -> Result<Option<TcpListener>, StartError> {
+        match self.bind(Service::Web, &web.listen()).await {
+            Err(error) if web.listen.is_none() => {
+                warn!("{error}");
+                Ok(None)
+            }
+            other => other,
+        }
     }
 
     /// Takes a port for this service; none if it is off.

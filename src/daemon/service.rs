@@ -19,6 +19,8 @@ pub enum Service {
     WhitePawn(BoardName),
     /// The event stream.
     Status,
+    /// The API.
+    Web,
 }
 
 impl fmt::Display for Service {
@@ -28,6 +30,7 @@ impl fmt::Display for Service {
             Self::UciFor(board) => write!(f, "uci for {board}"),
             Self::WhitePawn(board) => write!(f, "whitepawn for {board}"),
             Self::Status => f.write_str("status"),
+            Self::Web => f.write_str("web"),
         }
     }
 }
@@ -58,6 +61,10 @@ fn listen_hint(what: &Service, source: &io::Error) -> String {
                 Service::Status => {
                     ", for instance BOARDBRIDGE_STATUS__LISTEN=127.0.0.1:9681, and watch with `boardbridge watch \
                      --connect 127.0.0.1:9681`"
+                }
+                Service::Web => {
+                    ", for instance BOARDBRIDGE_WEB__LISTEN=127.0.0.1:9661, and say `--connect 127.0.0.1:9661` to `boardbridge \
+                     release`"
                 }
                 _ => " in the configuration",
             };

@@ -3,14 +3,15 @@
 use std::{time::SystemTime, vec};
 
 use serde_json::{Map, Value, json};
-use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
+use shakmaty::{Chess, Move, Position, san::SanPlus};
 
 use super::MAX_WATCHERS;
 use crate::{
     bus::{Bus, Publication, Subscription},
     clients::Client,
     game::{Game, uci},
-    vocabulary::{Event, LinkState, Snapshot, rounded},
+    objects::{self, color, timestamp},
+    vocabulary::Event,
 };
 
 /// The current state: the daemon, every board, every client. Each line is made when it is asked for.
@@ -45,7 +46,7 @@ impl Present {
         if let Some(board) = bus.boards().get(self.boards) {
             self.boards += 1;
             let state = subscription.look(board);
-            return Some(text(&snapshot_line(&state, &board.way)));
+            return Some(text(&objects::board(&state, &board.way)));
         }
         let client = self.clients.next()?;
         Some(text(&client_line(&client, bus)))
@@ -84,65 +85,6 @@ fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
         "boards": boards,
         "clients": clients,
         "watchers": watchers,
-    })
-}
-
-fn snapshot_line(snapshot: &Snapshot, way: &str) -> Value {
-    let link = match &snapshot.link {
-        LinkState::Down(_) => "down",
-        LinkState::Asking => "asking",
-        LinkState::Unheard { .. } => "unheard",
-        LinkState::Up => "up",
-        LinkState::Silent { .. } => "silent",
-        LinkState::Stranger(_) => "stranger",
-    };
-    let game = &snapshot.game;
-    let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
-    let san = game.sans();
-    json!({
-        "event": "snapshot",
-        "at": timestamp(SystemTime::now()),
-        "board": snapshot.board,
-        "link": link,
-        "why": snapshot.link.why(),
-        "transport": way,
-        "id": snapshot.id,
-        "battery": snapshot.battery,
-        "game": game.to_string(),
-        "fen": game.fen().to_string(),
-        "san": san,
-        "ply": game.len(),
-        "turn": color(game.turn()),
-        "last": last(snapshot, san.last()),
-        "took": took,
-        "sure": snapshot.sure,
-        "ending": snapshot.ending,
-        "ended_by": snapshot.judge,
-        "result": snapshot.result,
-        "target": snapshot.target.as_ref().map(ToString::to_string),
-        "awaiting": snapshot.awaiting,
-        "advice": snapshot.advice.to_string(),
-        "guidance": snapshot.guidance,
-        "holders": snapshot.holders,
-        "waiting": snapshot.waiting,
-    })
-}
-
-/// The last move of a board's game.
-fn last(snapshot: &Snapshot, san: Option<&String>) -> Value {
-    let (game, Some(san)) = (&snapshot.game, san) else {
-        return Value::Null;
-    };
-    let before = game.position_at(game.len() - 1);
-    // A time is known only if the hand was seen to make the move.
-    let took = snapshot.took.get(game.len() - 1).copied().flatten();
-    json!({
-        "uci": game.last().map(|m| uci(m).to_string()),
-        "san": san,
-        "number": before.fullmoves(),
-        "color": color(before.turn()),
-        "by": took.map(|_| "hand"),
-        "took": took.map(rounded),
     })
 }
 
@@ -216,12 +158,4 @@ fn moved(event: &Event, game: &Game) -> Option<(Chess, Move)> {
     let position = game.position_at(before);
     let m = made.to_move(&position).ok()?;
     Some((position, m))
-}
-
-fn color(color: Color) -> &'static str {
-    color.fold_wb("white", "black")
-}
-
-fn timestamp(at: SystemTime) -> String {
-    humantime::format_rfc3339_millis(at).to_string()
 }

@@ -10,7 +10,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
-    net::{TcpListener, TcpStream, tcp::OwnedReadHalf},
+    net::{TcpStream, tcp::OwnedReadHalf},
     time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -18,6 +18,7 @@ use tracing::{Instrument, debug, info_span, warn};
 
 use crate::{
     bus::{Bus, News},
+    door::Door,
     slots::{ACCEPT_WAIT, Slots},
 };
 use json::{Present, closed_line, event_line, lagged_line, text};
@@ -32,13 +33,13 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
-pub async fn serve(listener: TcpListener, bus: Bus, stop: CancellationToken) {
+pub async fn serve(door: Door, bus: Bus, stop: CancellationToken) {
     let watchers = TaskTracker::new();
     let slots = Slots::new(MAX_WATCHERS, MAX_WATCHERS);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = listener.accept() => accepted,
+            accepted = door.accept(|_| String::new()) => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {

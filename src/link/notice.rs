@@ -105,7 +105,8 @@ impl fmt::Display for Notice {
             Self::Back(other) => write!(f, "{other} is back"),
             Self::Occupied { board, holders } => write!(
                 f,
-                "{board} is in another game, with {holders}: this one continues when it is free"
+                "{board} is in another game, with {holders}: this one continues when it is free, or after \
+                 `boardbridge release {board}`"
             ),
             Self::OutOfTurn { made, other } => write!(
                 f,

@@ -249,6 +249,10 @@ impl Session {
         if !self.end(side).is_news(Matter::Occupied, true) {
             return;
         }
+        if snapshot.holders.is_empty() {
+            // Put out, it gets the board back at once.
+            return;
+        }
         let notice = Notice::Occupied {
             board: self.name(side),
             holders: ClientName::join(&snapshot.holders, " and "),

@@ -19,7 +19,7 @@ use crate::{
     bus::{BoardHandle, Bus, Feed},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    lines::{Line, Lines, printable},
+    lines::{Line, Lines, is_http_request, printable},
     slots::Slot,
     transport::tcp::watch_over,
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
@@ -49,7 +49,8 @@ struct Connection {
     board: Option<BoardHandle>,
     feed: Option<Feed>,
     output: Vec<u8>,
-    closing: bool,
+    /// Why it is closed, once it is to be.
+    closing: Option<&'static str>,
     label: ClientName,
     slot: Slot,
     /// It has said nothing of UCI yet.
@@ -100,7 +101,7 @@ pub(super) async fn client(
         chosen: bus.boards().len() == 1,
         bus,
         output: Vec::new(),
-        closing: false,
+        closing: None,
         label,
         turns: 0,
     };
@@ -129,15 +130,15 @@ impl Connection {
         let leave = self.slot.leave().clone();
         loop {
             self.act().await;
-            while !self.closing
+            while self.closing.is_none()
                 && self.output.len() < MAX_OUTPUT
                 && let Some(line) = lines.next_line()
             {
                 self.line(line);
                 self.act().await;
             }
-            if self.closing {
-                return self.finish("it quit").await;
+            if let Some(why) = self.closing {
+                return self.finish(why).await;
             }
             let reads = self.output.len() < MAX_OUTPUT;
             write_deadline = if self.output.is_empty() {
@@ -204,6 +205,9 @@ impl Connection {
 
     fn line(&mut self, line: Line) {
         match line {
+            Line::Whole(bytes) if self.silent && is_http_request(&bytes) => {
+                self.closing = Some("it speaks HTTP: the API has another port, `[web] listen`");
+            }
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
@@ -249,7 +253,7 @@ impl Connection {
                         self.tell("chose this board");
                     }
                 }
-                Action::Close => self.closing = true,
+                Action::Close => self.closing = Some("it quit"),
             }
         }
         self.appear();

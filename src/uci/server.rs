@@ -5,13 +5,14 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, info_span, warn};
 
 use super::connection;
 use crate::{
     bus::Bus,
+    door::Door,
     slots::{ACCEPT_WAIT, Slots},
     vocabulary::ClientId,
 };
@@ -51,12 +52,12 @@ impl Shared {
 }
 
 /// Serves one port until `stop` is cancelled.
-pub async fn serve(listener: TcpListener, bus: Bus, shared: Shared, stop: CancellationToken) {
+pub async fn serve(door: Door, bus: Bus, shared: Shared, stop: CancellationToken) {
     let clients = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = listener.accept() => accepted,
+            accepted = door.accept(|why| format!("info string {why}\n")) => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {

@@ -185,6 +185,9 @@ impl Session {
             }
             UciCommand::Quit => {
                 self.end_search();
+                self.ask(Command::Release {
+                    client: self.client,
+                });
                 self.actions.push_back(Action::Close);
             }
             UciCommand::Unknown => {}
@@ -399,11 +402,18 @@ impl Session {
                 self.played(&place.answer);
             } else if let Some(before) = self.others.replace(snapshot.game.clone()) {
                 self.tell_others(&before, &snapshot.game);
+            } else if place.put_out {
+                self.info(&format!(
+                    "your program was put out of the board {} (`boardbridge release`): begin a new game in it, or let it \
+                     connect again, to play there",
+                    snapshot.board
+                ));
             } else {
                 self.info(&format!(
-                    "the board {} is in another game, with {}: yours begins when it is free",
-                    snapshot.board,
-                    ClientName::join(&snapshot.holders, " and ")
+                    "the board {board} is in another game, with {}: yours begins when it is free, or after \
+                     `boardbridge release {board}`",
+                    ClientName::join(&snapshot.holders, " and "),
+                    board = snapshot.board
                 ));
             }
         }
@@ -545,9 +555,13 @@ impl Session {
         }
     }
 
-    /// The connection is lost: gives the board back.
+    /// The connection is lost: gives the board back. A game that is not over is kept for the program's address.
     pub fn closed(&mut self) {
         self.search = None;
+        self.ask(Command::Away {
+            client: self.client,
+            on: true,
+        });
         self.ask(Command::Release {
             client: self.client,
         });

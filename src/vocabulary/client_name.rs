@@ -1,6 +1,10 @@
 //! A client's name in messages.
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -23,6 +27,20 @@ pub enum ClientName {
 }
 
 impl ClientName {
+    /// The address that it plays from. This machine is one address, and the app and the links belong to it: the owner
+    /// of the board has set them up.
+    pub fn address(&self) -> IpAddr {
+        let address = match self {
+            Self::Program(address) => address.ip().to_canonical(),
+            Self::App(_) | Self::Link(_) | Self::Other(_) => Ipv4Addr::LOCALHOST.into(),
+        };
+        if address == Ipv6Addr::LOCALHOST {
+            Ipv4Addr::LOCALHOST.into()
+        } else {
+            address
+        }
+    }
+
     /// Several names in one text.
     pub fn join(names: &[Self], between: &str) -> String {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();

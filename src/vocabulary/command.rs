@@ -89,7 +89,9 @@ pub enum Command {
         /// How it ended.
         end: GameEnd,
     },
-    /// The client no longer needs the board.
+    /// Whichever clients have the board are put out: an owner says so.
+    PutOut,
+    /// The client no longer needs the board. One that is away leaves in mid-game: the board is kept for its address.
     Release {
         /// The client.
         client: ClientId,
@@ -129,6 +131,7 @@ impl fmt::Display for Command {
                 write!(f, "away {client} {}", if *on { "on" } else { "off" })
             }
             Self::Ended { client, end } => write!(f, "ended {client} {}", end.word()),
+            Self::PutOut => f.write_str("put-out"),
             Self::Release { client } => write!(f, "release {client}"),
         }
     }

@@ -26,6 +26,8 @@ pub struct ClientPlace {
     pub number: u64,
     /// Whether it has the board; otherwise it waits for it.
     pub joined: bool,
+    /// Whether it was put out, and has to begin a new game before it gets the board again.
+    pub put_out: bool,
     /// What the hand has played in the client's target position: the answer, and any moves after it.
     pub answer: Vec<Move>,
 }
@@ -71,7 +73,8 @@ pub struct Snapshot {
     pub battery: Option<u8>,
     /// Every client that has the board or waits for it.
     pub places: Vec<ClientPlace>,
-    /// The clients that have the board, for messages to those that wait.
+    /// The clients that have the board, for messages to those that wait. If the board is kept for one that is
+    /// disconnected while others wait, that one.
     pub holders: Vec<ClientName>,
     /// The clients that wait for it.
     pub waiting: Vec<ClientName>,

@@ -1,6 +1,6 @@
 //! An app that has connected, by any transport.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
@@ -17,6 +17,8 @@ pub type Unread = Box<dyn Fn() -> BoxFuture<'static, Option<bool>> + Send>;
 pub struct Connection {
     /// The other end, for messages: an address, or a port's name.
     pub peer: Arc<str>,
+    /// Its address, if it comes over the network.
+    pub address: Option<IpAddr>,
     /// Bytes to and from the app.
     pub stream: Box<dyn Stream>,
     /// What carries the bytes.

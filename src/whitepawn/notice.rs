@@ -41,6 +41,8 @@ pub enum Notice {
     },
     /// Another client has the board.
     Waits(String),
+    /// It was put out of the board.
+    PutOut,
     /// Its move is not legal in its game.
     Illegal {
         /// The move.
@@ -119,7 +121,11 @@ impl fmt::Display for Notice {
             }
             Self::Waits(holders) => write!(
                 f,
-                "the board is in another game, with {holders}: this one begins when it is free"
+                "the board is in another game, with {holders}: this one begins when it is free, or after \
+                 `boardbridge release`"
+            ),
+            Self::PutOut => f.write_str(
+                "put out of the board by `boardbridge release`: begin a new game in the app to play on it again",
             ),
             Self::Illegal { made, turn, plies } => write!(
                 f,

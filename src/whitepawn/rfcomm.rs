@@ -231,6 +231,7 @@ fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
             let (reader, writer) = stream.into_split();
             debug!(%peer, "connected");
             place.send(Connection {
+                address: None,
                 peer: peer.into(),
                 stream: Box::new(Line { reader, writer }),
                 medium: RADIO,

@@ -34,6 +34,7 @@ pub async fn serve(
                 availability.is_over();
                 let open = CancellationToken::new();
                 let connection = Connection {
+                    address: None,
                     peer: port.port.as_str().into(),
                     stream: Box::new(stream),
                     medium: CABLE,

@@ -1,6 +1,6 @@
 //! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
 
-use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
+use std::{collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime};
 
 use futures_util::future::{BoxFuture, select_all};
 use tokio::{
@@ -20,7 +20,7 @@ use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    lines::{LINE_WAIT, Line, Lines, printable},
+    lines::{LINE_WAIT, Line, Lines, is_http_request, printable},
     swpp::{self, MAX_LINE},
     transport::duplex::{Duplex, Passed},
     vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
@@ -55,6 +55,8 @@ pub struct App {
 /// One connection.
 struct Peer {
     address: Arc<str>,
+    /// Its address, if it comes over the network.
+    from: Option<IpAddr>,
     duplex: Duplex,
     lines: Lines,
     /// When an unfinished line is dropped.
@@ -71,6 +73,7 @@ impl Peer {
     fn new(connection: Connection) -> Self {
         Self {
             address: connection.peer,
+            from: connection.address,
             duplex: Duplex::new(connection.stream, connection.medium),
             lines: Lines::new(MAX_LINE),
             line_ends: None,
@@ -89,7 +92,8 @@ pub fn span(board: &BoardName, way: &str) -> Span {
 
 /// Serves connections until `stop` is cancelled.
 ///
-/// The connection that shook hands last is the app's. Others are read until they do, without disturbing it.
+/// The connection that shook hands last is the app's. Others are read until they do, without disturbing it. A connected
+/// app with a game on the board is not replaced from another address.
 pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
     let label = ClientName::App(app.way.as_str().into());
     let span = span(&app.board.name, &app.way);
@@ -235,8 +239,20 @@ impl Server {
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
                 Line::Whole(line) => {
+                    if Some(index) != self.active && is_http_request(&line) {
+                        info!(peer = %self.links[index].address, "closed: it speaks HTTP");
+                        self.close(index, "");
+                        return;
+                    }
                     let greets = Session::is_handshake(&line);
                     let resumes = self.active.is_none() && Session::is_apps(&line);
+                    if Some(index) != self.active && greets && self.is_elsewhere(index) {
+                        let peer = &self.links[index].address;
+                        warn!(%peer, "closed: the app of another address has a game on the board");
+                        self.tell(format!("kept its game: {peer} wanted its place"));
+                        self.close(index, "");
+                        return;
+                    }
                     if Some(index) != self.active && (greets || resumes) {
                         index = self.takes_over(index);
                     }
@@ -260,6 +276,13 @@ impl Server {
         }
         let unfinished = link.lines.is_unfinished();
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
+    }
+
+    /// Whether the app has a game on the board, and this link comes from another address.
+    fn is_elsewhere(&self, index: usize) -> bool {
+        let active = self.active.and_then(|active| self.links.get(active));
+        let from = |link: Option<&Peer>| link.and_then(|link| link.from);
+        self.session.has_board() && active.is_some() && from(active) != from(self.links.get(index))
     }
 
     /// A connection has shaken hands, or acts as the app where there is none: from now on it is the app's. Returns its

@@ -146,6 +146,11 @@ impl Session {
         self.on.as_ref().map(Match::opponent)
     }
 
+    /// Whether the app has a game on its board.
+    pub fn has_board(&self) -> bool {
+        self.on.as_ref().is_some_and(|on| !on.told_to_wait)
+    }
+
     /// Whether the app's game waits for the hand.
     pub fn awaits(&self) -> bool {
         self.on.as_ref().is_some_and(Match::awaits)
@@ -425,7 +430,11 @@ impl Session {
         if !place.joined {
             if !std::mem::replace(&mut on.told_to_wait, true) {
                 let holders = ClientName::join(&snapshot.holders, " and ");
-                self.tell(Notice::Waits(holders));
+                self.tell(if place.put_out {
+                    Notice::PutOut
+                } else {
+                    Notice::Waits(holders)
+                });
             }
             return;
         }

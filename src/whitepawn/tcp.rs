@@ -8,7 +8,6 @@ use std::{
 };
 
 use tokio::{
-    net::TcpListener,
     sync::{Semaphore, mpsc},
     task::spawn_blocking,
     time::sleep,
@@ -18,20 +17,17 @@ use tracing::{debug, warn};
 
 use super::{Connection, connection::Unread};
 use crate::{
+    door::Door,
     slots::ACCEPT_WAIT,
     transport::{duplex::NETWORK, tcp::watch_over},
 };
 
 /// Accepts apps until `stop` is cancelled.
-pub async fn serve(
-    listener: TcpListener,
-    connections: mpsc::Sender<Connection>,
-    stop: CancellationToken,
-) {
+pub async fn serve(door: Door, connections: mpsc::Sender<Connection>, stop: CancellationToken) {
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
+            accepted = door.accept(|_| String::new()) => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -41,6 +37,7 @@ pub async fn serve(
                 let ends = stream.local_addr().ok().map(|local| (local, peer));
                 let connection = Connection {
                     peer: peer.to_string().into(),
+                    address: Some(peer.ip().to_canonical()),
                     stream: Box::new(stream),
                     medium: NETWORK,
                     unread: ends.map(|(local, peer)| asking(local, peer)),

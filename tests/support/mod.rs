@@ -172,8 +172,9 @@ impl House {
     }
 
     fn config(folder: &TempDir, boards: &[(&str, &str)], more: &str) -> Config {
-        let mut text =
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n".to_owned();
+        let mut text = "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n\
+                        [web]\nlisten = \"127.0.0.1:0\"\n"
+            .to_owned();
         for (name, keys) in boards {
             let port = folder.path().join(name);
             text.push_str(&format!(
@@ -263,7 +264,10 @@ pub struct Gui {
 
 impl Gui {
     pub async fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
+        Self::over(TcpStream::connect(address).await.unwrap())
+    }
+
+    pub fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         let (input, output) = stream.into_split();
         Self {

@@ -41,6 +41,7 @@ impl Core {
             Command::Promotion { client, role } => self.claims.set_promotion(client, role),
             Command::Away { client, on } => self.is_away(client, on),
             Command::Ended { client, end } => self.ended(client, end),
+            Command::PutOut => self.is_put_out(),
             Command::Release { client } => self.leaves(client),
         }
         self.drive(now);
@@ -107,6 +108,7 @@ impl Core {
     }
 
     fn announces(&mut self, client: ClientId) {
+        self.claims.forgive(client);
         if self.claims.may_begin(client) {
             self.leading.announced();
             self.verdict.kings_down();
@@ -131,6 +133,12 @@ impl Core {
             self.admit_waiting();
         } else {
             self.leaves(client);
+        }
+    }
+
+    fn is_put_out(&mut self) {
+        if self.claims.put_out() {
+            self.target_stated(true);
         }
     }
 

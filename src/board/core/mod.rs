@@ -147,7 +147,12 @@ impl Core {
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
         let lead = self.waits.deadline().filter(|_| may_lead);
-        let waits = [lead, self.returns_by, self.driver.deadline()];
+        let waits = [
+            lead,
+            self.returns_by,
+            self.driver.deadline(),
+            self.claims.deadline(),
+        ];
         waits.into_iter().flatten().min()
     }
 
@@ -205,12 +210,21 @@ impl Core {
                     client: claim.client,
                     number: claim.number,
                     joined: claim.is_joined(),
+                    put_out: claim.is_put_out(),
                     answer: answer_to(&self.held, claim).to_vec(),
                 })
                 .collect(),
-            holders: labels(self.claims.holders()),
+            holders: self.holders(),
             waiting: labels(self.claims.waiting()),
         }
+    }
+
+    /// The clients that have the board, or the one that it is kept for.
+    fn holders(&self) -> Vec<ClientName> {
+        let mut holders = labels(self.claims.holders());
+        let kept = self.claims.kept();
+        holders.extend(kept.map(|name| ClientName::Other(format!("{name} (disconnected)").into())));
+        holders
     }
 
     /// The commands that restore each client's state in a core that replaces this one, holders of the board first.
@@ -261,6 +275,10 @@ impl Core {
     /// Handles the driver's events and starts the next step, until nothing is left.
     fn drive(&mut self, now: Instant) {
         self.release_absent(now);
+        if self.claims.pass(now) {
+            self.published.changed();
+            self.admit_waiting();
+        }
         loop {
             // Following a game may let the driver understand what it sensed before.
             loop {
@@ -295,7 +313,7 @@ impl Core {
             }
         }
         self.judge();
-        let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
+        let players = [self.holders(), labels(self.claims.waiting())];
         self.published.players(players);
         let advice = self.advice();
         let awaiting = self.claims.awaiting();

@@ -80,6 +80,7 @@ impl Central {
         let (near, far) = duplex(BUFFER);
         let (reader, writer) = split(near);
         let connection = Connection {
+            address: None,
             peer: format!("Bluetooth {address}").into(),
             stream: Box::new(far),
             medium: RADIO,

@@ -1,0 +1,47 @@
+//! `[web]`: the API.
+
+use serde::Deserialize;
+
+use super::value::Listen;
+use crate::{default_ports::DEFAULT_WEB, door::Allow, web::Control};
+
+/// Further names at which browsers may find the API: a machine has a few.
+pub const MAX_HOSTS: usize = 16;
+
+/// `[web]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table: [web]")]
+pub struct WebConfig {
+    /// Address and port, or `off`. `None` is the default, which may be taken already.
+    pub listen: Option<Listen>,
+    /// Who may connect.
+    pub allow: Allow,
+    /// Who may change something.
+    pub control: Control,
+    /// Further names of this machine.
+    pub hosts: Vec<String>,
+}
+
+impl WebConfig {
+    /// Where to listen.
+    pub fn listen(&self) -> Listen {
+        self.listen.clone().unwrap_or(Listen::at(DEFAULT_WEB))
+    }
+
+    /// Checks what the types cannot: returns the key, and the problem.
+    pub(super) fn problems(&self) -> Option<(&'static str, String)> {
+        let is_name = |host: &&String| {
+            !host.is_empty()
+                && host
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+        };
+        let wrong = self.hosts.iter().find(|host| !is_name(host));
+        let wrong = wrong.map(|host| {
+            format!("{host:?} is not the name of a machine: write for instance \"chess.example.org\", without port")
+        });
+        let many = self.hosts.len() > MAX_HOSTS;
+        let many = many.then(|| format!("has at most {MAX_HOSTS} names"));
+        wrong.or(many).map(|problem| ("hosts", problem))
+    }
+}

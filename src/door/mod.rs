@@ -1,0 +1,77 @@
+//! A port, and who may connect there.
+
+mod allow;
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use tokio::net::{TcpListener, TcpStream};
+use tracing::{info_span, warn};
+
+pub use self::allow::{Allow, MAX_NETWORKS, NotANetwork};
+
+/// Whether a connection comes from this machine: by the address that every machine calls itself, or by the very address
+/// it was made to. Only a program on this machine can do either.
+pub fn is_here(peer: IpAddr, own: IpAddr) -> bool {
+    let (peer, own) = (peer.to_canonical(), own.to_canonical());
+    peer == Ipv4Addr::LOCALHOST || peer == Ipv6Addr::LOCALHOST || peer == own
+}
+
+/// A port, and who may connect there.
+#[derive(Debug)]
+pub struct Door {
+    listener: TcpListener,
+    allow: Allow,
+    /// The part of the configuration that has the key `allow`.
+    section: String,
+}
+
+impl From<TcpListener> for Door {
+    /// A port for private networks.
+    fn from(listener: TcpListener) -> Self {
+        Self::new(listener, Allow::default(), "the daemon")
+    }
+}
+
+impl Door {
+    /// A port for those whom `allow` admits; `section` is the part of the configuration that says so.
+    pub fn new(listener: TcpListener, allow: Allow, section: impl Into<String>) -> Self {
+        Self {
+            listener,
+            allow,
+            section: section.into(),
+        }
+    }
+
+    /// The next connection that is admitted. Others are logged, told `farewell` if that can be sent at once, and closed.
+    ///
+    /// # Errors
+    /// A connection could not be accepted.
+    pub async fn accept(
+        &self,
+        farewell: fn(&str) -> String,
+    ) -> io::Result<(TcpStream, SocketAddr)> {
+        loop {
+            let (stream, peer) = self.listener.accept().await?;
+            // A connection that is broken already has no address.
+            let own = stream.local_addr().map(|own| own.ip());
+            if own.is_ok_and(|own| is_here(peer.ip(), own) || self.allow.admits(peer.ip())) {
+                return Ok((stream, peer));
+            }
+            let why = self.refusal(peer.ip());
+            info_span!("refused", %peer).in_scope(|| warn!("{why}"));
+            // A peer that does not get this has lost nothing.
+            let _ = stream.try_write(farewell(&why).as_bytes());
+        }
+    }
+
+    fn refusal(&self, peer: IpAddr) -> String {
+        let peer = peer.to_canonical();
+        format!(
+            "{peer} may not connect: {} admits {}. To admit it, write allow = [\"{peer}\"] there",
+            self.section, self.allow
+        )
+    }
+}

@@ -1,0 +1,36 @@
+//! Who may change something through the API.
+
+use serde::Deserialize;
+
+use super::{Visitor, Wrong};
+
+/// Who may change something through the API; whoever may connect may look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Programs on this machine.
+    #[default]
+    Local,
+    /// Whoever may connect.
+    Allowed,
+    /// No one.
+    Nobody,
+}
+
+impl Control {
+    /// Refuses a visitor who may only look.
+    pub(super) fn check(self, visitor: &Visitor) -> Result<(), Wrong> {
+        match self {
+            Self::Allowed => Ok(()),
+            Self::Local if visitor.is_here => Ok(()),
+            Self::Local => Err(Wrong::forbidden(
+                "only programs on the machine of BoardBridge may do that. To let others, set control = \"allowed\" under \
+                 [web] in its configuration",
+            )),
+            Self::Nobody => Err(Wrong::forbidden(
+                "this is switched off: control = \"local\" under [web] in the configuration lets programs on the machine \
+                 of BoardBridge do it",
+            )),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The API: JSON over HTTP, for commands such as `boardbridge release` and for programs of others. `docs/api.md` describes
+//! it.
+//!
+//! [`guard`] looks at every request first; [`boards`] has the answers; [`answer`] is their form, also of errors.
+
+mod answer;
+mod boards;
+mod control;
+mod guard;
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::net::TcpStream;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{Instrument, debug, info_span, warn};
+
+pub use self::{
+    answer::Wrong,
+    boards::{MAX_BODY, RELEASE_WAIT},
+    control::Control,
+};
+use crate::{
+    bus::Bus,
+    door::{Door, is_here},
+    slots::{ACCEPT_WAIT, Slot, Slots},
+    transport::tcp::watch_over,
+};
+
+/// Connections at once. For one more, the address with the most of them gives one up.
+pub const MAX_CONNECTIONS: usize = 16;
+/// The most connections from one address: a browser makes six.
+pub const MAX_CONNECTIONS_EACH: usize = 8;
+/// How long a request's head may take, and a connection may wait for its next request.
+pub const HEAD_WAIT: Duration = Duration::from_secs(10);
+/// How long a request may take from its head to the beginning of its answer, with its body.
+pub const REQUEST_WAIT: Duration = Duration::from_secs(10);
+/// The most bytes of a request's head. A browser sends about 1 KiB.
+pub const MAX_HEAD: usize = 16 * 1024;
+
+/// What is served, and to whom.
+#[derive(Debug)]
+pub struct House {
+    bus: Bus,
+    control: Control,
+    names: guard::Names,
+}
+
+impl House {
+    /// These boards; `hosts` are further names of this machine.
+    pub fn new(bus: Bus, control: Control, hosts: Vec<String>) -> Arc<Self> {
+        Arc::new(Self {
+            bus,
+            control,
+            names: guard::Names::new(hosts),
+        })
+    }
+}
+
+/// Where a request comes from.
+#[derive(Clone, Debug)]
+struct Visitor {
+    /// It comes from this machine.
+    is_here: bool,
+    slot: Arc<Slot>,
+}
+
+/// Every address of the API.
+fn router(house: &Arc<House>) -> Router {
+    Router::new()
+        .route("/api/v1/boards", get(boards::all))
+        .route("/api/v1/boards/{name}", get(boards::one))
+        .route("/api/v1/boards/{name}/release", post(boards::release))
+        .fallback(answer::unknown_path)
+        .method_not_allowed_fallback(answer::wrong_method)
+        .layer(from_fn_with_state(house.clone(), guard::look))
+        .with_state(house.clone())
+}
+
+/// Serves the API until `stop` is cancelled.
+pub async fn serve(door: Door, house: Arc<House>, stop: CancellationToken) {
+    let visitors = TaskTracker::new();
+    let slots = Slots::new(MAX_CONNECTIONS, MAX_CONNECTIONS_EACH);
+    let router = router(&house);
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = door.accept(|_| String::new()) => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let span = info_span!("web", %peer);
+                let slot = tokio::select! {
+                    () = stop.cancelled() => break,
+                    slot = slots.take(peer.ip()) => slot,
+                };
+                let Some(slot) = slot else {
+                    span.in_scope(|| warn!("turned away: too many connections"));
+                    continue;
+                };
+                let serving = connection(stream, peer, router.clone(), slot, stop.clone());
+                visitors.spawn(serving.instrument(span));
+            }
+            Err(error) => {
+                warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_WAIT).await;
+            }
+        }
+    }
+    visitors.close();
+    visitors.wait().await;
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    slot: Slot,
+    stop: CancellationToken,
+) {
+    let Ok(own) = stream.local_addr() else {
+        return;
+    };
+    if let Err(error) = watch_over(&stream) {
+        warn!(%error, "a dead connection will be noticed late");
+    }
+    let leave = slot.leave().clone();
+    let visitor = Visitor {
+        is_here: is_here(peer.ip(), own.ip()),
+        slot: Arc::new(slot),
+    };
+    let router: Router = router.layer(Extension(visitor));
+    let http = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WAIT)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(
+            TokioIo::new(stream),
+            TowerToHyperService::new(router.into_service::<Incoming>()),
+        );
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = leave.cancelled() => debug!("closed: others want to connect"),
+        served = http => if let Err(error) = served {
+            debug!(%error, "the connection ended");
+        },
+    }
+}
+
+/// What a stream of parts has for an error.
+type Never = Infallible;
