@@ -1,98 +1,72 @@
 //! Starts the front-ends.
 
+use std::net::SocketAddr;
+
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::{
-    Daemon, StartError,
-    service::{self, Service},
-};
+use super::{Daemon, part::Part, running::Running};
 use crate::{
-    bus::Bus,
-    config::{Config, Listen},
     event_stream,
     pgn::{
         self,
         folder::{Folder, Writer},
+        settings::GamesConfig,
     },
     uci::server,
     vocabulary::BoardName,
 };
 
 impl Daemon {
-    /// Starts everything that listens at a port or plays by itself.
-    pub(super) async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
-        let shared = server::Shared::default();
-        let (bus, stop) = (self.own(config), self.stop.clone());
-        if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
-            let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());
-            self.tasks.spawn(serving);
-        }
-        for (name, board) in &config.boards {
-            let Some(listen) = board
-                .uci_listen
-                .as_ref()
-                .filter(|_| bus.board(name.as_str()).is_some())
-            else {
-                continue;
-            };
-            if let Some(listener) = self.bind(Service::UciFor(name.clone()), listen).await? {
-                let serving = server::serve(listener, bus.only(name), shared.clone(), stop.clone());
-                self.tasks.spawn(serving);
+    /// Starts what this part is, at its port if it has one.
+    pub(super) fn front_end(
+        &mut self,
+        running: &mut Running,
+        port: Option<(TcpListener, SocketAddr)>,
+    ) {
+        let (listener, taken) = port.unzip();
+        let part = running.part.clone();
+        match (&part, listener) {
+            (Part::Uci(_), Some(listener)) => self.uci(running, listener, None),
+            (Part::UciFor(board, _), Some(listener)) => self.uci(running, listener, Some(board)),
+            (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
+            (Part::Link(entry, linked), _) => self.link(running, entry, linked),
+            (Part::Games(board, games), _) => self.keep_games(running, board, games),
+            (Part::Status(_), Some(listener)) => {
+                let serving = event_stream::serve(listener, self.bus.clone(), running.stop.clone());
+                running.tasks.spawn(serving);
             }
+            // A listener that is off; the task of a board.
+            _ => {}
         }
-        for entry in &config.whitepawn {
-            self.serve_app(entry, &shared).await?;
+        if let (Some((service, _)), Some(taken)) = (part.listens(), taken) {
+            running.port = Some((service, taken));
         }
-        for entry in &config.link {
-            self.link(config, entry, &shared);
-        }
-        if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
-            self.tasks
-                .spawn(event_stream::serve(listener, self.bus.clone(), stop));
-        }
-        Ok(())
+    }
+
+    /// Serves GUIs, for one board or for all that are here.
+    fn uci(&self, running: &Running, listener: TcpListener, board: Option<&BoardName>) {
+        let bus = board.map_or_else(|| self.bus.own(), |board| self.bus.only(board));
+        let serving = server::serve(listener, bus, self.clients.clone(), running.stop.clone());
+        running.tasks.spawn(serving);
     }
 
     /// Keeps what is played. A board is played on without that.
-    pub(super) fn keep_games(&self, config: &Config) {
-        let Some(path) = config.games.folder() else {
-            info!("games are not saved");
+    fn keep_games(&mut self, running: &Running, board: &BoardName, games: &GamesConfig) {
+        let (Some(path), Some(board)) = (games.folder(), self.bus.board(board.as_str())) else {
             return;
         };
-        let writer = match Writer::start() {
+        let writer = match self.writer.clone().map_or_else(Writer::start, Ok) {
             Ok(writer) => writer,
             Err(error) => {
-                warn!("games are not saved: {error}");
+                warn!(board = %board.name, "games are not saved: {error}");
                 return;
             }
         };
-        info!("games are saved in {}", path.display());
-        for board in self.own(config).boards() {
-            let folder = Folder::new(path, board.name.clone());
-            let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
-            let keeping = pgn::task::keep(board.clone(), config, folder, writer, stop);
-            self.tasks.spawn(keeping);
-        }
-    }
-
-    /// The boards that are here: those of others are for their links alone.
-    fn own(&self, config: &Config) -> Bus {
-        let far = config.link.iter().filter(|entry| entry.with.is_some());
-        let names = far.flat_map(|entry| &entry.boards).map(BoardName::far);
-        self.bus.without(&names.collect::<Vec<_>>())
-    }
-
-    /// Takes a port for this service; none if it is off.
-    pub(super) async fn bind(
-        &mut self,
-        what: Service,
-        listen: &Listen,
-    ) -> Result<Option<TcpListener>, StartError> {
-        let Some((listener, taken)) = service::bind(&what, listen).await? else {
-            return Ok(None);
-        };
-        self.ports.push((what, taken));
-        Ok(Some(listener))
+        self.writer = Some(writer.clone());
+        info!(board = %board.name, "games are saved in {}", path.display());
+        let folder = Folder::new(path, board.name.clone());
+        let keeping = pgn::task::keep(board, games.clone(), folder, writer, running.stop.clone());
+        running.tasks.spawn(keeping);
     }
 }
