@@ -13,7 +13,7 @@ use std::{
 
 use tokio::sync::{
     broadcast::{self, error::RecvError},
-    mpsc,
+    mpsc, watch,
 };
 
 use crate::{
@@ -107,6 +107,11 @@ pub struct BoardHandle {
 }
 
 impl BoardHandle {
+    /// Whether this is a handle to the same task, though it may be reached another way now.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.commands.same_channel(&other.commands)
+    }
+
     /// The current state.
     pub fn state(&self) -> Arc<Snapshot> {
         self.publisher.latest().state.clone()
@@ -122,12 +127,32 @@ impl BoardHandle {
     }
 }
 
-/// The bus and every board on it.
+/// The bus and the boards on it. Boards may come and go while the daemon runs.
 #[derive(Clone, Debug)]
 pub struct Bus {
     publications: broadcast::Sender<Publication>,
-    boards: Arc<[BoardHandle]>,
+    boards: Arc<watch::Sender<Vec<BoardHandle>>>,
+    shown: Shown,
     clients: Clients,
+}
+
+/// Which boards a handle to the bus shows.
+#[derive(Clone, Debug)]
+enum Shown {
+    All,
+    /// Not those of another `BoardBridge`, which are for their links alone.
+    Own,
+    Only(BoardName),
+}
+
+impl Shown {
+    fn has(&self, name: &BoardName) -> bool {
+        match self {
+            Self::All => true,
+            Self::Own => !name.is_far(),
+            Self::Only(only) => name == only,
+        }
+    }
 }
 
 impl Bus {
@@ -135,37 +160,60 @@ impl Bus {
     pub fn new(publications: broadcast::Sender<Publication>, boards: Vec<BoardHandle>) -> Self {
         Self {
             publications,
-            boards: boards.into(),
+            boards: Arc::new(watch::Sender::new(boards)),
+            shown: Shown::All,
             clients: Clients::default(),
         }
     }
 
-    /// Every board.
-    pub fn boards(&self) -> &[BoardHandle] {
-        &self.boards
+    /// Every board, at this moment.
+    pub fn boards(&self) -> Vec<BoardHandle> {
+        let boards = self.boards.borrow();
+        let shown = boards.iter().filter(|board| self.shown.has(&board.name));
+        shown.cloned().collect()
     }
 
     /// One board.
-    pub fn board(&self, name: &str) -> Option<&BoardHandle> {
-        self.boards.iter().find(|board| board.name.as_str() == name)
+    pub fn board(&self, name: &str) -> Option<BoardHandle> {
+        let boards = self.boards.borrow();
+        let named = |board: &&BoardHandle| board.name.as_str() == name;
+        boards
+            .iter()
+            .find(named)
+            .filter(|board| self.shown.has(&board.name))
+            .cloned()
+    }
+
+    /// Replaces the boards. Each keeps its handle as long as its task lasts.
+    pub fn set_boards(&self, boards: Vec<BoardHandle>) {
+        self.boards.send_replace(boards);
+    }
+
+    /// Tells when boards have come, gone or changed.
+    pub fn changes(&self) -> Changes {
+        Changes(self.boards.subscribe())
     }
 
     /// The same bus, with only this board.
     pub fn only(&self, name: &BoardName) -> Self {
-        self.with(|board| board == name)
+        self.showing(Shown::Only(name.clone()))
     }
 
-    /// The same bus, without these boards.
-    pub fn without(&self, names: &[BoardName]) -> Self {
-        self.with(|board| !names.contains(board))
+    /// The same bus, without the boards of another `BoardBridge`.
+    pub fn own(&self) -> Self {
+        self.showing(Shown::Own)
     }
 
-    fn with(&self, keep: impl Fn(&BoardName) -> bool) -> Self {
-        let boards = self.boards.iter().filter(|board| keep(&board.name));
+    fn showing(&self, shown: Shown) -> Self {
         Self {
-            boards: boards.cloned().collect(),
+            shown,
             ..self.clone()
         }
+    }
+
+    /// Where boards publish.
+    pub fn publications(&self) -> &broadcast::Sender<Publication> {
+        &self.publications
     }
 
     /// The connected clients of all boards.
@@ -190,6 +238,20 @@ impl Bus {
     /// Everything that happens from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription::of(&self.publications)
+    }
+}
+
+/// Changes to the list of boards.
+#[derive(Debug)]
+pub struct Changes(watch::Receiver<Vec<BoardHandle>>);
+
+impl Changes {
+    /// Waits until the list has changed since this was last asked, or since the beginning. Cancel safe.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            // The bus ends with the daemon.
+            std::future::pending::<()>().await;
+        }
     }
 }
 

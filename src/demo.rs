@@ -203,7 +203,8 @@ async fn person_at_the_neo(mut feed: Feed, neo: bluez::hosted::Hosted<Neo>) {
 
 fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
     let port = |is_it: fn(&Service) -> bool| {
-        let found = daemon.ports().iter().find(|(service, _)| is_it(service));
+        let mut ports = daemon.ports().into_iter();
+        let found = ports.find(|(service, _)| is_it(service));
         found.map_or("(off)".to_owned(), |(_, address)| address.to_string())
     };
     let uci = port(|service| matches!(service, Service::Uci));

@@ -1,9 +1,14 @@
-//! Logging: to standard error, `info` unless `RUST_LOG` says otherwise.
+//! Logging: to standard error, `info` unless `RUST_LOG` says otherwise. Under systemd to the [`journal`], with fields.
 //!
 //! Input from others reaches the log: so the amount they can cause is bounded ([`budget`]), and control characters in
 //! it, which a terminal would interpret, are escaped.
 
 pub mod budget;
+#[cfg(target_os = "linux")]
+pub mod journal;
+#[cfg(not(target_os = "linux"))]
+#[path = "log/no_journal.rs"]
+pub mod journal;
 
 use std::{
     fmt::{self, Debug, Display, Write as _},
@@ -11,7 +16,7 @@ use std::{
     time::Instant,
 };
 
-use tracing::{Event, Subscriber, field::Field, level_filters::LevelFilter};
+use tracing::{Event, Level, Subscriber, field::Field, level_filters::LevelFilter};
 use tracing_subscriber::{
     EnvFilter,
     field::MakeExt as _,
@@ -25,7 +30,10 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use self::budget::{Budget, Origin, Peers};
+use self::{
+    budget::{Budget, Origin, Peers},
+    journal::{Fields, Journal, Spans},
+};
 
 /// The longest line, in bytes: a game of 200 moves fits. At debug level lines are not cut.
 pub const MAX_LINE: usize = 4096;
@@ -34,29 +42,35 @@ pub const MAX_LINE: usize = 4096;
 pub fn init() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let ansi = stderr().is_terminal();
-    // The journal adds the time itself.
-    let result = if std::env::var_os("JOURNAL_STREAM").is_some() {
-        let format = Format::default().without_time();
-        subscriber(filter, format, (), ansi).try_init()
-    } else {
-        subscriber(filter, Format::default(), SystemTime, ansi).try_init()
+    let result = match Journal::behind_stderr() {
+        Some(journal) => to_journal(filter, journal).try_init(),
+        None => subscriber(filter, Format::default(), SystemTime, ansi, None).try_init(),
     };
     // Logging was already set up, for instance by a test: that setup stays.
     let _ = result;
 }
 
-/// A subscriber with this line format and this time, which writes to standard error.
+/// A subscriber that writes to this journal; what the journal does not take goes to standard error.
+pub fn to_journal(filter: EnvFilter, journal: Journal) -> impl Subscriber + Send + Sync {
+    // The journal adds the time, and has a field for the level.
+    let format = Format::default().without_time().with_level(false);
+    subscriber(filter, format, (), false, Some(journal))
+}
+
+/// A subscriber with this line format and this time, which writes to the journal or to standard error.
 fn subscriber<T: FormatTime + Send + Sync + 'static>(
     filter: EnvFilter,
     format: Format<Full, T>,
     time: T,
     ansi: bool,
+    journal: Option<Journal>,
 ) -> impl Subscriber + Send + Sync {
     let lines = Lines {
         format: format.with_target(false).with_ansi(ansi),
         time,
         budget: Budget::default(),
         bounded: filter.max_level_hint() <= Some(LevelFilter::INFO),
+        journal,
     };
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(stderr)
@@ -66,6 +80,7 @@ fn subscriber<T: FormatTime + Send + Sync + 'static>(
     tracing_subscriber::registry()
         .with(filter)
         .with(Peers)
+        .with(Spans)
         .with(layer)
 }
 
@@ -112,14 +127,35 @@ struct Lines<T> {
     budget: Budget,
     /// No limit at debug level: there, everything is wanted.
     bounded: bool,
+    journal: Option<Journal>,
 }
 
 impl<T: FormatTime> Lines<T> {
+    /// Writes a line to the journal, or to standard error if there is none or it does not take it.
+    fn write(
+        &self,
+        writer: &mut Writer<'_>,
+        level: Level,
+        line: &str,
+        fields: impl FnOnce() -> Fields,
+    ) -> fmt::Result {
+        if let Some(journal) = &self.journal
+            && journal.send(level, line, &fields()).is_ok()
+        {
+            return Ok(());
+        }
+        writer.write_str(line)
+    }
+
     /// One of our own lines.
     fn warn(&self, writer: &mut Writer<'_>, text: &dyn Display) -> fmt::Result {
-        let mut time = String::new();
-        self.time.format_time(&mut Writer::new(&mut time))?;
-        writeln!(writer, "{time}  WARN {}", escaped(&text.to_string()))
+        let mut line = String::new();
+        if self.journal.is_none() {
+            self.time.format_time(&mut Writer::new(&mut line))?;
+            line.push_str("  WARN ");
+        }
+        writeln!(line, "{}", escaped(&text.to_string()))?;
+        self.write(writer, Level::WARN, &line, Fields::default)
     }
 }
 
@@ -135,19 +171,24 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if !self.bounded {
+        if !self.bounded && self.journal.is_none() {
             return self.format.format_event(context, writer, event);
         }
+        let spans = || context.event_scope().into_iter().flatten();
+        let fields = || Fields::of(event, spans());
+        let level = *event.metadata().level();
         let mut line = String::new();
         self.format
             .format_event(context, Writer::new(&mut line), event)?;
+        if !self.bounded {
+            return self.write(&mut writer, level, &line, fields);
+        }
         if line.len() > MAX_LINE {
             let left_out = line.len() - MAX_LINE;
             line.truncate(line.floor_char_boundary(MAX_LINE));
             writeln!(line, "… ({left_out} bytes more)")?;
         }
-        let mut spans = context.event_scope().into_iter().flatten();
-        let named = spans.find_map(|span| span.extensions().get::<Origin>().cloned());
+        let named = spans().find_map(|span| span.extensions().get::<Origin>().cloned());
         let origin = named.unwrap_or_else(|| budget::place(event));
         let verdict = self.budget.take(Instant::now(), origin, line.len());
         for left_out in verdict.resumed {
@@ -160,7 +201,7 @@ where
             self.warn(&mut writer, &text)?;
         }
         if verdict.written {
-            writer.write_str(&line)?;
+            self.write(&mut writer, level, &line, fields)?;
         }
         Ok(())
     }

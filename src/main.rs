@@ -12,8 +12,7 @@ use boardbridge::{
     call, check,
     cli::{Cli, Command},
     config::{self, Config, ConfigError},
-    daemon::{Daemon, stop_signal},
-    log, reach, replay,
+    daemon, log, reach, replay,
     scan::{self, Look},
     transcript::{Item, Transcript},
     uci::relay,
@@ -143,28 +142,18 @@ fn load(file: &Path) -> Result<Config, ExitCode> {
 
 fn run(file: &Path) -> ExitCode {
     log::init();
+    // Before there are threads.
+    #[cfg(target_os = "linux")]
+    let inherited = daemon::systemd::inherited();
+    #[cfg(not(target_os = "linux"))]
+    let inherited = daemon::Inherited::default();
     let config = match load(file) {
         Ok(config) => config,
         Err(code) => return code,
     };
-    let serve = async {
-        if config.boards.is_empty() {
-            tracing::warn!(
-                "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then restart",
-                file.display()
-            );
-        }
-        let daemon = Daemon::start(&config)
-            .await
-            .map_err(|error| error.to_string())?;
-        stop_signal().await.map_err(|error| error.to_string())?;
-        tracing::info!("stopping");
-        daemon.stop().await;
-        Ok::<(), String>(())
-    };
     match runtime() {
         Ok(runtime) => {
-            let ended = runtime.block_on(serve);
+            let ended = runtime.block_on(daemon::serve(file, &config, inherited));
             // Does not wait for a port that is still being opened: that may never finish.
             runtime.shutdown_background();
             done(ended)
@@ -256,7 +245,7 @@ fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
         ..Settings::of(simulate.kind)
     };
     let outcome = runtime().and_then(|runtime| {
-        let outcome = runtime.block_on(run(settings, stop_signal));
+        let outcome = runtime.block_on(run(settings, daemon::stop_signal));
         // A read from standard input may still be under way; its result is not needed.
         runtime.shutdown_background();
         outcome

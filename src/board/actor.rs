@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tokio::{
-    sync::{broadcast, mpsc},
+    sync::{broadcast, mpsc, oneshot},
     task::yield_now,
     time::sleep_until,
 };
@@ -54,6 +54,22 @@ pub struct Actor {
     publisher: Publisher,
     /// Where the core's memory is kept.
     shelf: Option<Shelf>,
+    questions: mpsc::Receiver<oneshot::Sender<()>>,
+    pulse: Pulse,
+}
+
+/// Asks a board's task whether it still runs. Its loop answers, also while the board is away.
+#[derive(Clone, Debug)]
+pub struct Pulse(mpsc::Sender<oneshot::Sender<()>>);
+
+impl Pulse {
+    /// Waits for the answer: for ever, if the task hangs. A task that has ended has nothing to answer.
+    pub async fn beats(&self) {
+        let (answer, answered) = oneshot::channel();
+        if self.0.send(answer).await.is_ok() {
+            let _ = answered.await;
+        }
+    }
 }
 
 /// Why a link ended.
@@ -77,6 +93,7 @@ impl Actor {
     ) -> (Self, BoardHandle) {
         let core = make();
         let (sender, commands) = mpsc::channel(COMMANDS);
+        let (pulse, questions) = mpsc::channel(1);
         let publisher = Publisher::new(bus, core.snapshot());
         let handle = BoardHandle {
             name: name.clone(),
@@ -95,6 +112,8 @@ impl Actor {
             commands,
             publisher,
             shelf: None,
+            questions,
+            pulse: Pulse(pulse),
         };
         (actor, handle)
     }
@@ -113,9 +132,33 @@ impl Actor {
         last
     }
 
-    /// Runs until `stop` is cancelled. A bug of our own (a panic) ends the link and the core, not the board: a new core
-    /// starts with its clients' state restored.
-    pub async fn run(mut self, stop: CancellationToken) {
+    /// Asks its task whether it still runs.
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
+    }
+
+    /// How the board is reached, in words.
+    pub fn way(&self) -> String {
+        self.transport.to_string()
+    }
+
+    /// Continues a board that was stopped, with another configuration: its clients keep their handles, and a new core is
+    /// told what they want.
+    pub fn change(
+        &mut self,
+        make: impl Fn() -> Core + Send + 'static,
+        transport: Transport,
+        recorder: Option<Recorder>,
+    ) {
+        self.make = Box::new(make);
+        self.transport = transport;
+        self.recorder = recorder;
+        self.replace_core("its configuration has changed".to_owned());
+    }
+
+    /// Runs until `stop` is cancelled; returns what is needed to continue. A bug of our own (a panic) ends the link and
+    /// the core, not the board: a new core starts with its clients' state restored.
+    pub async fn run(mut self, stop: CancellationToken) -> Self {
         let span = info_span!("board", name = %self.name);
         async {
             let mut backoff = Backoff::default();
@@ -136,6 +179,7 @@ impl Actor {
         }
         .instrument(span)
         .await;
+        self
     }
 
     /// Replaces a core that has failed.
@@ -152,15 +196,19 @@ impl Actor {
             failed,
             "the board's task failed, and is started again: {message}"
         );
+        self.replace_core(format!(
+            "BoardBridge itself failed on this board (for the {failed}. time since the start), and restarts it. \
+             Please report it, with what the log says"
+        ));
+    }
+
+    /// Replaces the core by a new one, which is told what the clients want.
+    fn replace_core(&mut self, why: String) {
         let old = std::mem::replace(&mut self.core, (self.make)());
-        // The fault in the old core may break this too.
+        // A fault in the old core may break this too.
         let known = catch_unwind(AssertUnwindSafe(|| old.restated())).unwrap_or_default();
         // Behind the commands it had not received yet: the last of these may be what it failed on.
         self.restated.extend(known);
-        let why = format!(
-            "BoardBridge itself failed on this board (for the {failed}. time since the start), and restarts it. \
-             Please report it, with what the log says"
-        );
         self.record(Item::LinkDown(why.clone()));
         self.core.link_down(Instant::now(), why);
     }
@@ -222,6 +270,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return None,
+                Some(answer) = self.questions.recv() => drop(answer.send(())),
                 opened = &mut opening => return Some(opened),
                 Some(command) = self.commands.recv() => self.command(command),
             }
@@ -236,6 +285,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return true,
+                Some(answer) = self.questions.recv() => drop(answer.send(())),
                 Some(command) = self.commands.recv() => self.command(command),
                 () = sleep_until(until) => return false,
             }
@@ -264,6 +314,8 @@ impl Actor {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
+                // Rare, so it delays nothing.
+                Some(answer) = self.questions.recv() => drop(answer.send(())),
                 () = sleep_until_some(deadline) => self.core.timeout(now()),
                 incoming = link.next() => match incoming {
                     Ok(incoming) => {

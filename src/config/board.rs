@@ -289,6 +289,13 @@ pub struct NoWay {
     pub kind: BoardKind,
 }
 
+/// As they were written.
+impl PartialEq for BoardConfig {
+    fn eq(&self, other: &Self) -> bool {
+        self.given == other.given
+    }
+}
+
 impl BoardConfig {
     /// Reads `[boards.NAME]`.
     ///
@@ -340,6 +347,14 @@ impl BoardConfig {
             settings: (common.kind.read)(&Value::from(own))?,
             given: given.clone(),
         })
+    }
+
+    /// The board without its UCI port: what its task depends on.
+    pub fn alone(&self) -> Self {
+        let mut alone = self.clone();
+        alone.uci_listen = None;
+        alone.given.remove("uci_listen");
+        alone
     }
 
     /// The driver for this board.

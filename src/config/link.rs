@@ -9,7 +9,7 @@ use crate::{link::Side, vocabulary::BoardName};
 pub const FAR: &str = "far";
 
 /// `[[link]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[link]]")]
 pub struct LinkConfig {
     /// The boards here: two, or one beside `with`.

@@ -65,7 +65,7 @@ pub struct Config {
 }
 
 /// `[uci]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [uci]")]
 pub struct UciConfig {
     /// Address and port, or `off`.
@@ -84,7 +84,7 @@ impl Default for UciConfig {
 }
 
 /// `[status]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [status]")]
 pub struct StatusConfig {
     /// Address and port, or `off`.

@@ -23,6 +23,14 @@ impl Listen {
     pub fn at(address: &str) -> Self {
         Self::At(address.to_owned())
     }
+
+    /// The port, unless it is off.
+    pub fn port(&self) -> Option<u16> {
+        match self {
+            Self::Off => None,
+            Self::At(address) => address.rsplit_once(':')?.1.parse().ok(),
+        }
+    }
 }
 
 impl fmt::Display for Listen {

@@ -9,7 +9,7 @@ use crate::{default_ports::DEFAULT_WEB, door::Allow, web::Control};
 pub const MAX_HOSTS: usize = 16;
 
 /// `[web]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [web]")]
 pub struct WebConfig {
     /// Address and port, or `off`. `None` is the default, which may be taken already.

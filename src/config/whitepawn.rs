@@ -22,7 +22,7 @@ pub const MAX_ADVERTISED: usize = 29;
 pub const RFCOMM_CHANNELS: std::ops::RangeInclusive<u8> = 1..=30;
 
 /// `[[whitepawn]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[whitepawn]]")]
 pub struct WhitePawnConfig {
     /// The board to play on.
@@ -45,7 +45,7 @@ fn yes() -> bool {
 }
 
 /// `tcp = { listen = "…" }`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     default,

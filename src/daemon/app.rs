@@ -1,46 +1,45 @@
 //! Lets the `WhitePawn` app play on boards.
 
 use futures_util::future::BoxFuture;
-use tokio::sync::mpsc;
+use tokio::{net::TcpListener, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 #[cfg(not(target_os = "linux"))]
 use tracing::warn;
 
-use super::{Daemon, Service, StartError};
+use super::{Daemon, running::Running};
 use crate::{
     config::WhitePawnConfig,
     door::Door,
     swpp,
     transport::serial::SerialPort,
-    uci::server,
     whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
 };
 
 impl Daemon {
     /// Plays a board for the `WhitePawn` app.
-    pub(super) async fn serve_app(
-        &mut self,
+    pub(super) fn app(
+        &self,
+        running: &mut Running,
         entry: &WhitePawnConfig,
-        shared: &server::Shared,
-    ) -> Result<(), StartError> {
-        let Some(board) = self.bus.board(entry.board.as_str()).cloned() else {
-            return Ok(());
+        listener: Option<TcpListener>,
+    ) {
+        let Some(board) = self.bus.board(entry.board.as_str()) else {
+            return;
         };
         let (connections, waiting) = mpsc::channel(MAX_WAITING);
-        let (availability, stop) = (Availability::default(), self.stop.clone());
+        let (availability, stop) = (Availability::default(), running.stop.clone());
         let shown = availability.subscribe();
         let mut way = entry.way();
-        let coming: BoxFuture<'static, ()> = if let Some(tcp) = &entry.tcp {
-            let what = Service::WhitePawn(entry.board.clone());
-            let Some(listener) = self.bind(what, &tcp.listen).await? else {
-                return Ok(());
-            };
+        let coming: BoxFuture<'static, ()> = if let Some(listener) = listener {
             if let Ok(taken) = listener.local_addr() {
                 way = format!("tcp {taken}");
             }
-            let door = Door::new(listener, tcp.allow.clone(), "[[whitepawn]] tcp");
+            let allow = entry.tcp.as_ref().map(|tcp| tcp.allow.clone());
+            let door = Door::new(listener, allow.unwrap_or_default(), "[[whitepawn]] tcp");
             Box::pin(whitepawn::tcp::serve(door, connections, stop))
+        } else if entry.tcp.is_some() {
+            return;
         } else if let Some(serial) = &entry.serial {
             let port = SerialPort::new(&serial.port, serial.baud.unwrap_or(swpp::BAUD));
             Box::pin(whitepawn::serial::serve(
@@ -53,18 +52,19 @@ impl Daemon {
             by_radio(entry, connections, availability, stop)
         };
         let span = whitepawn::server::span(&board.name, &way);
-        self.tasks.spawn(coming.instrument(span));
+        running.tasks.spawn(coming.instrument(span));
+        let client = self.clients.client();
+        running.clients.push((client, board.clone()));
         let app = App {
-            client: shared.client(),
+            client,
             way,
             board,
             names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
             availability: shown,
         };
-        self.tasks
-            .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));
-        Ok(())
+        let serving = whitepawn::server::serve(app, waiting, running.stop.clone());
+        running.tasks.spawn(serving);
     }
 }
 

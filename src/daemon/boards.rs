@@ -1,85 +1,76 @@
-//! Starts a task for every board.
+//! Starts a task for a board.
 
-use tokio::sync::broadcast;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use super::{Daemon, part::Part};
 use crate::{
     board::{actor::Actor, core::Core},
-    bus::{BoardHandle, Publication},
-    config::{BoardConfig, Config, board::CORRECTION_WAIT, link::With},
-    driver::swpp::Swpp,
-    state::{Kind, Store},
+    bus::BoardHandle,
+    config::{BoardConfig, board::CORRECTION_WAIT},
+    driver::{Driver, swpp::Swpp},
+    state::Kind,
     transcript::Recorder,
-    transport::{Transport, ble::Radio, tcp::TcpPeer},
-    vocabulary::{BoardName, ClientId},
+    transport::{Transport, tcp::TcpPeer},
+    vocabulary::BoardName,
 };
 
-/// What boards are started with.
-pub(super) struct Boards<'a> {
-    pub config: &'a Config,
-    pub bus: &'a broadcast::Sender<Publication>,
-    pub tasks: &'a TaskTracker,
-    pub stop: &'a CancellationToken,
-    pub store: &'a Store,
+/// A board's running task.
+pub(super) struct Board {
+    pub handle: BoardHandle,
+    /// Ends with what is needed to continue.
+    pub task: JoinHandle<Actor>,
 }
 
-impl Boards<'_> {
-    /// Starts all boards, and those of another `BoardBridge` that ours are linked with. Returns their handles, and the
-    /// highest number of a client before the restart.
-    pub fn start(&self, radio: &Radio) -> (Vec<BoardHandle>, ClientId) {
-        let mut handles = Vec::new();
-        let mut last = ClientId(0);
-        let mut run = |name: &BoardName, mut actor: Actor| {
-            let shelf = self.store.shelf(Kind::Board, name.as_str());
-            last = last.max(actor.keep_on(shelf).unwrap_or(last));
-            self.tasks.spawn(actor.run(self.stop.clone()));
-        };
-        for (name, board) in &self.config.boards {
-            let transport = match board.transport(radio) {
-                Ok(transport) => transport,
+impl Daemon {
+    /// Starts a board's task; `before` is the stopped one whose clients it takes over.
+    pub(super) fn board(
+        &self,
+        part: &Part,
+        before: Option<(BoardHandle, Actor)>,
+        stop: CancellationToken,
+    ) -> Option<Board> {
+        let (name, transport, recorder) = match part {
+            Part::Board(name, config) => match config.transport(&self.radio) {
+                Ok(transport) => (name, transport, recorder(name, config)),
                 Err(error) => {
                     warn!(board = %name, "{error}");
-                    continue;
+                    return None;
                 }
-            };
-            let recorder = recorder(name, board);
-            let (called, config) = (name.clone(), board.clone());
-            let make = move || {
-                let driver = config.driver();
-                Core::new(called.clone(), driver, config.correction_wait)
-            };
-            let (actor, handle) =
-                Actor::new(name.clone(), make, transport, recorder, self.bus.clone());
-            run(name, actor);
-            handles.push(handle);
-        }
-        for entry in &self.config.link {
-            if let (Some(with), Some(board)) = (&entry.with, entry.boards.first()) {
-                let (actor, handle) = far_board(board.far(), with, self.bus.clone());
-                run(&board.far(), actor);
-                handles.push(handle);
+            },
+            Part::FarBoard(name, with) => {
+                let address = with.0.0.clone();
+                (name, Transport::Tcp(TcpPeer { address }), None)
             }
-        }
-        (handles, last)
+            _ => return None,
+        };
+        let (called, config) = (name.clone(), part.clone());
+        let make = move || {
+            let (driver, wait): (Box<dyn Driver>, _) = match &config {
+                Part::Board(_, config) => (config.driver(), config.correction_wait),
+                _ => (Box::new(Swpp::toward_boardbridge()), CORRECTION_WAIT),
+            };
+            Core::new(called.clone(), driver, wait)
+        };
+        let (actor, handle) = if let Some((handle, mut actor)) = before {
+            actor.change(make, transport, recorder);
+            let way = actor.way().into();
+            (actor, BoardHandle { way, ..handle })
+        } else {
+            let bus = self.bus.publications().clone();
+            let (mut actor, handle) = Actor::new(name.clone(), make, transport, recorder, bus);
+            let shelf = self.store.shelf(Kind::Board, name.as_str());
+            if let Some(last) = actor.keep_on(shelf) {
+                self.clients.count_after(last);
+            }
+            (actor, handle)
+        };
+        self.health.expect(name.clone(), actor.pulse());
+        let task = self.health.watched(name.clone(), actor.run(stop));
+        let task = tokio::spawn(task);
+        Some(Board { handle, task })
     }
-}
-
-/// The board of another `BoardBridge`.
-fn far_board(
-    name: BoardName,
-    with: &With,
-    events: broadcast::Sender<Publication>,
-) -> (Actor, BoardHandle) {
-    let called = name.clone();
-    let make = move || {
-        let driver = Box::new(Swpp::toward_boardbridge());
-        Core::new(called.clone(), driver, CORRECTION_WAIT)
-    };
-    let transport = Transport::Tcp(TcpPeer {
-        address: with.0.0.clone(),
-    });
-    Actor::new(name, make, transport, None, events)
 }
 
 /// Begins a recording, if one is wanted. A board is played on without one.

@@ -1,20 +1,19 @@
 //! Starts the front-ends.
 
+use std::net::SocketAddr;
+
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::{
-    Daemon, StartError,
-    service::{self, Service},
-};
+use super::{Daemon, part::Part, running::Running};
 use crate::{
     bus::Bus,
-    config::{Config, Listen, WebConfig},
     door::Door,
     event_stream,
     pgn::{
         self,
         folder::{Folder, Writer},
+        settings::GamesConfig,
     },
     uci::server,
     vocabulary::BoardName,
@@ -22,103 +21,69 @@ use crate::{
 };
 
 impl Daemon {
-    /// Starts everything that listens at a port or plays by itself.
-    pub(super) async fn listen(
+    /// Starts what this part is, at its port if it has one.
+    pub(super) fn front_end(
         &mut self,
-        config: &Config,
-        shared: server::Shared,
-    ) -> Result<(), StartError> {
-        let (bus, stop) = (self.own(config), self.stop.clone());
-        if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
-            let door = Door::new(listener, config.uci.allow.clone(), "[uci]");
-            let serving = server::serve(door, bus.clone(), shared.clone(), stop.clone());
-            self.tasks.spawn(serving);
-        }
-        for (name, board) in &config.boards {
-            let Some(served) = board
-                .uci_listen
-                .as_ref()
-                .filter(|_| bus.board(name.as_str()).is_some())
-            else {
-                continue;
-            };
-            let what = Service::UciFor(name.clone());
-            if let Some(listener) = self.bind(what, &served.listen).await? {
-                let section = format!("uci_listen of [boards.{name}]");
-                let door = Door::new(listener, served.allow.clone(), section);
-                let serving = server::serve(door, bus.only(name), shared.clone(), stop.clone());
-                self.tasks.spawn(serving);
+        running: &mut Running,
+        port: Option<(TcpListener, SocketAddr)>,
+    ) {
+        let (listener, taken) = port.unzip();
+        let part = running.part.clone();
+        match (&part, listener) {
+            (Part::Uci(uci), Some(listener)) => {
+                let door = Door::new(listener, uci.allow.clone(), "[uci]");
+                self.uci(running, door, self.bus.own());
             }
+            (Part::UciFor(board, served), Some(listener)) => {
+                let section = format!("uci_listen of [boards.{board}]");
+                let door = Door::new(listener, served.allow.clone(), section);
+                self.uci(running, door, self.bus.only(board));
+            }
+            (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
+            (Part::Link(entry, linked), _) => self.link(running, entry, linked),
+            (Part::Games(board, games), _) => self.keep_games(running, board, games),
+            (Part::Status(status), Some(listener)) => {
+                let door = Door::new(listener, status.allow.clone(), "[status]");
+                let serving = event_stream::serve(door, self.bus.clone(), running.stop.clone());
+                running.tasks.spawn(serving);
+            }
+            (Part::Web(web), Some(listener)) => {
+                let door = Door::new(listener, web.allow.clone(), "[web]");
+                let house = web::House::new(self.bus.own(), web.control, web.hosts.clone());
+                running
+                    .tasks
+                    .spawn(web::serve(door, house, running.stop.clone()));
+            }
+            // A listener that is off; the task of a board.
+            _ => {}
         }
-        for entry in &config.whitepawn {
-            self.serve_app(entry, &shared).await?;
+        if let (Some((service, _)), Some(taken)) = (part.listens(), taken) {
+            running.port = Some((service, taken));
         }
-        for entry in &config.link {
-            self.link(config, entry, &shared);
-        }
-        if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
-            let door = Door::new(listener, config.status.allow.clone(), "[status]");
-            let serving = event_stream::serve(door, self.bus.clone(), stop.clone());
-            self.tasks.spawn(serving);
-        }
-        if let Some(listener) = self.bind_web(&config.web).await? {
-            let door = Door::new(listener, config.web.allow.clone(), "[web]");
-            let house = web::House::new(bus, config.web.control, config.web.hosts.clone());
-            self.tasks.spawn(web::serve(door, house, stop));
-        }
-        Ok(())
+    }
+
+    /// Serves GUIs on these boards.
+    fn uci(&self, running: &Running, door: Door, bus: Bus) {
+        let serving = server::serve(door, bus, self.clients.clone(), running.stop.clone());
+        running.tasks.spawn(serving);
     }
 
     /// Keeps what is played. A board is played on without that.
-    pub(super) fn keep_games(&self, config: &Config) {
-        let Some(path) = config.games.folder() else {
-            info!("games are not saved");
+    fn keep_games(&mut self, running: &Running, board: &BoardName, games: &GamesConfig) {
+        let (Some(path), Some(board)) = (games.folder(), self.bus.board(board.as_str())) else {
             return;
         };
-        let writer = match Writer::start() {
+        let writer = match self.writer.clone().map_or_else(Writer::start, Ok) {
             Ok(writer) => writer,
             Err(error) => {
-                warn!("games are not saved: {error}");
+                warn!(board = %board.name, "games are not saved: {error}");
                 return;
             }
         };
-        info!("games are saved in {}", path.display());
-        for board in self.own(config).boards() {
-            let folder = Folder::new(path, board.name.clone());
-            let (config, writer, stop) = (config.games.clone(), writer.clone(), self.stop.clone());
-            let keeping = pgn::task::keep(board.clone(), config, folder, writer, stop);
-            self.tasks.spawn(keeping);
-        }
-    }
-
-    /// The boards that are here: those of others are for their links alone.
-    fn own(&self, config: &Config) -> Bus {
-        let far = config.link.iter().filter(|entry| entry.with.is_some());
-        let names = far.flat_map(|entry| &entry.boards).map(BoardName::far);
-        self.bus.without(&names.collect::<Vec<_>>())
-    }
-
-    /// Takes the port of the API. The default one may be in use, by another daemon.
-    async fn bind_web(&mut self, web: &WebConfig) -> Result<Option<TcpListener>, StartError> {
-        match self.bind(Service::Web, &web.listen()).await {
-            Err(error) if web.listen.is_none() => {
-                warn!("{error}");
-                Ok(None)
-            }
-            other => other,
-        }
-    }
-
-    /// Takes a port for this service; none if it is off.
-    pub(super) async fn bind(
-        &mut self,
-        what: Service,
-        listen: &Listen,
-    ) -> Result<Option<TcpListener>, StartError> {
-        let Some((listener, taken)) = service::bind(&what, listen).await? else {
-            return Ok(None);
-        };
-        self.ports.push((what, taken));
-        Ok(Some(listener))
+        self.writer = Some(writer.clone());
+        info!(board = %board.name, "games are saved in {}", path.display());
+        let folder = Folder::new(path, board.name.clone());
+        let keeping = pgn::task::keep(board, games.clone(), folder, writer, running.stop.clone());
+        running.tasks.spawn(keeping);
     }
 }

@@ -2,17 +2,16 @@
 
 use tracing::warn;
 
-use super::Daemon;
+use super::{Daemon, part::Linked, running::Running};
 use crate::{
-    config::{Config, LinkConfig, board::CORRECTION_WAIT},
+    config::LinkConfig,
     link::{self, Player, server::Pair},
-    uci::server,
     vocabulary::{BoardName, ClientName},
 };
 
 impl Daemon {
     /// Lets two boards play each other.
-    pub(super) fn link(&self, config: &Config, entry: &LinkConfig, shared: &server::Shared) {
+    pub(super) fn link(&self, running: &mut Running, entry: &LinkConfig, linked: &[Linked; 2]) {
         let name = |index: usize| match (entry.boards.get(index), &entry.with) {
             (Some(board), _) => Some(board.clone()),
             (None, Some(_)) => entry.boards.first().map(BoardName::far),
@@ -22,18 +21,14 @@ impl Daemon {
             (None, Some(with)) => format!("tcp:{}", with.0.0),
             (board, _) => board.map(ToString::to_string).unwrap_or_default(),
         };
-        let player = |index: usize| {
-            let board = name(index).and_then(|name| config.boards.get(&name));
-            Player {
-                client: shared.client(),
-                label: ClientName::Link(called(1 - index).into()),
-                name: called(index).into(),
-                tells_all: board
-                    .is_some_and(|board| !board.driver().capabilities().tells_moves_only),
-                correction_wait: board.map_or(CORRECTION_WAIT, |board| board.correction_wait),
-            }
+        let player = |index: usize| Player {
+            client: self.clients.client(),
+            label: ClientName::Link(called(1 - index).into()),
+            name: called(index).into(),
+            tells_all: linked[index].tells_all,
+            correction_wait: linked[index].correction_wait,
         };
-        let handle = |index: usize| self.bus.board(name(index)?.as_str()).cloned();
+        let handle = |index: usize| self.bus.board(name(index)?.as_str());
         let (Some(first), Some(second)) = (handle(0), handle(1)) else {
             warn!(
                 "no link of {} and {}: not both are run",
@@ -48,7 +43,11 @@ impl Daemon {
             white: entry.white(),
             bus: self.bus.clone(),
         };
-        self.tasks
-            .spawn(link::server::serve(pair, self.stop.clone()));
+        for (player, board) in pair.players.iter().zip(&pair.boards) {
+            running.clients.push((player.client, board.clone()));
+        }
+        running
+            .tasks
+            .spawn(link::server::serve(pair, running.stop.clone()));
     }
 }

@@ -17,6 +17,34 @@ pub(super) fn outlive_file_limit() {
     }
 }
 
+/// SIGHUP, which asks a daemon to read its configuration again. There is none elsewhere than on Unix.
+pub(super) struct Hangups {
+    #[cfg(unix)]
+    signal: tokio::signal::unix::Signal,
+}
+
+impl Hangups {
+    /// From now on none is missed.
+    ///
+    /// # Errors
+    /// The signal cannot be watched.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one. Several at once count as one.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        if self.signal.recv().await.is_some() {
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere). On Unix one that comes from now on is not missed, whenever it is waited
 /// for.
 ///

@@ -7,7 +7,7 @@ use shakmaty::{Chess, Move, Position, san::SanPlus};
 
 use super::MAX_WATCHERS;
 use crate::{
-    bus::{Bus, Publication, Subscription},
+    bus::{BoardHandle, Bus, Publication, Subscription},
     clients::Client,
     game::{Game, uci},
     objects::{self, color, timestamp},
@@ -19,7 +19,7 @@ use crate::{
 pub struct Present {
     /// The daemon's line has been sent.
     begun: bool,
-    boards: usize,
+    boards: vec::IntoIter<BoardHandle>,
     clients: vec::IntoIter<Client>,
 }
 
@@ -28,7 +28,7 @@ impl Present {
     pub fn of(bus: &Bus) -> Self {
         Self {
             begun: false,
-            boards: 0,
+            boards: bus.boards().into_iter(),
             clients: bus.clients().list().into_iter(),
         }
     }
@@ -41,11 +41,11 @@ impl Present {
         watchers: usize,
     ) -> Option<String> {
         if !std::mem::replace(&mut self.begun, true) {
-            return Some(text(&daemon_line(bus, self.clients.len(), watchers)));
+            let boards = self.boards.as_slice();
+            return Some(text(&daemon_line(boards, self.clients.len(), watchers)));
         }
-        if let Some(board) = bus.boards().get(self.boards) {
-            self.boards += 1;
-            let state = subscription.look(board);
+        if let Some(board) = self.boards.next() {
+            let state = subscription.look(&board);
             return Some(text(&objects::board(&state, &board.way)));
         }
         let client = self.clients.next()?;
@@ -72,12 +72,8 @@ pub fn closed_line() -> Value {
     })
 }
 
-fn daemon_line(bus: &Bus, clients: usize, watchers: usize) -> Value {
-    let boards: Vec<&str> = bus
-        .boards()
-        .iter()
-        .map(|board| board.name.as_str())
-        .collect();
+fn daemon_line(boards: &[BoardHandle], clients: usize, watchers: usize) -> Value {
+    let boards: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
     json!({
         "event": "daemon",
         "at": timestamp(SystemTime::now()),

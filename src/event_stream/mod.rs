@@ -1,8 +1,8 @@
 //! The event stream: JSON lines over TCP for `boardbridge watch` and for programs.
 //!
 //! A watcher gets a line `daemon`, a line `snapshot` for every board and a line `client-snapshot` for every client,
-//! then a line for every event. One that lags is told how many events it missed, and gets all these again. The schema
-//! is in `docs/events.md`.
+//! then a line for every event. One that lags is told how many events it missed, and gets all these again; so it does
+//! when boards have come or gone. The schema is in `docs/events.md`.
 
 pub mod json;
 
@@ -88,6 +88,7 @@ async fn left(input: &mut OwnedReadHalf) {
 
 async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &CancellationToken) {
     let mut subscription = bus.subscribe();
+    let mut changes = bus.changes();
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
     let mut present = Present::of(&bus);
@@ -115,6 +116,10 @@ async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &Cancellatio
         let news = tokio::select! {
             () = left(&mut input) => return,
             () = leave.cancelled() => continue,
+            () = changes.next() => {
+                present = Present::of(&bus);
+                continue;
+            }
             news = subscription.next() => news,
         };
         match news {

@@ -12,7 +12,7 @@ pub const MAX_TAG: usize = 60;
 const BELOW_STATE: &str = "games";
 
 /// `[games]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [games]")]
 pub struct GamesConfig {
     /// The folder, or `off`; by default it is determined when the file is read.

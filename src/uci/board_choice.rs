@@ -36,6 +36,19 @@ impl Choice {
         exact.or_else(|| self.boards.iter().find(same)).cloned()
     }
 
+    /// The boards are now these. Returns the board to turn to, if there was none: the one last asked for, or the first if
+    /// none was.
+    pub fn set_boards(&mut self, boards: Vec<BoardName>) -> Option<BoardName> {
+        self.boards = boards;
+        if self.board.is_some() {
+            return None;
+        }
+        match &self.unknown {
+            Some(name) => self.find(name),
+            None => self.boards.first().cloned(),
+        }
+    }
+
     /// Turns to this board, found by `name`.
     pub fn turn_to(&mut self, board: Option<BoardName>, name: &str) {
         if board.is_none() {

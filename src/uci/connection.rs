@@ -16,7 +16,7 @@ use super::{
     session::{Action, Session},
 };
 use crate::{
-    bus::{BoardHandle, Bus, Feed},
+    bus::{BoardHandle, Bus, Changes, Feed},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     lines::{Line, Lines, is_http_request, printable},
@@ -46,6 +46,7 @@ struct Connection {
     stream: TcpStream,
     session: Session,
     bus: Bus,
+    changes: Changes,
     board: Option<BoardHandle>,
     feed: Option<Feed>,
     output: Vec<u8>,
@@ -76,20 +77,15 @@ pub(super) async fn client(
     if let Err(error) = watch_over(&stream) {
         warn!(%error, "a dead connection will be noticed late");
     }
-    let names = bus
-        .boards()
-        .iter()
-        .map(|board| board.name.clone())
-        .collect();
+    let changes = bus.changes();
+    let names = names(&bus);
+    let only = names.len() == 1;
     let label = ClientName::Program(peer);
     let session = Session::new(id, label.clone(), names);
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
     entry.peer = Some(peer.to_string().into());
     entry.default_board = session.board().cloned();
-    let board = session
-        .board()
-        .and_then(|name| bus.board(name.as_str()))
-        .cloned();
+    let board = session.board().and_then(|name| bus.board(name.as_str()));
     let mut connection = Connection {
         feed: board.as_ref().map(BoardHandle::feed),
         board,
@@ -98,8 +94,9 @@ pub(super) async fn client(
         slot,
         silent: true,
         presence: bus.clients().enter(entry),
-        chosen: bus.boards().len() == 1,
+        chosen: only,
         bus,
+        changes,
         output: Vec::new(),
         closing: None,
         label,
@@ -175,6 +172,7 @@ impl Connection {
                     }
                     Err(error) => return format!("the connection broke: {error}"),
                 },
+                () = self.changes.next() => self.boards_changed(),
                 (events, state) = published(&mut self.feed), if reads => self.published(&events, &state),
                 read = reader.read(&mut buffer), if reads => match read {
                     Ok(0) => return "it closed the connection".to_owned(),
@@ -201,6 +199,18 @@ impl Connection {
             }
         }
         self.session.snapshot(state, now());
+    }
+
+    /// Boards have come, gone or changed.
+    fn boards_changed(&mut self) {
+        let gone = self.board.take_if(|board| {
+            let there = self.bus.board(board.name.as_str());
+            !there.is_some_and(|there| there.is_same(board))
+        });
+        if gone.is_some() {
+            self.feed = None;
+        }
+        self.session.set_boards(names(&self.bus), gone.is_some());
     }
 
     fn line(&mut self, line: Line) {
@@ -239,13 +249,13 @@ impl Connection {
                 }
                 Action::Ask(command) => {
                     if let Some(board) = &self.board {
-                        // The board's task ends only with the daemon.
+                        // A board that ends has nothing left to be told.
                         let _ = board.commands.send(command).await;
                     }
                 }
                 Action::Choose(name) => {
                     info!(board = %name, "the GUI chose a board");
-                    self.board = self.bus.board(name.as_str()).cloned();
+                    self.board = self.bus.board(name.as_str());
                     self.feed = self.board.as_ref().map(BoardHandle::feed);
                     self.chosen = true;
                     if self.turns < MAX_TURNS {
@@ -300,6 +310,11 @@ impl Connection {
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }
+}
+
+/// The boards that a GUI can choose.
+fn names(bus: &Bus) -> Vec<BoardName> {
+    bus.boards().into_iter().map(|board| board.name).collect()
 }
 
 /// The time as the session takes it.

@@ -32,17 +32,18 @@ pub struct Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        Self::after(ClientId(0))
+        Self {
+            ids: Arc::new(AtomicU64::new(1)),
+            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
+        }
     }
 }
 
 impl Shared {
     /// Counts the clients on from this one, the last before a restart.
-    pub fn after(last: ClientId) -> Self {
-        Self {
-            ids: Arc::new(AtomicU64::new(last.0.saturating_add(1))),
-            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
-        }
+    pub fn count_after(&self, last: ClientId) {
+        self.ids
+            .fetch_max(last.0.saturating_add(1), Ordering::Relaxed);
     }
 
     /// A number for another client.

@@ -244,18 +244,40 @@ impl Session {
         self.ask(Command::Release {
             client: self.client,
         });
+        self.turn_to(found.clone(), value);
+        if found.is_none() {
+            let text = self.choice.why_none();
+            self.info(&text);
+        }
+    }
+
+    /// Leaves the board for this one, found by `name`.
+    fn turn_to(&mut self, board: Option<BoardName>, name: &str) {
         self.statement.unsay();
         self.json.turn_away();
         self.told = Told::default();
-        self.choice.turn_to(found.clone(), value);
-        if let Some(name) = found {
-            self.actions.push_back(Action::Choose(name));
+        self.choice.turn_to(board.clone(), name);
+        if let Some(board) = board {
+            self.actions.push_back(Action::Choose(board));
             if self.promotion != Role::Queen {
                 self.state_promotion();
             }
-        } else {
-            let text = self.choice.why_none();
-            self.info(&text);
+        }
+    }
+
+    /// The boards are now these; the GUI is told of them at its next `uci`. `gone`: the board chosen is not the one it
+    /// was.
+    pub fn set_boards(&mut self, boards: Vec<BoardName>, gone: bool) {
+        if gone && let Some(name) = self.choice.board().cloned() {
+            self.info(&format!(
+                "the board {name} has been taken out of BoardBridge's configuration: the game on it is over"
+            ));
+            self.end_search();
+            self.turn_to(None, name.as_str());
+        }
+        if let Some(board) = self.choice.set_boards(boards) {
+            self.info(&format!("the board {board} is there now"));
+            self.turn_to(Some(board.clone()), board.as_str());
         }
     }
 

@@ -26,6 +26,11 @@ impl BoardName {
         Self(format!("{self}@far").into())
     }
 
+    /// Whether this is the name of a remote board.
+    pub fn is_far(&self) -> bool {
+        self.0.contains('@')
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -37,9 +37,10 @@ struct Empty {}
 
 /// All boards. Each is made when the one before it has been sent: a long game takes 100 kB.
 pub(super) async fn all(State(house): State<Arc<House>>) -> Response {
-    let count = house.bus.boards().len();
+    let boards = house.bus.boards();
+    let count = boards.len();
     let parts = (0..=count).map(move |index| {
-        let text = match house.bus.boards().get(index) {
+        let text = match boards.get(index) {
             Some(board) => {
                 let before = if index == 0 { "[" } else { "," };
                 format!("{before}{}", object(board))
@@ -57,7 +58,7 @@ pub(super) async fn one(
     State(house): State<Arc<House>>,
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Wrong> {
-    Ok(answer::value(&object(board(&house, name)?)))
+    Ok(answer::value(&object(&board(&house, name)?)))
 }
 
 /// Puts out the clients that have the board.
@@ -76,7 +77,7 @@ pub(super) async fn release(
     let have: Vec<_> = have.map(|place| place.client).collect();
     let released = json!({ "board": board.name, "released": state.holders });
     let done = async {
-        // The board's task ends only with the daemon.
+        // A board that was removed meanwhile has nothing to release.
         let _ = board.commands.send(Command::PutOut).await;
         let has = |place: &ClientPlace| place.joined && have.contains(&place.client);
         while !have.is_empty() && feed.next().await.1.places.iter().any(has) {}
@@ -94,17 +95,13 @@ fn object(board: &BoardHandle) -> Value {
     objects::board(&board.state(), &board.way)
 }
 
-fn board(house: &House, name: Result<Path<String>, PathRejection>) -> Result<&BoardHandle, Wrong> {
+fn board(house: &House, name: Result<Path<String>, PathRejection>) -> Result<BoardHandle, Wrong> {
     let Ok(Path(name)) = name else {
         return Err(Wrong::bad("the name of the board is not text"));
     };
     house.bus.board(&name).ok_or_else(|| {
-        let names: Vec<&str> = house
-            .bus
-            .boards()
-            .iter()
-            .map(|board| board.name.as_str())
-            .collect();
+        let boards = house.bus.boards();
+        let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
         let name = printable(name.as_bytes(), MAX_NAME);
         let words = match names.len() {
             0 => format!("there is no board named {name}, nor any other"),

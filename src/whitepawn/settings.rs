@@ -9,7 +9,7 @@ use crate::swpp::{LongUuid, NORDIC_UART};
 pub const DEFAULT_NAME: &str = "BoardBridge";
 
 /// `ble = { name = "…" }`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     default,
@@ -29,7 +29,7 @@ pub struct BleServed {
 }
 
 /// `rfcomm = {}`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: {}")]
 pub struct RfcommServed {
     /// The service's name in the SDP record.

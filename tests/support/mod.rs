@@ -161,7 +161,7 @@ impl House {
         let bus = daemon.bus().clone();
         tokio::spawn(async move {
             loop {
-                for board in bus.boards().iter().chain(bus.boards()) {
+                for board in bus.boards().into_iter().chain(bus.boards()) {
                     board.publisher.publish(vec![Event::Mended], None);
                 }
                 yield_now().await;
@@ -206,14 +206,14 @@ impl House {
         let port = self
             .daemon
             .ports()
-            .iter()
+            .into_iter()
             .find(|(port, _)| port.to_string() == what);
         port.unwrap_or_else(|| panic!("no port for {what}")).1
     }
 
     /// Waits until a board has this position.
     pub async fn until(&self, board: &str, stands: impl Fn(&Snapshot) -> bool) {
-        until(self.daemon.bus().board(board).unwrap(), stands).await;
+        until(&self.daemon.bus().board(board).unwrap(), stands).await;
     }
 
     /// Waits until the daemon is sure of this many plies on a board.

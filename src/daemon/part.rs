@@ -1,0 +1,120 @@
+//! The parts that a daemon runs, each with the configuration it depends on: a part is started or stopped only when that
+//! has changed.
+
+use std::time::Duration;
+
+use super::service::Service;
+use crate::{
+    config::{
+        BoardConfig, Config, LinkConfig, Listen, StatusConfig, UciConfig, WebConfig,
+        WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
+    },
+    pgn::settings::GamesConfig,
+    vocabulary::BoardName,
+};
+
+/// One part of a running daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    /// A board's task.
+    Board(BoardName, Box<BoardConfig>),
+    /// The task of another `BoardBridge`'s board.
+    FarBoard(BoardName, With),
+    /// Saves a board's games.
+    Games(BoardName, GamesConfig),
+    /// GUIs, for every board.
+    Uci(UciConfig),
+    /// GUIs, for one board.
+    UciFor(BoardName, Served),
+    /// The `WhitePawn` app.
+    WhitePawn(WhitePawnConfig),
+    /// Two boards that play each other.
+    Link(LinkConfig, [Linked; 2]),
+    /// The event stream.
+    Status(StatusConfig),
+    /// The API.
+    Web(WebConfig),
+}
+
+/// What a link has to know of a board.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Linked {
+    /// See [`Player`](crate::link::Player).
+    pub tells_all: bool,
+    pub correction_wait: Duration,
+}
+
+impl Linked {
+    fn of(board: Option<&BoardConfig>) -> Self {
+        let tells_all = board.is_some_and(|board| !board.driver().capabilities().tells_moves_only);
+        Self {
+            tells_all,
+            correction_wait: board.map_or(CORRECTION_WAIT, |board| board.correction_wait),
+        }
+    }
+}
+
+impl Part {
+    /// All parts, in the order in which they are started.
+    pub fn all(config: &Config) -> Vec<Self> {
+        let boards = config.boards.iter();
+        let mut parts: Vec<Self> = boards
+            .clone()
+            .map(|(name, board)| Self::Board(name.clone(), Box::new(board.alone())))
+            .collect();
+        parts.extend(config.link.iter().filter_map(|entry| {
+            let (with, board) = (entry.with.clone()?, entry.boards.first()?);
+            Some(Self::FarBoard(board.far(), with))
+        }));
+        if config.games.folder().is_some() {
+            let games =
+                |(name, _): (&BoardName, _)| Self::Games(name.clone(), config.games.clone());
+            parts.extend(boards.clone().map(games));
+        }
+        parts.push(Self::Uci(config.uci.clone()));
+        parts.extend(boards.filter_map(|(name, board)| {
+            Some(Self::UciFor(name.clone(), board.uci_listen.clone()?))
+        }));
+        parts.extend(config.whitepawn.iter().cloned().map(Self::WhitePawn));
+        parts.extend(config.link.iter().map(|entry| {
+            let linked = [0, 1].map(|index| {
+                let board = entry.boards.get(index);
+                Linked::of(board.and_then(|name| config.boards.get(name)))
+            });
+            Self::Link(entry.clone(), linked)
+        }));
+        parts.push(Self::Status(config.status.clone()));
+        parts.push(Self::Web(config.web.clone()));
+        parts
+    }
+
+    /// The board whose task it is.
+    pub fn board(&self) -> Option<&BoardName> {
+        match self {
+            Self::Board(name, _) | Self::FarBoard(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The port it listens at.
+    pub fn listens(&self) -> Option<(Service, Listen)> {
+        match self {
+            Self::Uci(uci) => Some((Service::Uci, uci.listen.clone())),
+            Self::UciFor(board, served) => {
+                Some((Service::UciFor(board.clone()), served.listen.clone()))
+            }
+            Self::WhitePawn(entry) => {
+                let tcp = entry.tcp.as_ref()?;
+                Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
+            }
+            Self::Status(status) => Some((Service::Status, status.listen.clone())),
+            Self::Web(web) => Some((Service::Web, web.listen())),
+            _ => None,
+        }
+    }
+
+    /// Whether it may do without its port: a default one may be in use, by another daemon.
+    pub fn may_lack_port(&self) -> bool {
+        matches!(self, Self::Web(web) if web.listen.is_none())
+    }
+}

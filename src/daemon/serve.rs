@@ -1,0 +1,77 @@
+//! Runs the daemon as a service: until it is told to stop, and with another configuration when it is told to reload.
+
+use std::{io, path::Path, pin::pin};
+
+use thiserror::Error;
+use tracing::{error, info, warn};
+
+use super::{Daemon, Inherited, StartError, manager::Manager, signals, stop_signal};
+use crate::config::Config;
+
+/// Why the daemon cannot run.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// It cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Signals cannot be watched.
+    #[error("signals cannot be watched: {0}")]
+    Signals(#[from] io::Error),
+}
+
+/// Runs the daemon until SIGINT or SIGTERM; on SIGHUP it reads `file` again. The service manager, if there is one, is
+/// told of each.
+///
+/// # Errors
+/// [`ServeError`]; nothing is left running then.
+pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result<(), ServeError> {
+    let mut stop = pin!(stop_signal());
+    let mut hangups = signals::Hangups::new()?;
+    say_if_empty(config, file);
+    let mut daemon = Daemon::start_with(config, inherited).await?;
+    let manager = Manager::of(&daemon);
+    manager.ready();
+    loop {
+        tokio::select! {
+            stopped = &mut stop => break stopped?,
+            () = hangups.next() => {}
+        }
+        manager.reloading();
+        reload(&mut daemon, file).await;
+        manager.ready();
+    }
+    info!("stopping");
+    manager.stopping();
+    daemon.stop().await;
+    Ok(())
+}
+
+/// Reads the file again. One with a mistake changes nothing.
+async fn reload(daemon: &mut Daemon, file: &Path) {
+    info!("reading {} again", file.display());
+    let unchanged = "the configuration stays as it was";
+    match Config::load(file) {
+        Ok(config) => {
+            say_if_empty(&config, file);
+            match daemon.reload(&config).await {
+                Ok(()) => info!("the configuration was read again"),
+                Err(error) => error!("{error}; {unchanged}"),
+            }
+        }
+        Err(error) => {
+            for line in error.to_string().lines() {
+                error!("{line}");
+            }
+            error!("{unchanged}");
+        }
+    }
+}
+
+fn say_if_empty(config: &Config, file: &Path) {
+    if config.boards.is_empty() {
+        warn!(
+            "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then reload",
+            file.display()
+        );
+    }
+}

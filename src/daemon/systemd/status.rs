@@ -1,0 +1,71 @@
+//! The status line that `systemctl status` shows.
+
+use std::{fmt::Write as _, time::Duration};
+
+use tokio::time::sleep;
+
+use super::Notify;
+use crate::{
+    bus::{BoardHandle, Bus},
+    vocabulary::ClientName,
+};
+
+/// The least time between two status lines: nobody reads faster.
+const PACE: Duration = Duration::from_secs(1);
+/// Boards whose players are named.
+const NAMED: usize = 3;
+
+/// Tells systemd the status whenever it has changed.
+pub(super) async fn tell(notify: Notify, bus: Bus) {
+    let bus = bus.own();
+    let mut subscription = bus.subscribe();
+    let mut changes = bus.changes();
+    let mut told = String::new();
+    loop {
+        let status = status(&bus);
+        if status != told {
+            notify.send(&format!("STATUS={status}"));
+            told = status;
+        }
+        tokio::select! {
+            _ = subscription.next() => {}
+            () = changes.next() => {}
+        }
+        sleep(PACE).await;
+        // What was published meanwhile is in the boards' states.
+        subscription = bus.subscribe();
+    }
+}
+
+/// The status in words: how many boards, and who plays.
+pub fn status(bus: &Bus) -> String {
+    let states: Vec<_> = bus.boards().iter().map(BoardHandle::state).collect();
+    let up = states.iter().filter(|state| state.link.is_open()).count();
+    let mut status = match states.len() {
+        0 => "no boards".to_owned(),
+        1 => format!("1 board, {up} up"),
+        count => format!("{count} boards, {up} up"),
+    };
+    let played: Vec<_> = states
+        .iter()
+        .filter(|state| !state.holders.is_empty())
+        .collect();
+    for state in played.iter().take(NAMED) {
+        let players = ClientName::join(&state.holders, " and ");
+        let verb = if state.holders.len() == 1 {
+            "plays"
+        } else {
+            "play"
+        };
+        // Writing to a string does not fail.
+        let _ = write!(status, "; {players} {verb} on {}", state.board);
+    }
+    match played.len().saturating_sub(NAMED) {
+        0 => {}
+        1 => status.push_str("; one more board is played on"),
+        more => {
+            let _ = write!(status, "; {more} more boards are played on");
+        }
+    }
+    status
+}
