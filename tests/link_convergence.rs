@@ -23,6 +23,7 @@ use boardbridge::{
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
+use serde::{Serialize, de::DeserializeOwned};
 use rig::{
     cable::{CORRECTION_WAIT, Cable},
     clock::{self, Clocked},
@@ -58,6 +59,10 @@ enum Act {
     Connect,
     /// It is dead: data sent is lost, and neither end has noticed yet.
     Dies,
+    /// The link's process is killed, before the next command of this number reaches a board, and starts again.
+    Kill(usize),
+    /// So is the process at the other end.
+    KillFar,
     /// Time passes, in milliseconds.
     Wait(u64),
 }
@@ -77,6 +82,14 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// The same, with a link that is killed now and then.
+fn act_or_kill() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => act(),
+        1 => (0..6usize).prop_map(Act::Kill),
+    ]
+}
+
 /// What a person does to a board far from the link, which receives no new games.
 fn far_act() -> impl Strategy<Value = Act> {
     prop_oneof![
@@ -84,6 +97,8 @@ fn far_act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Cut),
         4 => Just(Act::Connect),
         1 => Just(Act::Dies),
+        1 => (0..6usize).prop_map(Act::Kill),
+        1 => Just(Act::KillFar),
     ]
     .prop_map(|act| match act {
         Act::NewGame => Act::Wait(50_000),
@@ -123,13 +138,9 @@ impl Far {
         let driver = Box::new(Swpp::toward_boardbridge());
         let mut core = Core::new(BoardName::default().far(), driver, CORRECTION_WAIT);
         core.link_up(now);
-        let identity = Identity {
-            version: "1".to_owned(),
-            serial: String::new(),
-        };
         Self {
             core,
-            emulator: Emulator::new(ClientId(1), "the app".into(), identity),
+            emulator: Emulator::new(ClientId(1), "the app".into(), identity()),
             connected: true,
             loses: false,
         }
@@ -183,6 +194,31 @@ impl Far {
             self.core.link_up(now);
         }
     }
+
+    /// The process at the other end is killed and starts again. What it has sent arrives, if the connection is good.
+    fn kill(&mut self, now: Instant, there: &Core) {
+        let unread = self.loses && self.emulator.unproven().is_some();
+        let memory = remembered(&self.emulator.memory(unread));
+        self.emulator =
+            Emulator::restored(memory, "the app".into(), identity(), &there.snapshot());
+        if std::mem::take(&mut self.connected) {
+            self.core.link_down(now, "killed".to_owned());
+        }
+    }
+}
+
+fn identity() -> Identity {
+    Identity {
+        version: "1".to_owned(),
+        serial: String::new(),
+    }
+}
+
+/// What is left of a memory that was written and read.
+fn remembered<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(memory: &T) -> T {
+    let read = serde_json::from_str(&serde_json::to_string(memory).unwrap()).unwrap();
+    assert_eq!(*memory, read);
+    read
 }
 
 struct World {
@@ -192,6 +228,8 @@ struct World {
     began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
+    /// The link is killed before this command.
+    dies_at: Option<usize>,
     /// The state after a random history, for messages.
     acts: String,
 }
@@ -230,7 +268,20 @@ impl Clocked for World {
                 }
                 while let Some(command) = self.session.poll_command(side) {
                     moved = true;
+                    match &mut self.dies_at {
+                        Some(0) => {
+                            self.dies_at = None;
+                            self.is_killed();
+                            break;
+                        }
+                        Some(left) => *left -= 1,
+                        None => {}
+                    }
                     log(since, || format!("{side:?} * {command}"));
+                    let core = match &mut self.far {
+                        Some(far) if side == Side::Second => &mut far.core,
+                        _ => &mut self.cables[at(side)].core,
+                    };
                     core.command(now, command);
                 }
             }
@@ -265,17 +316,21 @@ impl Clocked for World {
     }
 }
 
+fn players(is_far: bool) -> [Player; 2] {
+    let player = |number: u64, name: &str, tells_all: bool| Player {
+        client: ClientId(number),
+        label: ClientName::Link(format!("the other than {name}").into()),
+        name: name.into(),
+        tells_all,
+        correction_wait: Duration::from_secs(3),
+    };
+    [player(1, "first", true), player(2, "second", !is_far)]
+}
+
 impl World {
     fn new(citrines: [bool; 2], white: Side, is_far: bool) -> Self {
         let now = Instant::now();
-        let player = |number: u64, name: &str, tells_all: bool| Player {
-            client: ClientId(number),
-            label: ClientName::Link(format!("the other than {name}").into()),
-            name: name.into(),
-            tells_all,
-            correction_wait: Duration::from_secs(3),
-        };
-        let players = [player(1, "first", true), player(2, "second", !is_far)];
+        let players = players(is_far);
         let mut world = Self {
             cables: citrines.map(|is_citrine| {
                 let mut cable = Cable::novag(is_citrine, Duration::from_millis(700));
@@ -287,10 +342,28 @@ impl World {
             began: now,
             now,
             said: Vec::new(),
+            dies_at: None,
             acts: String::new(),
         };
         world.carry();
         world
+    }
+
+    /// The link's process is killed, and starts again with what it has kept.
+    fn is_killed(&mut self) {
+        log(self.now - self.began, || "the link is killed".to_owned());
+        let memory = remembered(&self.session.memory());
+        let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
+        let players = players(self.far.is_some());
+        self.session = Session::restored(self.now, memory, players, boards.each_ref());
+    }
+
+    /// The core of the second board from the link's point of view.
+    fn seen_second(&self) -> &Core {
+        match &self.far {
+            Some(far) => &far.core,
+            None => &self.cables[1].core,
+        }
     }
 
     fn snapshot(&self, side: Side) -> Snapshot {
@@ -343,6 +416,13 @@ impl World {
                 if self.cables[at(side)].plugged {
                     let core = &mut self.cables[at(side)].core;
                     core.received(self.now, Channel::Serial, b"\r\n");
+                }
+            }
+            Act::Kill(0) => self.is_killed(),
+            Act::Kill(commands) => self.dies_at = Some(commands),
+            Act::KillFar => {
+                if let Some(far) = &mut self.far {
+                    far.kill(self.now, &self.cables[1].core);
                 }
             }
             Act::Cut => self.cut(),
@@ -489,7 +569,7 @@ proptest! {
     #[test]
     fn two_citrines_end_up_in_one_game(
         white in side(),
-        acts in proptest::collection::vec((side(), act()), 1..60),
+        acts in proptest::collection::vec((side(), act_or_kill()), 1..60),
     ) {
         run([true, true], white, false, &acts);
     }
@@ -497,7 +577,7 @@ proptest! {
     #[test]
     fn a_citrine_and_a_ucb_end_up_in_one_game(
         white in side(),
-        acts in proptest::collection::vec((side(), act()), 1..60),
+        acts in proptest::collection::vec((side(), act_or_kill()), 1..60),
     ) {
         run([true, false], white, false, &acts);
     }
