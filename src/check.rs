@@ -23,6 +23,14 @@ pub fn describe(config: &Config, file: &str) -> String {
         "  status   event stream       {}",
         at(&config.status.listen)
     );
+    let _ = match config.state.path() {
+        Some(folder) => writeln!(
+            text,
+            "  state    kept for restarts  in {}",
+            folder.display()
+        ),
+        None => writeln!(text, "  state    kept for restarts  off"),
+    };
     let _ = match config.games.folder() {
         Some(folder) => writeln!(
             text,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, File, Move, Position, PositionError, Rank, Role,
     Square, fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
@@ -400,6 +401,21 @@ impl fmt::Display for Game {
             }
         }
         Ok(())
+    }
+}
+
+impl Serialize for Game {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Game {
+    /// Reads what [`Display`](fmt::Display) wrote; every move is checked.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Self::from_words(&words).map_err(de::Error::custom)
     }
 }
 

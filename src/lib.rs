@@ -7,6 +7,7 @@
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
 //! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`]: the front-ends.
+//! - [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -44,6 +45,7 @@ pub mod sense;
 pub mod sensing;
 pub mod slots;
 mod spelling;
+pub mod state;
 pub mod swpp;
 pub mod transcript;
 pub mod transport;

@@ -19,7 +19,7 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 9] = [
     &[
-        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling",
+        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling", "state",
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],

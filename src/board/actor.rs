@@ -16,14 +16,15 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use super::core::Core;
+use super::core::{Core, Memory};
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
     clock::sleep_until_some,
     lines::printable,
+    state::Shelf,
     transcript::{Item, Recorder},
     transport::{Backoff, Incoming, Link, OpenError, Transport},
-    vocabulary::{BoardName, Command, Event, Request},
+    vocabulary::{BoardName, ClientId, Command, Event, Request},
 };
 
 /// Bytes from the wire shown in one line of the debug log.
@@ -51,6 +52,8 @@ pub struct Actor {
     recorder: Option<Recorder>,
     commands: mpsc::Receiver<Command>,
     publisher: Publisher,
+    /// Where the core's memory is kept.
+    shelf: Option<Shelf>,
 }
 
 /// Why a link ended.
@@ -91,8 +94,22 @@ impl Actor {
             recorder,
             commands,
             publisher,
+            shelf: None,
         };
         (actor, handle)
+    }
+
+    /// Goes on where the daemon ended, and keeps on this shelf what a restart needs. Returns the highest number of a
+    /// client that had the board.
+    pub fn keep_on(&mut self, mut shelf: Shelf) -> Option<ClientId> {
+        let memory: Option<Memory> = shelf.read();
+        let last = memory.as_ref().and_then(Memory::last_client);
+        if let Some(memory) = memory {
+            self.core.recall(now(), memory);
+            self.publisher.publish(Vec::new(), self.core.poll_snapshot());
+        }
+        self.shelf = shelf.is_on().then_some(shelf);
+        last
     }
 
     /// Runs until `stop` is cancelled. A bug of our own (a panic) ends the link and the core, not the board: a new core
@@ -154,7 +171,7 @@ impl Actor {
                 self.command(command);
             }
         }
-        self.publish();
+        self.publish().await;
         if let Some(wait) = wait
             && self.unlinked(wait, stop).await
         {
@@ -188,7 +205,7 @@ impl Actor {
             };
             self.record(Item::LinkDown(why.clone()));
             self.core.link_down(Instant::now(), why);
-            self.publish();
+            self.publish().await;
             if self.unlinked(backoff.next_wait(), stop).await {
                 return;
             }
@@ -207,7 +224,7 @@ impl Actor {
                 opened = &mut opening => return Some(opened),
                 Some(command) = self.commands.recv() => self.command(command),
             }
-            self.publish();
+            self.publish().await;
         }
     }
 
@@ -221,7 +238,7 @@ impl Actor {
                 Some(command) = self.commands.recv() => self.command(command),
                 () = sleep_until(until) => return false,
             }
-            self.publish();
+            self.publish().await;
         }
     }
 
@@ -232,8 +249,10 @@ impl Actor {
         self.core.link_up(now());
         let mut flooded = false;
         loop {
+            // What the board is told is kept before it is sent: then it is known that it may have arrived.
+            self.publish().await;
             self.send(&mut link);
-            self.publish();
+            self.publish().await;
             if std::mem::take(&mut flooded) {
                 yield_now().await;
             }
@@ -299,8 +318,8 @@ impl Actor {
         }
     }
 
-    /// Publishes what happened on the bus.
-    fn publish(&mut self) {
+    /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now.
+    async fn publish(&mut self) {
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();
         while let Some(event) = self.core.poll_event() {
@@ -316,6 +335,9 @@ impl Actor {
             events.push(event);
         }
         if state.is_some() || !events.is_empty() {
+            if let Some(shelf) = &mut self.shelf {
+                shelf.keep(&self.core.memory()).await;
+            }
             self.publisher.publish(events, state);
         }
     }

@@ -16,9 +16,16 @@
 //! 6. A new game that a client announces while others have the board begins when that client leads; it is never reached
 //!    by taking back another client's moves.
 //!
+//! 7. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
+//!    back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
+//!    [`RETURN_WAIT`] has left.
+//!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move counts as
 //! stating the game again.
 
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 use shakmaty::{Move, Role};
 
 use crate::{
@@ -33,8 +40,15 @@ pub const MAX_CLAIMS: usize = 512;
 /// or played while the daemon was away.
 const MOVES_BEFORE: usize = 1;
 
+/// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
+/// most, each time for 3 s.
+pub const RETURN_WAIT: Duration = Duration::from_secs(30);
+/// Clients of one board that are kept for a restart: those that have it. There are seldom more than two.
+pub const MAX_KEPT: usize = 8;
+
 /// Whether a client has the board, and what it does there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Seat {
     /// It waits for the board.
     Waits,
@@ -45,7 +59,7 @@ enum Seat {
 }
 
 /// One client's claim to the board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// Its identity.
     pub client: ClientId,
@@ -64,16 +78,37 @@ pub struct Claim {
     /// Whether it awaits the hand's move.
     awaiting: bool,
     /// What the hand has made: the client may still await `stop`, but nothing can disturb the answer any more.
+    #[serde(skip)]
     answered: Option<Move>,
     seat: Seat,
     /// It begins a new game when it leads.
     begins: bool,
     /// Its connection is gone, but it may come back.
     away: bool,
+    /// It had the board when the daemon ended, and has not come back yet.
+    #[serde(skip)]
+    returns: bool,
     /// Its game is over: it has the board only until the last move is shown.
     finished: bool,
     /// What a pawn becomes where the board cannot tell.
+    #[serde(with = "role")]
     promotion: Role,
+}
+
+/// A role is kept as its letter.
+mod role {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use shakmaty::Role;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub fn serialize<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
+        role.char().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
+        let letter = char::deserialize(deserializer)?;
+        Role::from_char(letter).ok_or_else(|| de::Error::custom("not a piece"))
+    }
 }
 
 impl Claim {
@@ -90,6 +125,17 @@ impl Claim {
             &held.moves()[plies..]
         } else {
             &[]
+        }
+    }
+
+    /// Whether a client of this name that states this game is the one that had this claim before a restart. A program
+    /// has another port then: it is known by its address and its game, which it continues, or took back meanwhile.
+    fn is_of(&self, label: &ClientName, game: &Game) -> bool {
+        match (&self.label, label) {
+            (ClientName::Program(was), ClientName::Program(is)) => {
+                was.ip() == is.ip() && (game.continues(&self.game) || self.game.continues(game))
+            }
+            (was, is) => was == is,
         }
     }
 
@@ -129,7 +175,7 @@ impl Claim {
 }
 
 /// All claims to one board.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
     all: Vec<Claim>,
     /// The game the board is led through.
@@ -137,13 +183,75 @@ pub struct Claims {
     /// How many times a client has begun to play on the board.
     players: u64,
     /// Clients that announced a new game while another has the board, and have not stated it yet.
+    #[serde(skip)]
     announced: Vec<ClientId>,
     /// A client leads that did not have the board before, or that announced a new game before it could lead; the value
     /// says whether it announced one.
+    #[serde(skip)]
     came: Option<bool>,
 }
 
 impl Claims {
+    /// What is kept of them for a restart: the clients that have the board.
+    pub fn kept(&self) -> Self {
+        Self {
+            all: self.holders().take(MAX_KEPT).cloned().collect(),
+            target: self.target.clone(),
+            players: self.players,
+            ..Self::default()
+        }
+    }
+
+    /// The same, after the restart.
+    pub fn recalled(mut self) -> Self {
+        self.all.retain(Claim::is_joined);
+        self.all.truncate(MAX_KEPT);
+        for claim in &mut self.all {
+            claim.returns = true;
+        }
+        if self.all.is_empty() {
+            self.target = None;
+        }
+        self
+    }
+
+    /// Whether a client that had the board before a restart has not come back yet.
+    pub fn awaits_return(&self) -> bool {
+        self.all.iter().any(|claim| claim.returns)
+    }
+
+    /// Clients that have not come back by now have left. `true` if the board's target changed.
+    pub fn release_absent(&mut self) -> bool {
+        let before = self.all.len();
+        self.all.retain(|claim| !claim.returns);
+        before != self.all.len() && self.admit_waiting()
+    }
+
+    /// A client that may have had the board before a restart states this game: it takes its claim over.
+    ///
+    /// A program that states the very game it was told an answer to has not received that answer: it asked again. The
+    /// plies of that game are returned then; the answer is still to be given.
+    pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
+        if self.get(client).is_some() {
+            return None;
+        }
+        let begins = self.announced.contains(&client);
+        let target = self.target.clone();
+        let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
+        let claim = kept.find(|claim| claim.is_of(label, game))?;
+        claim.client = client;
+        claim.label = label.clone();
+        claim.returns = false;
+        claim.away = false;
+        let is_program = matches!(label, ClientName::Program(_));
+        let lost = target.is_some_and(|on| on.len() == game.len() + 1 && on.continues(game));
+        if begins || !is_program || !lost || claim.game != *game {
+            return None;
+        }
+        self.target = Some(game.clone());
+        Some(game.len())
+    }
+
     /// The game the board should be led to, while a client has it.
     pub fn target(&self) -> Option<&Game> {
         self.target.as_ref()
@@ -239,6 +347,7 @@ impl Claims {
     ) -> bool {
         let begins = self.take_announced(client);
         if let Some(claim) = self.get(client) {
+            claim.begins |= begins;
             claim.number = number;
             claim.comes |= !game.continues(&claim.game);
             claim.game = game;
@@ -260,6 +369,7 @@ impl Claims {
                 seat: Seat::Waits,
                 begins,
                 away: false,
+                returns: false,
                 finished: false,
                 promotion: Role::Queen,
             });
@@ -491,7 +601,7 @@ impl Claims {
         let waiting: Vec<ClientId> = self
             .all
             .iter()
-            .filter(|claim| !claim.is_joined() && claim.awaiting && !claim.away)
+            .filter(|claim| !claim.is_joined() && claim.awaiting && !claim.away && !claim.returns)
             .map(|claim| claim.client)
             .collect();
         for client in waiting {

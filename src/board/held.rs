@@ -1,5 +1,6 @@
 //! The game a board holds, as far as we know it, and the meaning of a reported move in it.
 
+use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
@@ -13,7 +14,8 @@ use crate::{
 const PROOF: usize = 2;
 
 /// How far the game is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// The board reported it, or was told it, and nothing unseen has happened since.
     Sure,
@@ -65,7 +67,8 @@ pub enum Listed {
 }
 
 /// What the known game rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Grounds {
     /// Nothing was ever known of this board.
     Nothing,
@@ -76,7 +79,8 @@ enum Grounds {
 }
 
 /// The game on one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Held {
     game: Game,
     certainty: Certainty,
@@ -85,6 +89,7 @@ pub struct Held {
     /// What the board lists before that: moves from an unknown position.
     lead: Vec<Reported>,
     /// The board's last list.
+    #[serde(skip)]
     list: Vec<Reported>,
     /// The moves from here on were made by the hand, and no front-end knows them.
     fresh_from: usize,
@@ -101,6 +106,7 @@ pub struct Held {
     /// move, not that the hand made it.
     listed: Option<Reported>,
     /// Where the pieces stand while that differs from the game.
+    #[serde(skip)]
     astray: Option<Box<Board>>,
 }
 
@@ -125,6 +131,22 @@ impl Default for Held {
 }
 
 impl Held {
+    /// What was kept of a game, with every number brought into its range, and in doubt: the daemon was away.
+    pub fn recalled(mut self) -> Self {
+        let plies = self.game.len();
+        for number in [&mut self.base, &mut self.fresh_from, &mut self.found] {
+            *number = plies.min(*number);
+        }
+        self.unconfirmed &= plies > 0;
+        self.doubt();
+        self
+    }
+
+    /// Front-ends may not know the moves from here on after all: the one that was told them asks again.
+    pub fn reopen(&mut self, plies: usize) {
+        self.fresh_from = self.fresh_from.min(plies);
+    }
+
     /// The game.
     pub fn game(&self) -> &Game {
         &self.game

@@ -23,6 +23,7 @@ pub use self::{
 pub use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
 use crate::{
     pgn::settings::GamesConfig,
+    state::settings::StateConfig,
     vocabulary::{BoardName, MAX_BOARDS},
 };
 
@@ -41,6 +42,9 @@ pub struct Config {
     /// The event stream for `boardbridge watch`.
     #[serde(default)]
     pub status: StatusConfig,
+    /// What survives a restart.
+    #[serde(default)]
+    pub state: StateConfig,
     /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
@@ -98,6 +102,7 @@ impl Config {
             source,
         })?;
         let mut config = Self::from_text(&text, &file.display().to_string())?;
+        config.state.settle(|variable| std::env::var_os(variable));
         config.games.settle(|variable| std::env::var_os(variable));
         Ok(config)
     }

@@ -9,9 +9,10 @@ use crate::{
     bus::{BoardHandle, Publication},
     config::{BoardConfig, Config, board::CORRECTION_WAIT, link::With},
     driver::swpp::Swpp,
+    state::{Kind, Store},
     transcript::Recorder,
     transport::{Transport, ble::Radio, tcp::TcpPeer},
-    vocabulary::BoardName,
+    vocabulary::{BoardName, ClientId},
 };
 
 /// What boards are started with.
@@ -20,12 +21,20 @@ pub(super) struct Boards<'a> {
     pub bus: &'a broadcast::Sender<Publication>,
     pub tasks: &'a TaskTracker,
     pub stop: &'a CancellationToken,
+    pub store: &'a Store,
 }
 
 impl Boards<'_> {
-    /// Starts all boards, and those of another `BoardBridge` that ours are linked with.
-    pub fn start(&self, radio: &Radio) -> Vec<BoardHandle> {
+    /// Starts all boards, and those of another `BoardBridge` that ours are linked with. Returns their handles, and the
+    /// highest number of a client before the restart.
+    pub fn start(&self, radio: &Radio) -> (Vec<BoardHandle>, ClientId) {
         let mut handles = Vec::new();
+        let mut last = ClientId(0);
+        let mut run = |name: &BoardName, mut actor: Actor| {
+            let shelf = self.store.shelf(Kind::Board, name.as_str());
+            last = last.max(actor.keep_on(shelf).unwrap_or(last));
+            self.tasks.spawn(actor.run(self.stop.clone()));
+        };
         for (name, board) in &self.config.boards {
             let transport = match board.transport(radio) {
                 Ok(transport) => transport,
@@ -42,17 +51,17 @@ impl Boards<'_> {
             };
             let (actor, handle) =
                 Actor::new(name.clone(), make, transport, recorder, self.bus.clone());
-            self.tasks.spawn(actor.run(self.stop.clone()));
+            run(name, actor);
             handles.push(handle);
         }
         for entry in &self.config.link {
             if let (Some(with), Some(board)) = (&entry.with, entry.boards.first()) {
                 let (actor, handle) = far_board(board.far(), with, self.bus.clone());
-                self.tasks.spawn(actor.run(self.stop.clone()));
+                run(&board.far(), actor);
                 handles.push(handle);
             }
         }
-        handles
+        (handles, last)
     }
 }
 

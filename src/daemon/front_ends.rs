@@ -21,8 +21,11 @@ use crate::{
 
 impl Daemon {
     /// Starts everything that listens at a port or plays by itself.
-    pub(super) async fn listen(&mut self, config: &Config) -> Result<(), StartError> {
-        let shared = server::Shared::default();
+    pub(super) async fn listen(
+        &mut self,
+        config: &Config,
+        shared: server::Shared,
+    ) -> Result<(), StartError> {
         let (bus, stop) = (self.own(config), self.stop.clone());
         if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
             let serving = server::serve(listener, bus.clone(), shared.clone(), stop.clone());

@@ -20,7 +20,9 @@ pub use self::{
 use crate::{
     bus::{Bus, CAPACITY, Publication},
     config::Config,
+    state::Store,
     transport::ble::Radio,
+    uci::server,
 };
 
 /// A running daemon.
@@ -31,6 +33,7 @@ pub struct Daemon {
     radio: Radio,
     stop: CancellationToken,
     ports: Vec<(Service, SocketAddr)>,
+    store: Store,
 }
 
 impl Daemon {
@@ -55,21 +58,25 @@ impl Daemon {
         let guard = stop.clone().drop_guard();
         let tasks = TaskTracker::new();
         let radio = Radio::default();
+        let store = config.state.path().map_or_else(Store::off, Store::open);
         let boards = Boards {
             config,
             bus: &bus,
             tasks: &tasks,
             stop: &stop,
+            store: &store,
         };
-        let handles = boards.start(&radio);
+        let (handles, last) = boards.start(&radio);
         let mut daemon = Self {
             bus: Bus::new(bus, handles),
             tasks,
             radio,
             stop,
             ports: Vec::new(),
+            store,
         };
-        daemon.listen(config).await?;
+        let shared = server::Shared::after(last);
+        daemon.listen(config, shared).await?;
         daemon.keep_games(config);
         guard.disarm();
         Ok(daemon)
@@ -91,5 +98,6 @@ impl Daemon {
         self.tasks.close();
         self.tasks.wait().await;
         self.radio.close().await;
+        self.store.close().await;
     }
 }

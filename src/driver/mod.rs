@@ -225,6 +225,14 @@ pub trait Driver: Send {
     /// The board is led to another game now: what the player was to do may no longer be wanted.
     fn abandon(&mut self, _target: Option<&Game>) {}
 
+    /// What it must know after a restart of the daemon that the board cannot tell; [`Self::recall`] reads it.
+    fn memory(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Goes on after a restart of the daemon, before the link is up. What cannot be read is not known.
+    fn recall(&mut self, _memory: serde_json::Value) {}
+
     /// Why the link is unusable and has to be opened again; reported once.
     fn poll_hang_up(&mut self) -> Option<String> {
         None

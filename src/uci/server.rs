@@ -31,14 +31,19 @@ pub struct Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        Self {
-            ids: Arc::new(AtomicU64::new(1)),
-            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
-        }
+        Self::after(ClientId(0))
     }
 }
 
 impl Shared {
+    /// Counts the clients on from this one, the last before a restart.
+    pub fn after(last: ClientId) -> Self {
+        Self {
+            ids: Arc::new(AtomicU64::new(last.0.saturating_add(1))),
+            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
+        }
+    }
+
     /// A number for another client.
     pub fn client(&self) -> ClientId {
         ClientId(self.ids.fetch_add(1, Ordering::Relaxed))

@@ -2,7 +2,12 @@
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What stands before an app's kind of connection, and a bracket after it.
+const APP: &str = "the WhitePawn app (";
+/// What stands before the board of a link.
+const LINK: &str = "the link with ";
 
 /// A client's name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +44,8 @@ impl fmt::Display for ClientName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(address) => address.fmt(f),
-            Self::App(way) => write!(f, "the WhitePawn app ({way})"),
-            Self::Link(board) => write!(f, "the link with {board}"),
+            Self::App(way) => write!(f, "{APP}{way})"),
+            Self::Link(board) => write!(f, "{LINK}{board}"),
             Self::Other(name) => f.write_str(name),
         }
     }
@@ -49,5 +54,18 @@ impl fmt::Display for ClientName {
 impl Serialize for ClientName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ClientName {
+    /// Reads what is shown in messages.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let app = text.strip_prefix(APP).and_then(|way| way.strip_suffix(')'));
+        Ok(match (app, text.strip_prefix(LINK)) {
+            (Some(way), _) => Self::App(way.into()),
+            (None, Some(board)) => Self::Link(board.into()),
+            (None, None) => text.as_str().into(),
+        })
     }
 }

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::{Role, uci::UciMove};
 
 use super::{client_name::ClientName, ending::GameEnd, opponent::Occasion};
 use crate::game::Game;
 
-/// A client of one of the front-ends, unique while the daemon runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A client of one of the front-ends, unique while the daemon runs, and after a restart among those it has kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ClientId(pub u64);
 
 impl fmt::Display for ClientId {

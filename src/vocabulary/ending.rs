@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, KnownOutcome, Outcome, Position};
 
 use crate::game::Game;
@@ -13,7 +13,7 @@ const FIVEFOLD: usize = 5;
 const SEVENTY_FIVE: u32 = 150;
 
 /// The authority by which a game is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judge {
     /// The rules of chess.
@@ -27,7 +27,7 @@ pub enum Judge {
 }
 
 /// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GameEnd {
     /// It was left.
@@ -146,7 +146,7 @@ impl FromStr for GameEnd {
 }
 
 /// How a game ended, as a board reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardResult {
     /// Draw by repetition.

@@ -2,14 +2,16 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shakmaty::Color;
+
+use crate::state::text;
 
 /// The mark in a transcript of a game in which no move can be taken back.
 const KEPT: &str = "/kept";
 
 /// The hand's opponent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opponent {
     /// None: the hand plays both sides.
@@ -133,5 +135,17 @@ mod tests {
             }
         }
         assert!("lichess/hand/never".parse::<Occasion>().is_err());
+    }
+}
+
+impl Serialize for Occasion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        text::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Occasion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text::deserialize(deserializer)
     }
 }

@@ -1,8 +1,11 @@
 //! A move as a board reports it.
 
-use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
+use std::{fmt, str::FromStr};
 
-use crate::game::uci;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square, uci::UciMove};
+
+use crate::{game::uci, state::text};
 
 /// A move as a board reports it: not yet known to be legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +91,72 @@ impl Reported {
             return Some(chosen.copied().unwrap_or(first));
         }
         Some(first)
+    }
+}
+
+impl fmt::Display for Reported {
+    /// The form in which it is kept: `e2e4`, `w:O-O`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(color) = self.color {
+            write!(f, "{}:", color.char())?;
+        }
+        match self.wording {
+            Wording::Castle(CastlingSide::KingSide) => f.write_str("O-O"),
+            Wording::Castle(CastlingSide::QueenSide) => f.write_str("O-O-O"),
+            Wording::Squares {
+                from,
+                to,
+                promotion,
+            } => UciMove::Normal {
+                from,
+                to,
+                promotion,
+            }
+            .fmt(f),
+        }
+    }
+}
+
+impl FromStr for Reported {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (color, wording) = match text.split_once(':') {
+            Some(("w", rest)) => (Some(Color::White), rest),
+            Some(("b", rest)) => (Some(Color::Black), rest),
+            Some(_) => return Err(()),
+            None => (None, text),
+        };
+        let wording = match (wording, wording.parse()) {
+            ("O-O", _) => Wording::Castle(CastlingSide::KingSide),
+            ("O-O-O", _) => Wording::Castle(CastlingSide::QueenSide),
+            (
+                _,
+                Ok(UciMove::Normal {
+                    from,
+                    to,
+                    promotion,
+                }),
+            ) => Wording::Squares {
+                from,
+                to,
+                promotion,
+            },
+            _ => return Err(()),
+        };
+        Ok(Self { color, wording })
+    }
+}
+
+impl Serialize for Reported {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        text::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Reported {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text::deserialize(deserializer)
     }
 }
 

@@ -18,6 +18,7 @@ impl Core {
     /// Handles a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
         self.told.changed();
+        self.release_absent(now);
         self.note_answers();
         match command {
             Command::Target {
@@ -61,6 +62,9 @@ impl Core {
             None => game,
         };
         let game = game.before_double_step();
+        if let Some(plies) = self.claims.adopt(client, &label, &game) {
+            self.held.reopen(plies);
+        }
         let fresh_from = self.held.fresh_from();
         let claims = &mut self.claims;
         let changed = claims.state(client, label, number, game, occasion, fresh_from);

@@ -1,9 +1,12 @@
 //! Whether and how the board should be led to its target.
 
+use serde::{Deserialize, Serialize};
+
 use crate::game::Game;
 
 /// Whether and how the board should be led to its target.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Course {
     /// Off while a new game is announced but not stated, and when the player put the pieces back and no client waits.
     leads: bool,

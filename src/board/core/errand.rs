@@ -95,6 +95,19 @@ impl Errand {
         self.sent
     }
 
+    /// A move that may have reached the board, if the link broke now.
+    pub fn may_have_sent(&self, plies: usize) -> Option<(usize, Move)> {
+        match self.step() {
+            Some(Step::Show(m)) => Some((plies, *m)),
+            _ => self.sent,
+        }
+    }
+
+    /// The same, after a restart.
+    pub fn recall_sent(&mut self, sent: Option<(usize, Move)>) {
+        self.sent = sent;
+    }
+
     /// Takes the same: the board has reported what it holds.
     pub fn take_sent(&mut self) -> Option<(usize, Move)> {
         self.sent.take()

@@ -1,12 +1,16 @@
 //! What the hand plays, and what else it did with the pieces.
 
+use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use crate::state::Text;
+
 /// What the hand plays, and what else it did with the pieces.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Hand {
     /// The colour it plays in the game the board was told to begin; `None` if both, or if no client said.
-    plays: Option<Color>,
+    plays: Option<Text<Color>>,
     took_back: bool,
     put_to_start: u64,
 }
@@ -14,12 +18,12 @@ pub(super) struct Hand {
 impl Hand {
     /// The colour it plays.
     pub fn plays(&self) -> Option<Color> {
-        self.plays
+        self.plays.map(|Text(color)| color)
     }
 
     /// It plays this colour.
     pub fn play(&mut self, color: Option<Color>) {
-        self.plays = color;
+        self.plays = color.map(Text);
     }
 
     /// Whether it has taken a move back since the board was last led anywhere.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `lead` (the next step), `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
+//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told`; through a restart: `memory` |
 //! | what takes precedence | `standing` |
 
 mod advise;
@@ -21,6 +21,7 @@ mod hand;
 mod kings;
 mod lead;
 mod learning;
+mod memory;
 mod moves;
 mod pace;
 mod placement;
@@ -41,6 +42,7 @@ use std::{
 
 use shakmaty::Move;
 
+pub use self::memory::Memory;
 use self::{
     contact::Contact, course::Course, deviation::Deviation, errand::Errand, hand::Hand, pace::Pace,
     timing::Times, told::Told, verdict::Verdict,
@@ -73,6 +75,8 @@ pub struct Core {
     deviation: Deviation,
     times: Times,
     told: Told,
+    /// Clients that had the board before a restart of the daemon have until then to come back.
+    returns_by: Option<Instant>,
 }
 
 impl Core {
@@ -93,6 +97,7 @@ impl Core {
             deviation: Deviation::default(),
             times: Times::default(),
             told: Told::default(),
+            returns_by: None,
         }
     }
 
@@ -142,7 +147,8 @@ impl Core {
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
         let lead = self.pace.deadline().filter(|_| may_lead);
-        lead.into_iter().chain(self.driver.deadline()).min()
+        let waits = [lead, self.returns_by, self.driver.deadline()];
+        waits.into_iter().flatten().min()
     }
 
     /// The next thing to do on the link, now.
@@ -254,6 +260,7 @@ impl Core {
 
     /// Handles the driver's events and starts the next step, until nothing is left.
     fn drive(&mut self, now: Instant) {
+        self.release_absent(now);
         loop {
             // Following a game may let the driver understand what it sensed before.
             loop {

@@ -5,15 +5,19 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     game::Game,
     vocabulary::{Advice, By},
 };
 
 /// What was seen of one move being made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Made {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<By>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     took: Option<Duration>,
 }
 
@@ -29,11 +33,13 @@ struct Awaited {
 }
 
 /// Who made the moves of the game on the board, and how long the hand took, if that was seen.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Times {
     game: Game,
     /// As many as moves.
     moves: Vec<Made>,
+    #[serde(skip)]
     awaited: Option<Awaited>,
 }
 
@@ -62,6 +68,12 @@ impl Times {
             }),
             (None, None) => None,
         };
+    }
+
+    /// The same, after a restart: as many as moves.
+    pub fn recalled(mut self) -> Self {
+        self.moves.resize(self.game.len(), Made::default());
+        self
     }
 
     /// The board was not observed for a while.

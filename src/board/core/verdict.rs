@@ -1,12 +1,15 @@
 //! How the game on the board ended, and who said so.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     game::Game,
     vocabulary::{BoardResult, GameEnd, Judge},
 };
 
 /// How the game on the board ended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Verdict {
     end: Option<(GameEnd, Judge)>,
     /// The result as the board reports it.

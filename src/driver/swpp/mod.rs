@@ -12,6 +12,7 @@
 
 pub mod handshake;
 mod identity;
+mod memory;
 mod settings;
 
 use std::{
@@ -21,7 +22,10 @@ use std::{
 
 use shakmaty::{Chess, Color, Outcome, Position};
 
-use self::handshake::{Answer, Due, Handshake};
+use self::{
+    handshake::{Answer, Due, Handshake},
+    memory::Memory,
+};
 pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::Settings;
 use super::{
@@ -546,6 +550,16 @@ impl Driver for Swpp {
             }
         };
         self.end(ending);
+    }
+
+    fn memory(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(Memory::of(self)).ok()
+    }
+
+    fn recall(&mut self, memory: serde_json::Value) {
+        if let Ok(memory) = serde_json::from_value::<Memory>(memory) {
+            memory.recall(self);
+        }
     }
 
     fn poll_hang_up(&mut self) -> Option<String> {

@@ -1,0 +1,89 @@
+//! What a board's core must know to go on after a restart of the daemon.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::uci::UciMove;
+
+use super::{Core, course::Course, hand::Hand, timing::Times, verdict::Verdict};
+use crate::{
+    board::{
+        claims::{Claims, RETURN_WAIT},
+        held::Held,
+    },
+    driver::Step,
+    game::uci,
+    state::Text,
+    vocabulary::ClientId,
+};
+
+/// What a board's core must know to go on after a restart of the daemon: what it knows while the board is away.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Memory {
+    held: Held,
+    claims: Claims,
+    verdict: Verdict,
+    course: Course,
+    hand: Hand,
+    times: Times,
+    /// A move that was shown after this many plies, and may or may not have reached the board.
+    sent: Option<(usize, Text<UciMove>)>,
+    /// What the driver knows of the board.
+    driver: Option<serde_json::Value>,
+}
+
+impl Memory {
+    /// The highest number among its clients: those of this run count on from there.
+    pub fn last_client(&self) -> Option<ClientId> {
+        self.claims.iter().map(|claim| claim.client).max()
+    }
+}
+
+impl Core {
+    /// What this core must know to go on, if the daemon ended now.
+    pub fn memory(&self) -> Memory {
+        let mut held = self.held.clone();
+        let plies = held.game().len();
+        if matches!(self.errand.step(), Some(Step::SetUp(_))) {
+            held.suspect();
+        }
+        let sent = self.errand.may_have_sent(plies);
+        Memory {
+            held,
+            claims: self.claims.kept(),
+            verdict: self.verdict.clone(),
+            course: self.course.clone(),
+            hand: self.hand.clone(),
+            times: self.times.clone(),
+            sent: sent.map(|(plies, m)| (plies, Text(uci(m)))),
+            driver: self.driver.memory(),
+        }
+    }
+
+    /// Goes on after a restart of the daemon. Call it on a new core, before its link is up.
+    pub fn recall(&mut self, now: Instant, memory: Memory) {
+        self.held = memory.held.recalled();
+        self.claims = memory.claims.recalled();
+        self.verdict = memory.verdict;
+        self.course = memory.course;
+        self.hand = memory.hand;
+        self.hand.forget_take_back();
+        self.times = memory.times.recalled();
+        let position = self.held.game().position();
+        let sent = memory.sent.and_then(|(plies, Text(m))| Some((plies, m.to_move(position).ok()?)));
+        let plies = self.held.game().len();
+        self.errand.recall_sent(sent.filter(|(after, _)| *after == plies));
+        if let Some(driver) = memory.driver {
+            self.driver.recall(driver);
+        }
+        self.returns_by = self.claims.awaits_return().then(|| now + RETURN_WAIT);
+        self.told.changed();
+    }
+
+    /// Clients that had the board before a restart and have not come back in time have left.
+    pub(super) fn release_absent(&mut self, now: Instant) {
+        if self.returns_by.take_if(|by| *by <= now).is_some() && self.claims.release_absent() {
+            self.target_stated(true);
+        }
+    }
+}

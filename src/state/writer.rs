@@ -1,0 +1,263 @@
+//! Two threads: one writes values, the latest of each key; one syncs what was written, so that a slow sync delays no
+//! write.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use tokio::{sync::oneshot, time::timeout};
+use tracing::{info, warn};
+
+use super::{
+    KEEP_WAIT, MAX_KEYS,
+    database::{self, Database, StateError},
+};
+
+/// The time before a failed write is tried again, and the longest such time: it doubles.
+const RETRY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+/// The time between two warnings about the disk.
+const WARN_EVERY: Duration = Duration::from_mins(1);
+/// How long the last write and sync may take when the daemon stops.
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// The threads, and what waits for them.
+#[derive(Debug)]
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    /// The writing thread has ended when its half is dropped.
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    wake: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: BTreeMap<String, Change>,
+    /// Changes are being written.
+    busy: bool,
+    /// A write failed, or took too long: callers do not wait until one has succeeded.
+    slow: bool,
+    stopped: bool,
+}
+
+#[derive(Debug)]
+struct Change {
+    value: Option<String>,
+    written: Vec<oneshot::Sender<()>>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Starts the threads; they end when this is dropped.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start(database: Database) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        // One sync is for all writes before it.
+        let (syncs, due) = sync_channel(1);
+        let log = database.log();
+        thread::Builder::new()
+            .name("state sync".to_owned())
+            .spawn(move || sync_all(&log, &due))?;
+        let (at, disk) = (database.log(), Disk::new(database));
+        let work = shared.clone();
+        let (end, ended) = oneshot::channel::<()>();
+        thread::Builder::new()
+            .name("state".to_owned())
+            .spawn(move || {
+                write_all(&work, disk, &syncs, &at);
+                drop(end);
+            })?;
+        Ok(Self {
+            shared,
+            ended: Mutex::new(Some(ended)),
+        })
+    }
+
+    /// Hands a value over, and waits until it is written, or for [`KEEP_WAIT`].
+    pub async fn write(&self, key: &str, value: Option<String>) {
+        let (written, done) = oneshot::channel();
+        {
+            let mut waiting = self.shared.lock();
+            if waiting.stopped || waiting.changes.len() >= MAX_KEYS {
+                return;
+            }
+            let slow = waiting.slow;
+            let change = match waiting.changes.entry(key.to_owned()) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert(Change {
+                    value: None,
+                    written: Vec::new(),
+                }),
+            };
+            change.value = value;
+            change.written.retain(|written| !written.is_closed());
+            if !slow {
+                change.written.push(written);
+            }
+        }
+        self.shared.wake.notify_one();
+        // An answer, or none because callers do not wait.
+        if timeout(KEEP_WAIT, done).await.is_err() {
+            let mut waiting = self.shared.lock();
+            waiting.slow |= waiting.busy || waiting.changes.contains_key(key);
+        }
+    }
+
+    /// Writes and syncs what is left, for a bounded time. Later values are not written.
+    pub async fn close(&self) {
+        self.stop();
+        let ended = {
+            let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            ended.take()
+        };
+        if let Some(ended) = ended
+            && timeout(CLOSE_WAIT, ended).await.is_err()
+        {
+            warn!("the disk is slow: the last moves may not survive");
+        }
+    }
+
+    fn stop(&self) {
+        self.shared.lock().stopped = true;
+        self.shared.wake.notify_one();
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The database, and what was said about its failures.
+struct Disk {
+    database: Database,
+    /// The time until the next attempt, after a failure.
+    retry: Option<Duration>,
+    warned: Option<Instant>,
+    /// A warning has been written, and not yet that it works again.
+    troubled: bool,
+}
+
+impl Disk {
+    fn new(database: Database) -> Self {
+        Self {
+            database,
+            retry: None,
+            warned: None,
+            troubled: false,
+        }
+    }
+
+    fn write(&mut self, changes: &BTreeMap<String, Change>) -> bool {
+        let values = changes.iter();
+        let values = values.map(|(key, change)| (key.as_str(), change.value.as_deref()));
+        match self.database.write(values) {
+            Ok(()) => {
+                self.retry = None;
+                if std::mem::take(&mut self.troubled) {
+                    info!("games survive a restart again");
+                }
+                true
+            }
+            Err(error) => {
+                self.failed(&error);
+                false
+            }
+        }
+    }
+
+    fn failed(&mut self, error: &StateError) {
+        let [first, longest] = RETRY;
+        self.retry = Some(self.retry.map_or(first, |wait| (wait * 2).min(longest)));
+        if self.warned.is_none_or(|at| at.elapsed() > WARN_EVERY) {
+            self.warned = Some(Instant::now());
+            self.troubled = true;
+            warn!(
+                "moves made now may not survive a restart: the state directory {error}; {}",
+                error.remedy()
+            );
+        }
+    }
+}
+
+/// The writing thread.
+fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path) {
+    loop {
+        let mut waiting = shared.lock();
+        while waiting.changes.is_empty() && !waiting.stopped {
+            waiting = shared
+                .wake
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let (changes, stops) = (std::mem::take(&mut waiting.changes), waiting.stopped);
+        waiting.busy = true;
+        drop(waiting);
+        let written = changes.is_empty() || disk.write(&changes);
+        let mut waiting = shared.lock();
+        waiting.busy = false;
+        waiting.slow = !written;
+        for (key, mut change) in changes {
+            for caller in change.written.drain(..) {
+                // One that no longer waits has gone on.
+                let _ = caller.send(());
+            }
+            if !written {
+                waiting.changes.entry(key).or_insert(change);
+            }
+        }
+        drop(waiting);
+        if stops {
+            disk.database.close();
+            // What closing did not move into the database.
+            let _ = database::sync(log);
+            return;
+        }
+        if written {
+            // Full: a sync that has not begun yet is for this write too.
+            let _ = syncs.try_send(());
+            if let Err(error) = disk.database.tidy() {
+                disk.failed(&error);
+            }
+        } else if let Some(wait) = disk.retry {
+            let waiting = shared.lock();
+            let going = |waiting: &mut Waiting| !waiting.stopped;
+            drop(shared.wake.wait_timeout_while(waiting, wait, going));
+        }
+    }
+}
+
+/// The syncing thread.
+fn sync_all(log: &PathBuf, due: &Receiver<()>) {
+    let mut warned = false;
+    while due.recv().is_ok() {
+        if let Err(error) = database::sync(log)
+            && !std::mem::replace(&mut warned, true)
+        {
+            warn!(
+                "moves made now may not survive a power cut: {} cannot be synced ({error}); check the disk",
+                log.display()
+            );
+        }
+    }
+}

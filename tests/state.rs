@@ -1,0 +1,142 @@
+//! What is kept survives: a killed process, a torn log, a damaged file, a directory that is not there.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::{fs, path::Path};
+
+use boardbridge::state::{Kind, Store};
+
+const DATABASE: &str = "boardbridge.db";
+const LOG: &str = "boardbridge.db-wal";
+
+async fn keep(store: &Store, name: &str, value: &str) {
+    store.shelf(Kind::Board, name).keep(&value).await;
+}
+
+fn read(store: &Store, name: &str) -> Option<String> {
+    store.shelf(Kind::Board, name).read()
+}
+
+/// The files as a killed process leaves them: copied while the store has them open.
+fn killed(from: &Path) -> tempfile::TempDir {
+    let left = tempfile::tempdir().unwrap();
+    for file in [DATABASE, LOG] {
+        if let Ok(bytes) = fs::read(from.join(file)) {
+            fs::write(left.path().join(file), bytes).unwrap();
+        }
+    }
+    left
+}
+
+fn damaged(folder: &Path) -> usize {
+    let names = fs::read_dir(folder).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| name.contains("damaged") && !name.ends_with("-wal"))
+        .count()
+}
+
+#[tokio::test]
+async fn what_was_kept_is_there_after_a_kill_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    for number in 0..50 {
+        let value = format!("e2e4 {number}");
+        keep(&store, "citrine", &value).await;
+        if number % 10 == 0 {
+            let left = killed(folder.path());
+            assert_eq!(read(&Store::open(left.path()), "citrine"), Some(value));
+        }
+    }
+    store.shelf(Kind::Board, "citrine").forget().await;
+    let left = killed(folder.path());
+    assert_eq!(read(&Store::open(left.path()), "citrine"), None);
+}
+
+#[tokio::test]
+async fn a_log_torn_anywhere_leaves_a_value_that_was_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    for number in 0..4 {
+        keep(&store, "neo", &format!("{number}")).await;
+    }
+    let whole = fs::read(folder.path().join(LOG)).unwrap();
+    let step = whole.len() / 40;
+    for length in (0..whole.len()).step_by(step) {
+        for garbage in [&b""[..], &[0xa5; 3000]] {
+            let left = killed(folder.path());
+            let torn = [&whole[..length], garbage].concat();
+            fs::write(left.path().join(LOG), torn).unwrap();
+            let found = read(&Store::open(left.path()), "neo");
+            let known = found
+                .as_ref()
+                .is_none_or(|found| found.parse::<u8>().unwrap() < 4);
+            assert!(known, "{found:?} at {length}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_set_aside_and_few_of_them_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..5 {
+        // Names have the time, to the second.
+        for found in 0..round {
+            let name = format!("{DATABASE}.damaged-000000000{found}");
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::write(folder.path().join(DATABASE), [0x5a; 9000]).unwrap();
+        let store = Store::open(folder.path());
+        assert_eq!(read(&store, "ucb"), None);
+        keep(&store, "ucb", "e2e4").await;
+        store.close().await;
+        assert!((1..=3).contains(&damaged(folder.path())));
+    }
+    assert_eq!(read(&Store::open(folder.path()), "ucb").unwrap(), "e2e4");
+}
+
+#[tokio::test]
+async fn a_value_that_cannot_be_read_is_dropped_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    keep(&store, "neo", "not a number").await;
+    store.shelf(Kind::Board, "ucb").keep(&7).await;
+    store.close().await;
+    let store = Store::open(folder.path());
+    assert_eq!(store.shelf(Kind::Board, "neo").read::<u32>(), None);
+    assert_eq!(store.shelf(Kind::Board, "ucb").read::<u32>(), Some(7));
+}
+
+#[tokio::test]
+async fn a_second_daemon_runs_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::open(folder.path());
+    keep(&first, "neo", "first").await;
+    let second = Store::open(folder.path());
+    assert_eq!(read(&second, "neo"), None);
+    keep(&second, "neo", "second").await;
+    first.close().await;
+    drop(second);
+    let left = killed(folder.path());
+    assert_eq!(read(&Store::open(left.path()), "neo").unwrap(), "first");
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_made_costs_only_the_keeping_until_it_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    fs::write(&path, "a file").unwrap();
+    let store = Store::open(&path);
+    let mut shelf = store.shelf(Kind::Board, "neo");
+    shelf.keep(&"e2e4").await;
+    fs::remove_file(&path).unwrap();
+    // Written on the next attempt, at the latest when the store is closed.
+    store.close().await;
+    assert_eq!(read(&Store::open(&path), "neo").unwrap(), "e2e4");
+}
