@@ -23,13 +23,13 @@ use boardbridge::{
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
-use serde::{Serialize, de::DeserializeOwned};
 use rig::{
-    cable::{CORRECTION_WAIT, Cable},
+    cable::{CORRECTION_WAIT, Cable, novag},
     clock::{self, Clocked},
     game::ours,
     histories::histories,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use shakmaty::Position;
 use simulators::{HandAction, SimulatedBoard};
 
@@ -63,6 +63,8 @@ enum Act {
     Kill(usize),
     /// So is the process at the other end.
     KillFar,
+    /// The whole daemon, with its boards, is killed in the same way.
+    Crash(usize),
     /// Time passes, in milliseconds.
     Wait(u64),
 }
@@ -87,6 +89,22 @@ fn act_or_kill() -> impl Strategy<Value = Act> {
     prop_oneof![
         10 => act(),
         1 => (0..6usize).prop_map(Act::Kill),
+    ]
+}
+
+/// The same, with a daemon that is killed now and then.
+fn act_or_crash() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => act(),
+        1 => (0..6usize).prop_map(Act::Crash),
+    ]
+}
+
+/// The same, far from the link.
+fn far_act_or_crash() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => far_act(),
+        1 => (0..6usize).prop_map(Act::Crash),
     ]
 }
 
@@ -135,8 +153,7 @@ struct Far {
 
 impl Far {
     fn new(now: Instant) -> Self {
-        let driver = Box::new(Swpp::toward_boardbridge());
-        let mut core = Core::new(BoardName::default().far(), driver, CORRECTION_WAIT);
+        let mut core = far_core();
         core.link_up(now);
         Self {
             core,
@@ -199,12 +216,16 @@ impl Far {
     fn kill(&mut self, now: Instant, there: &Core) {
         let unread = self.loses && self.emulator.unproven().is_some();
         let memory = remembered(&self.emulator.memory(unread));
-        self.emulator =
-            Emulator::restored(memory, "the app".into(), identity(), &there.snapshot());
+        self.emulator = Emulator::restored(memory, "the app".into(), identity(), &there.snapshot());
         if std::mem::take(&mut self.connected) {
             self.core.link_down(now, "killed".to_owned());
         }
     }
+}
+
+fn far_core() -> Core {
+    let driver = Box::new(Swpp::toward_boardbridge());
+    Core::new(BoardName::default().far(), driver, CORRECTION_WAIT)
 }
 
 fn identity() -> Identity {
@@ -228,8 +249,9 @@ struct World {
     began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
-    /// The link is killed before this command.
-    dies_at: Option<usize>,
+    /// The link, or all of the daemon, is killed before this command.
+    dies_at: Option<(usize, bool)>,
+    citrines: [bool; 2],
     /// The state after a random history, for messages.
     acts: String,
 }
@@ -269,12 +291,13 @@ impl Clocked for World {
                 while let Some(command) = self.session.poll_command(side) {
                     moved = true;
                     match &mut self.dies_at {
-                        Some(0) => {
+                        Some((0, all)) => {
+                            let all = *all;
                             self.dies_at = None;
-                            self.is_killed();
+                            self.is_killed(all);
                             break;
                         }
-                        Some(left) => *left -= 1,
+                        Some((left, _)) => *left -= 1,
                         None => {}
                     }
                     log(since, || format!("{side:?} * {command}"));
@@ -343,16 +366,39 @@ impl World {
             now,
             said: Vec::new(),
             dies_at: None,
+            citrines,
             acts: String::new(),
         };
         world.carry();
         world
     }
 
-    /// The link's process is killed, and starts again with what it has kept.
-    fn is_killed(&mut self) {
-        log(self.now - self.began, || "the link is killed".to_owned());
+    /// The link, or all of the daemon, is killed, and starts again with what it has kept.
+    fn is_killed(&mut self, all: bool) {
+        log(self.now - self.began, || {
+            format!("killed, the boards too: {all}")
+        });
         let memory = remembered(&self.session.memory());
+        let now = self.now;
+        let goes_on = |mut new: Core, old: &Core| {
+            let memory = serde_json::to_string(&old.memory()).unwrap();
+            new.recall(now, serde_json::from_str(&memory).unwrap());
+            new
+        };
+        let ends: &[usize] = match (all, &mut self.far) {
+            (false, _) => &[],
+            (true, None) => &[0, 1],
+            (true, Some(far)) => {
+                let core = goes_on(far_core(), &far.core);
+                far.cut(now);
+                far.core = core;
+                &[0]
+            }
+        };
+        for &end in ends {
+            let core = goes_on(novag(self.citrines[end]), &self.cables[end].core);
+            self.cables[end].goes_on(now, core);
+        }
         let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
         let players = players(self.far.is_some());
         self.session = Session::restored(self.now, memory, players, boards.each_ref());
@@ -418,8 +464,10 @@ impl World {
                     core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
-            Act::Kill(0) => self.is_killed(),
-            Act::Kill(commands) => self.dies_at = Some(commands),
+            Act::Kill(0) => self.is_killed(false),
+            Act::Crash(0) => self.is_killed(true),
+            Act::Kill(commands) => self.dies_at = Some((commands, false)),
+            Act::Crash(commands) => self.dies_at = Some((commands, true)),
             Act::KillFar => {
                 if let Some(far) = &mut self.far {
                     far.kill(self.now, &self.cables[1].core);
@@ -588,6 +636,24 @@ proptest! {
         acts in proptest::collection::vec((side(), move_or_wait()), 1..60),
     ) {
         run([true, false], white, false, &acts);
+    }
+
+    #[test]
+    fn two_boards_end_up_in_one_game_whenever_the_daemon_is_killed(
+        citrines: [bool; 2],
+        white in side(),
+        acts in proptest::collection::vec((side(), act_or_crash()), 1..60),
+    ) {
+        run(citrines, white, false, &acts);
+    }
+
+    #[test]
+    fn boards_of_two_boardbridges_end_up_in_one_game_whenever_one_is_killed(
+        citrines: [bool; 2],
+        white in side(),
+        acts in proptest::collection::vec((side(), far_act_or_crash()), 1..60),
+    ) {
+        run(citrines, white, true, &acts);
     }
 
     #[test]

@@ -106,7 +106,8 @@ impl Actor {
         let last = memory.as_ref().and_then(Memory::last_client);
         if let Some(memory) = memory {
             self.core.recall(now(), memory);
-            self.publisher.publish(Vec::new(), self.core.poll_snapshot());
+            self.publisher
+                .publish(Vec::new(), self.core.poll_snapshot());
         }
         self.shelf = shelf.is_on().then_some(shelf);
         last

@@ -7,13 +7,15 @@ use tracing::Instrument;
 #[cfg(not(target_os = "linux"))]
 use tracing::warn;
 
-use super::{Daemon, Service, StartError};
+use super::{Daemon, Service, StartError, sessions::Kept};
 use crate::{
     config::WhitePawnConfig,
     swpp,
     transport::serial::SerialPort,
     uci::server,
-    whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
+    whitepawn::{
+        self, Availability, Connection, connection::MAX_WAITING, server::App, session::Memory,
+    },
 };
 
 impl Daemon {
@@ -21,6 +23,7 @@ impl Daemon {
     pub(super) async fn serve_app(
         &mut self,
         entry: &WhitePawnConfig,
+        kept: Kept<Memory>,
         shared: &server::Shared,
     ) -> Result<(), StartError> {
         let Some(board) = self.bus.board(entry.board.as_str()).cloned() else {
@@ -52,13 +55,17 @@ impl Daemon {
         };
         let span = whitepawn::server::span(&board.name, &way);
         self.tasks.spawn(coming.instrument(span));
+        let Kept { memory, shelf } = kept;
+        let known = memory.as_ref().map(|memory| memory.client);
         let app = App {
-            client: shared.client(),
+            client: known.unwrap_or_else(|| shared.client()),
             way,
             board,
             names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
             availability: shown,
+            memory,
+            shelf,
         };
         self.tasks
             .spawn(whitepawn::server::serve(app, waiting, self.stop.clone()));

@@ -6,6 +6,7 @@ use tracing::{info, warn};
 use super::{
     Daemon, StartError,
     service::{self, Service},
+    sessions::Sessions,
 };
 use crate::{
     bus::Bus,
@@ -25,6 +26,7 @@ impl Daemon {
         &mut self,
         config: &Config,
         shared: server::Shared,
+        sessions: Sessions,
     ) -> Result<(), StartError> {
         let (bus, stop) = (self.own(config), self.stop.clone());
         if let Some(listener) = self.bind(Service::Uci, &config.uci.listen).await? {
@@ -44,11 +46,11 @@ impl Daemon {
                 self.tasks.spawn(serving);
             }
         }
-        for entry in &config.whitepawn {
-            self.serve_app(entry, &shared).await?;
+        for (entry, kept) in config.whitepawn.iter().zip(sessions.apps) {
+            self.serve_app(entry, kept, &shared).await?;
         }
-        for entry in &config.link {
-            self.link(config, entry, &shared);
+        for (entry, kept) in config.link.iter().zip(sessions.links) {
+            self.link(config, entry, kept, &shared);
         }
         if let Some(listener) = self.bind(Service::Status, &config.status.listen).await? {
             self.tasks

@@ -2,30 +2,41 @@
 
 use tracing::warn;
 
-use super::Daemon;
+use super::{Daemon, sessions::Kept};
 use crate::{
     config::{Config, LinkConfig, board::CORRECTION_WAIT},
-    link::{self, Player, server::Pair},
+    link::{self, Player, server::Pair, session::Memory},
     uci::server,
     vocabulary::{BoardName, ClientName},
 };
 
 impl Daemon {
     /// Lets two boards play each other.
-    pub(super) fn link(&self, config: &Config, entry: &LinkConfig, shared: &server::Shared) {
+    pub(super) fn link(
+        &self,
+        config: &Config,
+        entry: &LinkConfig,
+        kept: Kept<Memory>,
+        shared: &server::Shared,
+    ) {
         let name = |index: usize| match (entry.boards.get(index), &entry.with) {
             (Some(board), _) => Some(board.clone()),
             (None, Some(_)) => entry.boards.first().map(BoardName::far),
             (None, None) => None,
         };
         let called = |index: usize| match (entry.boards.get(index), &entry.with) {
-            (None, Some(with)) => format!("tcp:{}", with.0.0),
+            (None, Some(with)) => with.to_string(),
             (board, _) => board.map(ToString::to_string).unwrap_or_default(),
+        };
+        let Kept { memory, shelf } = kept;
+        let clients = match &memory {
+            Some(memory) => memory.clients(),
+            None => [shared.client(), shared.client()],
         };
         let player = |index: usize| {
             let board = name(index).and_then(|name| config.boards.get(&name));
             Player {
-                client: shared.client(),
+                client: clients[index],
                 label: ClientName::Link(called(1 - index).into()),
                 name: called(index).into(),
                 tells_all: board
@@ -46,6 +57,9 @@ impl Daemon {
             boards: [first, second],
             players: [player(0), player(1)],
             white: entry.white(),
+            // With other colours it is another game.
+            memory: memory.filter(|memory| memory.white() == entry.white()),
+            shelf,
             bus: self.bus.clone(),
         };
         self.tasks

@@ -5,6 +5,7 @@ mod boards;
 mod front_ends;
 mod links;
 mod service;
+mod sessions;
 mod signals;
 
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::{boards::Boards, signals::outlive_file_limit};
+use self::{boards::Boards, sessions::Sessions, signals::outlive_file_limit};
 pub use self::{
     service::{Service, StartError},
     signals::stop_signal,
@@ -67,6 +68,8 @@ impl Daemon {
             store: &store,
         };
         let (handles, last) = boards.start(&radio);
+        let sessions = Sessions::read(config, &store).await;
+        let last = sessions.last_client().map_or(last, |one| one.max(last));
         let mut daemon = Self {
             bus: Bus::new(bus, handles),
             tasks,
@@ -76,7 +79,7 @@ impl Daemon {
             store,
         };
         let shared = server::Shared::after(last);
-        daemon.listen(config, shared).await?;
+        daemon.listen(config, shared, sessions).await?;
         daemon.keep_games(config);
         guard.disarm();
         Ok(daemon)

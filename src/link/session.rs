@@ -19,7 +19,8 @@ use super::{
 use crate::{
     game::{Game, MAX_PLIES},
     vocabulary::{
-        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent, Snapshot,
+        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent,
+        Snapshot,
     },
 };
 
@@ -197,7 +198,8 @@ impl Session {
             }
             return;
         }
-        if self.wish.is_some_and(|wish| wish.side == side) && self.end(side).has_left_start(snapshot)
+        if self.wish.is_some_and(|wish| wish.side == side)
+            && self.end(side).has_left_start(snapshot)
         {
             self.drop_wish();
             self.state(side);

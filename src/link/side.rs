@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use shakmaty::Move;
 
-use super::presence::{Absence, Presence};
 pub use super::presence::{AWAY_WAIT, Presently};
+use super::presence::{Absence, Presence};
 use crate::{
     game::{Game, uci},
     vocabulary::{

@@ -209,7 +209,7 @@ impl Session {
             on: self.on.clone(),
             over: self.over.clone(),
             number: self.number,
-            untold: untold.filter(is_move).cloned().collect(),
+            untold: untold.filter(|message| is_move(message)).cloned().collect(),
         }
     }
 

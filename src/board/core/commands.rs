@@ -107,6 +107,7 @@ impl Core {
     }
 
     fn announces(&mut self, client: ClientId) {
+        self.claims.is_back(client);
         if self.claims.may_begin(client) {
             self.course.announced();
             self.verdict.kings_down();

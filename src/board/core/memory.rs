@@ -70,9 +70,12 @@ impl Core {
         self.hand.forget_take_back();
         self.times = memory.times.recalled();
         let position = self.held.game().position();
-        let sent = memory.sent.and_then(|(plies, Text(m))| Some((plies, m.to_move(position).ok()?)));
+        let sent = memory
+            .sent
+            .and_then(|(plies, Text(m))| Some((plies, m.to_move(position).ok()?)));
         let plies = self.held.game().len();
-        self.errand.recall_sent(sent.filter(|(after, _)| *after == plies));
+        self.errand
+            .recall_sent(sent.filter(|(after, _)| *after == plies));
         if let Some(driver) = memory.driver {
             self.driver.recall(driver);
         }

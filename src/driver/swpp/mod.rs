@@ -22,12 +22,12 @@ use std::{
 
 use shakmaty::{Chess, Color, Outcome, Position};
 
+pub use self::identity::{IDENTITY, KIND};
+pub use self::settings::Settings;
 use self::{
     handshake::{Answer, Due, Handshake},
     memory::Memory,
 };
-pub use self::identity::{IDENTITY, KIND};
-pub use self::settings::Settings;
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
     outbox::{Outbox, Settled},
