@@ -17,7 +17,11 @@ use boardbridge::{
     board::core::Core,
     driver::swpp::Swpp,
     game::{Game, uci},
-    link::{Player, Side, notice::Notice, session::Session},
+    link::{
+        Player, Side,
+        notice::Notice,
+        session::{Memory, Session},
+    },
     swpp::write,
     vocabulary::{BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
@@ -35,6 +39,9 @@ use simulators::{HandAction, SimulatedBoard};
 
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
+
+/// How long a restarted daemon takes.
+const RESTART: Duration = Duration::from_millis(300);
 
 /// One event at one of the boards.
 #[derive(Clone, Debug)]
@@ -242,6 +249,16 @@ fn remembered<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(mem
     read
 }
 
+/// What a killed daemon leaves behind.
+struct Dead {
+    /// It starts again then.
+    until: Instant,
+    session: Memory,
+    cores: [String; 2],
+    /// Which boards it will find.
+    plugged: [bool; 2],
+}
+
 struct World {
     cables: [Cable; 2],
     far: Option<Far>,
@@ -251,6 +268,8 @@ struct World {
     said: Vec<(Side, Notice)>,
     /// The link, or all of the daemon, is killed before this command.
     dies_at: Option<(usize, bool)>,
+    /// The daemon was killed, and is not running yet.
+    dead: Option<Dead>,
     citrines: [bool; 2],
     /// The state after a random history, for messages.
     acts: String,
@@ -284,6 +303,9 @@ impl Clocked for World {
                     }
                     _ => &mut cable.core,
                 };
+                if self.dead.is_some() {
+                    continue;
+                }
                 if let Some(snapshot) = core.poll_snapshot() {
                     moved = true;
                     self.session.snapshot(now, side, &snapshot);
@@ -294,7 +316,11 @@ impl Clocked for World {
                         Some((0, all)) => {
                             let all = *all;
                             self.dies_at = None;
-                            self.is_killed(all);
+                            if all {
+                                self.crashes();
+                            } else {
+                                self.is_killed();
+                            }
                             break;
                         }
                         Some((left, _)) => *left -= 1,
@@ -320,7 +346,12 @@ impl Clocked for World {
     fn deadline(&self) -> Option<Instant> {
         let cables = self.cables.iter().map(Cable::deadline);
         let far = self.far.as_ref().and_then(|far| far.core.deadline());
-        let next = cables.chain([self.session.deadline(), far]);
+        let dead = self.dead.as_ref();
+        let session = match dead {
+            Some(dead) => Some(dead.until),
+            None => self.session.deadline(),
+        };
+        let next = cables.chain([session, far]);
         next.flatten().min()
     }
 
@@ -331,7 +362,11 @@ impl Clocked for World {
         if let Some(far) = &mut self.far {
             far.core.timeout(now);
         }
-        self.session.timeout(now);
+        if let Some(dead) = self.dead.take_if(|dead| dead.until <= now) {
+            self.starts_again(dead);
+        } else if self.dead.is_none() {
+            self.session.timeout(now);
+        }
     }
 
     fn story(&self) -> String {
@@ -366,6 +401,7 @@ impl World {
             now,
             said: Vec::new(),
             dies_at: None,
+            dead: None,
             citrines,
             acts: String::new(),
         };
@@ -373,35 +409,68 @@ impl World {
         world
     }
 
-    /// The link, or all of the daemon, is killed, and starts again with what it has kept.
-    fn is_killed(&mut self, all: bool) {
-        log(self.now - self.began, || {
-            format!("killed, the boards too: {all}")
-        });
+    /// The link is killed, and starts again with what it has kept.
+    fn is_killed(&mut self) {
         let memory = remembered(&self.session.memory());
-        let now = self.now;
-        let goes_on = |mut new: Core, old: &Core| {
-            let memory = serde_json::to_string(&old.memory()).unwrap();
-            new.recall(now, serde_json::from_str(&memory).unwrap());
-            new
-        };
-        let ends: &[usize] = match (all, &mut self.far) {
-            (false, _) => &[],
-            (true, None) => &[0, 1],
-            (true, Some(far)) => {
-                let core = goes_on(far_core(), &far.core);
-                far.cut(now);
-                far.core = core;
-                &[0]
-            }
-        };
-        for &end in ends {
-            let core = goes_on(novag(self.citrines[end]), &self.cables[end].core);
-            self.cables[end].goes_on(now, core);
-        }
+        self.resumes(memory);
+    }
+
+    fn resumes(&mut self, memory: Memory) {
         let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
         let players = players(self.far.is_some());
         self.session = Session::restored(self.now, memory, players, boards.each_ref());
+    }
+
+    /// The daemon is killed, with its boards.
+    fn crashes(&mut self) {
+        log(self.now - self.began, || "the daemon is killed".to_owned());
+        let kept = |core: &Core| serde_json::to_string(&core.memory()).unwrap();
+        let cores = [kept(&self.cables[0].core), kept(self.seen_second())];
+        let mut dead = Dead {
+            until: self.now + RESTART,
+            session: remembered(&self.session.memory()),
+            cores,
+            plugged: self.cables.each_ref().map(|cable| cable.plugged),
+        };
+        self.cables[0].unplug(self.now, "killed");
+        match &mut self.far {
+            Some(far) => {
+                dead.plugged[1] = far.connected;
+                far.cut(self.now);
+            }
+            None => self.cables[1].unplug(self.now, "killed"),
+        }
+        self.dead = Some(dead);
+    }
+
+    /// It starts again, with what it has kept.
+    fn starts_again(&mut self, dead: Dead) {
+        let now = self.now;
+        log(now - self.began, || "the daemon starts".to_owned());
+        let goes_on = |mut core: Core, kept: &str| {
+            core.recall(now, serde_json::from_str(kept).unwrap());
+            core
+        };
+        for side in Side::BOTH {
+            let kept = &dead.cores[at(side)];
+            let plugged = dead.plugged[at(side)];
+            match &mut self.far {
+                Some(far) if side == Side::Second => {
+                    far.core = goes_on(far_core(), kept);
+                    if plugged {
+                        far.connect(now);
+                    }
+                }
+                _ => {
+                    let cable = &mut self.cables[at(side)];
+                    cable.core = goes_on(novag(self.citrines[at(side)]), kept);
+                    if plugged {
+                        cable.plug(now);
+                    }
+                }
+            }
+        }
+        self.resumes(dead.session);
     }
 
     /// The core of the second board from the link's point of view.
@@ -428,6 +497,9 @@ impl World {
     }
 
     fn does(&mut self, side: Side, act: &Act) {
+        if self.dead.is_some() {
+            self.pass(RESTART);
+        }
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
             (!moves.is_empty()).then(|| moves[n % moves.len()])
@@ -464,8 +536,8 @@ impl World {
                     core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
-            Act::Kill(0) => self.is_killed(false),
-            Act::Crash(0) => self.is_killed(true),
+            Act::Kill(0) => self.is_killed(),
+            Act::Crash(0) => self.crashes(),
             Act::Kill(commands) => self.dies_at = Some((commands, false)),
             Act::Crash(commands) => self.dies_at = Some((commands, true)),
             Act::KillFar => {
@@ -545,6 +617,10 @@ impl World {
 
     /// The end of a history: the cables are plugged in, and time passes. Then the game continues.
     fn settles(&mut self) {
+        self.dies_at = None;
+        if self.dead.is_some() {
+            self.pass(RESTART);
+        }
         for side in Side::BOTH {
             self.plug(side);
         }

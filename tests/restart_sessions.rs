@@ -24,6 +24,7 @@ use std::{
 };
 
 use boardbridge::game::{Game, uci};
+use shakmaty::Position;
 use simulators::{run::Kind, swpp::Place};
 use support::{FAST_CITRINE, FAST_UCB, Hand, PATIENCE, phone::Phone, process::Watch};
 use tempfile::TempDir;
@@ -214,10 +215,18 @@ impl Player {
         daemon.is_killed_soon().await;
     }
 
-    /// Waits until the player has made this shown move.
-    async fn executes(&mut self, m: &str) {
-        let executed = format!("executed {m}");
-        let before = self.hand.sees(&executed).await;
+    /// Waits until the player has made the last of these moves, which is shown. A UCB may be given the position after it
+    /// instead: it cannot be asked for its own.
+    async fn executes(&mut self, moves: &[String]) {
+        let executed = format!("executed {}", moves.last().unwrap());
+        let before = if self.kind == Kind::NovagUcb {
+            let mut game = Game::standard();
+            game.play_uci(moves.iter().map(String::as_str)).unwrap();
+            let placed = format!("set-up {}", game.position().board());
+            self.hand.sees_one_of(&[&executed, &placed]).await
+        } else {
+            self.hand.sees(&executed).await
+        };
         self.seen.extend(before);
         self.seen.push(executed);
     }
@@ -260,7 +269,7 @@ async fn linked(kinds: [Kind; 2], game: usize) {
     let moves = moves(game, 14);
     for (ply, m) in moves.iter().enumerate() {
         players[ply % 2].plays(ply, m, &mut daemon).await;
-        players[1 - ply % 2].executes(m).await;
+        players[1 - ply % 2].executes(&moves[..=ply]).await;
         // Also while nothing happens.
         if ply % 4 == 2 {
             daemon.is_killed().await;
@@ -318,7 +327,7 @@ async fn boards_of_two_daemons_go_on() {
         } else {
             far.is_killed_soon().await;
         }
-        other.executes(m).await;
+        other.executes(&moves[..=ply]).await;
     }
     here.has_seen(&of(&moves, 1));
     there.has_seen(&of(&moves, 0));
@@ -354,7 +363,7 @@ async fn in_the_app(kind: Kind, game: usize) {
             phone.tells(&format!("made {m}")).await;
         }
         if ply % 2 == 1 {
-            player.executes(m).await;
+            player.executes(&moves[..=ply]).await;
         }
         let told: Vec<&str> = of(&moves, 0).iter().map(|m| m.as_str()).collect();
         assert_eq!(phone.made(), told[..made], "{:?}", phone.log);
@@ -404,7 +413,7 @@ async fn a_game_in_the_app_by_cable_goes_on_without_a_handshake() {
             phone.does(m).await;
             watch.is_led_to(m).await;
             daemon.is_killed_soon().await;
-            player.executes(m).await;
+            player.executes(&moves[..=ply]).await;
         }
     }
     player.has_seen(&of(&moves, 1));
@@ -420,7 +429,7 @@ async fn what_is_no_longer_configured_is_forgotten() {
     let link = "[[link]]\nboards = [\"first\", \"second\"]\n";
     let mut daemon = Mortal::new(&format!("{first}{second}{link}"), 3).await;
     players[0].plays(0, "e2e4", &mut daemon).await;
-    players[1].executes("e2e4").await;
+    players[1].executes(&["e2e4".to_owned()]).await;
     let text = fs::read_to_string(&daemon.config).unwrap();
     fs::write(&daemon.config, text.replace(link, "")).unwrap();
     daemon.is_killed().await;

@@ -99,15 +99,6 @@ impl Cable {
         }
     }
 
-    /// The daemon was killed, and this core goes on. What was on its way is lost.
-    pub fn goes_on(&mut self, now: Instant, core: Core) {
-        self.core = core;
-        self.under_way.clear();
-        if self.plugged {
-            self.core.link_up(now);
-        }
-    }
-
     /// Carries bytes both ways, once; returns whether there were any.
     pub fn carry(
         &mut self,
