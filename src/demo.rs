@@ -27,6 +27,7 @@ use crate::{
     bus::Feed,
     config::{Config, ConfigError},
     daemon::{Daemon, Service, StartError, stop_signal},
+    state::settings::Directory,
     vocabulary::Advice,
 };
 
@@ -129,7 +130,8 @@ pub async fn run(
         text.push_str("[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Square Off Neo\" }\n");
     }
     text.push_str("[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:0\" }\n");
-    let config = Config::from_text(&text, "the demonstration's own configuration")?;
+    let mut config = Config::from_text(&text, "the demonstration's own configuration")?;
+    config.state.directory = Some(Directory::Off);
     let daemon = Daemon::start(&config).await?;
     for (name, port) in boards {
         let (orders, hand) = mpsc::channel(MAX_ORDERS);

@@ -428,6 +428,7 @@ fn the_daemon_plays_on_it_and_a_reset_in_mid_game_is_no_harm() {
         Command::new(env!("CARGO_BIN_EXE_boardbridge"))
             .args(["run", "--config"])
             .arg(&file)
+            .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
             .stderr(Stdio::piped())
             .spawn()
             .unwrap(),

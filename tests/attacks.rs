@@ -54,6 +54,7 @@ impl Target {
         let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
             .args(["run", "--config"])
             .arg(&file)
+            .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
             .env("RUST_LOG", level)
             .env_remove("JOURNAL_STREAM")
             .stderr(Stdio::piped())

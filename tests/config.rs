@@ -524,6 +524,45 @@ fn games_are_kept_where_the_configuration_says_and_say_what_it_says() {
 }
 
 #[test]
+fn what_survives_a_restart_is_kept_where_the_configuration_says() {
+    let said = |text: &str, variables: &[(&str, &str)]| {
+        String::from_utf8(check_with(text, variables).stdout).unwrap()
+    };
+    let kept = "kept for restarts  in ";
+    let text = said("[state]\ndirectory = \"/srv/state\"\n", &[]);
+    assert!(text.contains(&format!("{kept}/srv/state\n")), "{text}");
+    assert!(text.contains("games    every board        in /"), "{text}");
+    let text = said("", &[("STATE_DIRECTORY", "/var/lib/boardbridge")]);
+    assert!(
+        text.contains(&format!("{kept}/var/lib/boardbridge\n")),
+        "{text}"
+    );
+    let text = said("", &[("BOARDBRIDGE_STATE__DIRECTORY", "off")]);
+    assert!(text.contains("kept for restarts  off"), "{text}");
+    let config = Config::from_text("", "the demonstration").unwrap();
+    assert_eq!(config.state.path(), None);
+    for path in ["state", "~/state", "", "Off"] {
+        refused(
+            &format!("[state]\ndirectory = {path:?}"),
+            &[
+                "bb.toml:2:",
+                "state.directory",
+                "/var/lib/boardbridge",
+                "off",
+            ],
+        );
+    }
+    refused(
+        "[state]\npath = \"/srv\"",
+        &["bb.toml:2:", "state.path", "directory"],
+    );
+    refused(
+        "[[state]]\ndirectory = \"off\"",
+        &["bb.toml:1:", "[state], with one bracket"],
+    );
+}
+
+#[test]
 fn impossible_words_about_games_are_refused() {
     refused(
         "[games]\nfolder = \"/srv\"",
@@ -535,7 +574,7 @@ fn impossible_words_about_games_are_refused() {
             &[
                 "bb.toml:2:",
                 "games.directory",
-                "/var/lib/boardbridge/games",
+                "/var/lib/boardbridge",
                 "off",
             ],
         );

@@ -13,8 +13,9 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
+    board::core::Core,
     game::Game,
-    vocabulary::{Advice, Channel, ClientId, Command, Snapshot},
+    vocabulary::{Advice, Channel, Command, Snapshot},
 };
 use proptest::prelude::*;
 use rig::{
@@ -27,7 +28,6 @@ use rig::{
 use shakmaty::{Move, Position, uci::UciMove};
 use simulators::{HandAction, Report};
 
-const CLIENT: ClientId = ClientId(1);
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
 
@@ -47,6 +47,8 @@ enum Act {
     GuiStates(Sort, usize),
     /// The daemon is restarted, and the program states its game at once, or later.
     Restart(bool),
+    /// The daemon is killed and goes on with what it kept; the program states its game at once, or later.
+    GoesOn(bool),
     /// The board's output is delayed by this many milliseconds.
     Late(u64),
     /// The program awaits the player's move, or not.
@@ -106,6 +108,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::GuiNewGame),
         1 => (sort(), any::<usize>()).prop_map(|(sort, n)| Act::GuiStates(sort, n)),
         1 => any::<bool>().prop_map(Act::Restart),
+        2 => any::<bool>().prop_map(Act::GoesOn),
         // A board that is silent for longer counts as one that does not tell.
         1 => (1..4000u64).prop_map(Act::Late),
         2 => any::<bool>().prop_map(Act::Await),
@@ -204,7 +207,10 @@ impl World {
         Self {
             is_citrine,
             cable: Cable::novag(is_citrine, Duration::from_millis(700)),
-            program: Program::default(),
+            program: Program {
+                label: "127.0.0.1:5000",
+                ..Program::default()
+            },
             began: now,
             now,
             target: Game::standard(),
@@ -239,6 +245,38 @@ impl World {
         // Who made what stands on the board then, nobody can tell.
         let stands = ours(self.cable.board.game());
         self.made.extend(stands.uci_moves());
+        if plugged {
+            self.cable.plug(self.now);
+        }
+    }
+
+    /// The daemon is killed, and another one goes on with what this one kept. The program comes from another port.
+    fn goes_on(&mut self) {
+        let plugged = self.cable.plugged;
+        let kept = serde_json::to_string(&self.cable.core.memory()).unwrap();
+        let before = self.snapshot();
+        self.cable.unplug(self.now, "the daemon is killed");
+        let old = std::mem::replace(&mut self.cable.core, novag(self.is_citrine));
+        let memory = serde_json::from_str(&kept).unwrap();
+        self.cable.core.recall(self.now, memory);
+        let after = self.snapshot();
+        assert_eq!(after.game, before.game);
+        assert_eq!(after.target, before.target);
+        assert_eq!(after.ending, before.ending);
+        assert_eq!(after.by, before.by);
+        let same = |core: &Core| serde_json::to_value(core.memory()).unwrap();
+        if plugged {
+            // It knows what the old one would, with the cable out. A step that had not left is lost without harm.
+            let (old, new) = (same(&old), same(&self.cable.core));
+            if old["sent"] == new["sent"] && old["held"] == new["held"] {
+                assert_eq!(old, new);
+            }
+        }
+        self.pass(RESTART);
+        self.program.client.0 += 1;
+        self.program.label = ["127.0.0.1:5000", "127.0.0.1:5001"]
+            [usize::try_from(self.program.client.0 % 2).unwrap()];
+        self.told = None;
         if plugged {
             self.cable.plug(self.now);
         }
@@ -378,14 +416,21 @@ impl World {
                 self.state();
             }
             Act::GuiNewGame => {
+                let client = self.program.client;
                 self.cable
                     .core
-                    .command(self.now, Command::NewGame { client: CLIENT });
+                    .command(self.now, Command::NewGame { client });
                 self.states_game(Game::standard());
             }
             Act::GuiStates(sort, n) => self.states(sort, n),
             Act::Restart(states) => {
                 self.restart();
+                if states {
+                    self.states_game(self.target.clone());
+                }
+            }
+            Act::GoesOn(states) => {
+                self.goes_on();
                 if states {
                     self.states_game(self.target.clone());
                 }
@@ -426,10 +471,12 @@ impl World {
             Act::Ready if self.cable.board.shown().is_some() => {}
             // So is one who is told of a mistake, and has not put that right.
             Act::Ready if self.is_mistaken() => {}
-            Act::Ready => self
-                .cable
-                .core
-                .command(self.now, Command::Ready { client: CLIENT }),
+            Act::Ready => self.cable.core.command(
+                self.now,
+                Command::Ready {
+                    client: self.program.client,
+                },
+            ),
             Act::Garbage(length) => {
                 // The end of a line, so that it does not swallow the next one.
                 self.hand(HandAction::Garbage(length));
@@ -510,7 +557,9 @@ impl World {
         {
             self.hand(HandAction::Move(boardbridge::game::uci(m)));
             let snapshot = self.snapshot();
-            let place = snapshot.place(CLIENT, self.program.number).unwrap();
+            let place = snapshot
+                .place(self.program.client, self.program.number)
+                .unwrap();
             assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
             // And proves that everything stands.
             assert!(
@@ -721,7 +770,7 @@ fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
             world.follows(&game("d2d4"));
             world.states_game(tour());
             world.pass(Duration::from_millis(ms));
-            let client = CLIENT;
+            let client = world.program.client;
             world
                 .cable
                 .core

@@ -1076,6 +1076,7 @@ impl Mortal {
             .args(["-c", &format!("{limit}; exec \"$@\""), "sh"])
             .args([env!("CARGO_BIN_EXE_boardbridge"), "run", "--config"])
             .arg(config)
+            .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
             .env("TZ", "BBT-05:30")
             .stderr(Stdio::piped())
             .spawn()

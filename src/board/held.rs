@@ -105,6 +105,10 @@ pub struct Held {
     /// How the board's list ended, if the last move is known from that alone: the list shows that the board has the
     /// move, not that the hand made it.
     listed: Option<Reported>,
+    /// It was sure when the daemon ended, and nothing has been heard of the board since: what the hand had made then it
+    /// has made.
+    #[serde(skip)]
+    remembered: bool,
     /// Where the pieces stand while that differs from the game.
     #[serde(skip)]
     astray: Option<Box<Board>>,
@@ -125,6 +129,7 @@ impl Default for Held {
             suspected: false,
             unconfirmed: false,
             listed: None,
+            remembered: false,
             astray: None,
         }
     }
@@ -138,8 +143,19 @@ impl Held {
             *number = plies.min(*number);
         }
         self.unconfirmed &= plies > 0;
+        let was_sure = self.certainty == Certainty::Sure;
         self.doubt();
+        self.remembered = was_sure;
         self
+    }
+
+    /// Whether the moves of the game are known to have been made: it is on the board, or it was when the daemon ended.
+    pub fn has_been_made(&self) -> bool {
+        match self.certainty {
+            Certainty::Sure => true,
+            Certainty::Unsure => self.remembered,
+            Certainty::Lost => false,
+        }
     }
 
     /// Front-ends may not know the moves from here on after all: the one that was told them asks again.
@@ -246,6 +262,7 @@ impl Held {
 
     /// The game may have changed unseen.
     pub fn doubt(&mut self) {
+        self.remembered &= self.certainty == Certainty::Unsure;
         self.certainty = Certainty::Unsure;
     }
 

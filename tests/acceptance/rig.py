@@ -188,6 +188,11 @@ def games_of(folder: Path) -> Path:
     return folder / "games"
 
 
+def state_of(folder: Path) -> Path:
+    """What the daemon goes on with after a restart."""
+    return folder / "state"
+
+
 def port_of(folder: Path, board: str) -> Path:
     """Where a board's pseudo-terminal is to be found."""
     return folder / f"tty-{board}"
@@ -196,6 +201,7 @@ def port_of(folder: Path, board: str) -> Path:
 def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
     """The daemon's configuration."""
     lines = ['[uci]\nlisten = "127.0.0.1:0"\n\n[status]\nlisten = "127.0.0.1:0"\n']
+    lines.append(f'\n[state]\ndirectory = "{state_of(folder)}"\n')
     lines.append(f'\n[games]\ndirectory = "{games_of(folder)}"\n')
     for board in boards:
         lines.append(f"\n[boards.{board.name}]\nkind = \"{board.kind}\"\n")

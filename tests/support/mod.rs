@@ -110,6 +110,14 @@ impl Hand {
         }
     }
 
+    /// Waits for the next event on the board.
+    pub async fn sees_next(&mut self) -> String {
+        match timeout(PATIENCE, self.reports.recv()).await {
+            Ok(Some(report)) => report.to_string(),
+            _ => panic!("nothing was seen on the board"),
+        }
+    }
+
     /// The events since then, at once.
     pub fn seen(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.reports.try_recv().ok())

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
+    path::Path,
     process::{Child, Command, Stdio},
     thread,
     time::Duration,
@@ -34,6 +35,7 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
 pub fn boardbridge(bluez: &Bluez) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
     command
+        .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
         .env("RUST_LOG", "boardbridge=debug")
         .env("DBUS_SYSTEM_BUS_ADDRESS", bluez.address())
         .env_remove("JOURNAL_STREAM");
@@ -47,11 +49,28 @@ pub struct Process {
     /// The log so far.
     pub log: Vec<String>,
     folder: TempDir,
+    /// It keeps what survives a restart; each start has this limit on the size of its files, in kilobytes.
+    keeps: Option<Option<u32>>,
+    bus: String,
 }
 
 impl Process {
     /// Starts it with these boards and front-ends, in addition to its two servers on free ports.
     pub fn start(bluez: &Bluez, more: &str) -> Self {
+        Self::begin(bluez, more, None)
+    }
+
+    /// The same, and it keeps what survives a restart.
+    pub fn keeping(bluez: &Bluez, more: &str) -> Self {
+        Self::begin(bluez, more, Some(None))
+    }
+
+    /// The same, on a disk that takes files of this many kilobytes.
+    pub fn keeping_little(bluez: &Bluez, more: &str, kilobytes: u32) -> Self {
+        Self::begin(bluez, more, Some(Some(kilobytes)))
+    }
+
+    fn begin(bluez: &Bluez, more: &str, keeps: Option<Option<u32>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bb.toml");
         let games = kept_in(&folder.path().join("games"));
@@ -59,28 +78,26 @@ impl Process {
             "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
         );
         fs::write(&file, text).unwrap();
-        let mut child = boardbridge(bluez)
-            .args(["run", "--config"])
-            .arg(&file)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let errors = child.stderr.take().unwrap();
-        let (sender, lines) = mpsc::unbounded_channel();
-        thread::spawn(move || {
-            for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        let bus = bluez.address();
+        let (child, lines) = spawn(folder.path(), keeps, &bus);
         Self {
             child,
             lines,
             log: Vec::new(),
             folder,
+            keeps,
+            bus,
         }
+    }
+
+    /// Kills it, and starts it again, on a disk with room. `between` may change its folder.
+    pub fn again(&mut self, between: impl FnOnce(&Path)) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        between(self.folder.path());
+        self.keeps = self.keeps.map(|_| None);
+        (self.child, self.lines) = spawn(self.folder.path(), self.keeps, &self.bus);
+        self.log.clear();
     }
 
     /// Waits for a new line of the log with these words.
@@ -135,6 +152,53 @@ impl Process {
     pub async fn watch_of(&mut self, board: Option<&'static str>) -> Watch {
         Watch::at(self.address("status").await, board).await
     }
+}
+
+/// Starts the daemon on the configuration in this folder, and reads its log.
+fn spawn(
+    folder: &Path,
+    keeps: Option<Option<u32>>,
+    bus: &str,
+) -> (Child, mpsc::UnboundedReceiver<String>) {
+    let program = env!("CARGO_BIN_EXE_boardbridge");
+    let mut command = match keeps.flatten() {
+        None => Command::new(program),
+        Some(kilobytes) => {
+            let mut command = Command::new("bash");
+            let script = format!("ulimit -f {kilobytes}; exec \"$0\" \"$@\"");
+            command.args(["-c", &script, program]);
+            command
+        }
+    };
+    let state = folder.join("state");
+    let mut child = command
+        .env("RUST_LOG", "boardbridge=debug")
+        .env("DBUS_SYSTEM_BUS_ADDRESS", bus)
+        .env_remove("JOURNAL_STREAM")
+        .env(
+            "BOARDBRIDGE_STATE__DIRECTORY",
+            if keeps.is_some() {
+                state.as_os_str()
+            } else {
+                "off".as_ref()
+            },
+        )
+        .args(["run", "--config"])
+        .arg(folder.join("bb.toml"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let errors = child.stderr.take().unwrap();
+    let (sender, lines) = mpsc::unbounded_channel();
+    thread::spawn(move || {
+        for line in BufReader::new(errors).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    (child, lines)
 }
 
 impl Drop for Process {

@@ -16,6 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub fn boardbridge() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
     command
+        .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
         .env("RUST_LOG", "debug")
         .env_remove("JOURNAL_STREAM");
     command

@@ -34,6 +34,7 @@ impl Core {
                 self.driver.learn(now);
             }
             Standing::Led(target) => {
+                let target = self.with_answer(target);
                 let plan = plan(
                     &self.held,
                     target,
@@ -49,6 +50,19 @@ impl Core {
             | Standing::Rests(_) => {}
         }
         false
+    }
+
+    /// The target, with the hand's answer to it that was known when the daemon ended: a board that cannot be asked is
+    /// given the position with it.
+    fn with_answer<'a>(&'a self, target: &'a Game) -> &'a Game {
+        let held = &self.held;
+        let unsure = held.certainty() == Certainty::Unsure && held.has_been_made();
+        let is_answer = held.game().continues(target) && held.fresh_from() <= target.len();
+        if unsure && is_answer {
+            held.game()
+        } else {
+            target
+        }
     }
 
     fn circumstances(&self, target: &Game) -> Circumstances {

@@ -320,8 +320,9 @@ fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
 
 /// What the hand has played in the last position of a client's game.
 fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
-    match held.certainty() {
-        Certainty::Sure => claim.answer(held.game()),
-        Certainty::Unsure | Certainty::Lost => &[],
+    if held.has_been_made() {
+        claim.answer(held.game())
+    } else {
+        &[]
     }
 }
