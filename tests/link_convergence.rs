@@ -424,6 +424,7 @@ impl World {
     /// The daemon is killed, with its boards.
     fn crashes(&mut self) {
         log(self.now - self.began, || "the daemon is killed".to_owned());
+        self.dies_at = None;
         let kept = |core: &Core| serde_json::to_string(&core.memory()).unwrap();
         let cores = [kept(&self.cables[0].core), kept(self.seen_second())];
         let mut dead = Dead {
@@ -497,7 +498,7 @@ impl World {
     }
 
     fn does(&mut self, side: Side, act: &Act) {
-        if self.dead.is_some() {
+        while self.dead.is_some() {
             self.pass(RESTART);
         }
         let legal = |game: &Game, n: usize| {
@@ -618,7 +619,7 @@ impl World {
     /// The end of a history: the cables are plugged in, and time passes. Then the game continues.
     fn settles(&mut self) {
         self.dies_at = None;
-        if self.dead.is_some() {
+        while self.dead.is_some() {
             self.pass(RESTART);
         }
         for side in Side::BOTH {
@@ -634,7 +635,9 @@ impl World {
         }
         // A hand behind the SWPP that moved out of turn is led back by the next move. Where that is the only one
         // there is, it stands there already, and what the hand played after it is its answer.
+        let mut early_moves = 0..100;
         while self.far.is_some()
+            && early_moves.next().is_some()
             && self.session.over().is_none()
             && self.to_move() == Side::First
             && let Some(&early) =

@@ -2,7 +2,10 @@
 
 use std::{collections::VecDeque, future::pending, sync::Arc, time::SystemTime};
 
-use futures_util::future::{BoxFuture, select_all};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, select_all},
+};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -174,8 +177,8 @@ impl Server {
         loop {
             let message = self.next_message();
             self.keep().await;
-            self.act();
             self.send(message);
+            self.act();
             self.appear();
             let line_ends = self.links.iter().filter_map(|link| link.line_ends).min();
             let commands = self.app.board.commands.clone();
@@ -443,10 +446,15 @@ impl Server {
             return;
         };
         link.duplex.set_reading(!self.session.is_full());
-        if let Some(message) = message {
-            let text = swpp::write(&message);
-            debug!(peer = %link.address, line = text.trim_end(), ">");
-            link.duplex.send(&Outgoing::serial(text.into()));
+        let Some(message) = message else { return };
+        let text = swpp::write(&message);
+        link.duplex
+            .send(&Outgoing::serial(text.clone().into_bytes().into()));
+        // At once: what is kept as sent is lost if the daemon is killed before it is.
+        let passed = link.duplex.pass().now_or_never();
+        debug!(peer = %link.address, line = text.trim_end(), ">");
+        if let (Some(passed), Some(index)) = (passed, self.active) {
+            self.passed(index, passed);
         }
     }
 }
