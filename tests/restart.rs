@@ -63,21 +63,26 @@ impl Table {
 
     /// The daemon is killed and started again; the GUI comes back.
     async fn killed(&mut self, between: impl FnOnce(&Path)) {
-        self.process.again(between);
+        self.ends("KILL", between).await;
+    }
+
+    async fn ends(&mut self, signal: &str, between: impl FnOnce(&Path)) {
+        self.process.again(signal, between);
         self.gui = self.process.gui().await;
         self.watch = self.process.watch().await;
     }
 
-    /// The moves of a game after `before`, the daemon killed at another moment in each round.
+    /// The moves of a game after `before`, the daemon ended at another moment in each round: killed, later stopped.
     async fn plays(&mut self, before: &str, player: &mut impl Player) {
         let mut moves = before.to_owned();
         for (round, [mine, reply]) in GAME.into_iter().enumerate() {
             let plies = moves.split_whitespace().count();
+            let signal = if round < 3 { "KILL" } else { "TERM" };
             self.gui.asks(&moves).await;
             self.watch.asks_at(plies).await;
             player.follows(&moves).await;
             if round % 3 == 0 {
-                self.killed(|_| {}).await;
+                self.ends(signal, |_| {}).await;
                 self.gui.asks(&moves).await;
                 self.watch.asks_at(plies).await;
             }
@@ -85,20 +90,24 @@ impl Table {
             if round % 3 == 1 {
                 // The answer is lost with the connection.
                 self.watch.knows(plies + 1).await;
-                self.killed(|_| {}).await;
+                self.ends(signal, |_| {}).await;
                 self.gui.asks(&moves).await;
             }
             let answer = self.gui.hears("bestmove").await;
             assert_eq!(answer, format!("bestmove {mine}"));
             moves = format!("{moves} {mine} {reply}").trim().to_owned();
             if round % 3 == 2 {
-                self.killed(|_| {}).await;
+                self.ends(signal, |_| {}).await;
             }
         }
         let plies = moves.split_whitespace().count();
         self.gui.asks(&moves).await;
         self.watch.asks_at(plies).await;
         player.follows(&moves).await;
+        // All of it is one game, in one file.
+        let kept = self.process.kept().await;
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        assert_eq!(kept[0].moves(), moves);
     }
 }
 

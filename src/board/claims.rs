@@ -193,7 +193,7 @@ pub struct Claims {
 
 impl Claims {
     /// What is kept of them for a restart: the clients that have the board.
-    pub fn kept(&self) -> Self {
+    pub fn memory(&self) -> Self {
         Self {
             all: self.holders().take(MAX_KEPT).cloned().collect(),
             target: self.target.clone(),

@@ -90,9 +90,11 @@ impl Process {
         }
     }
 
-    /// Kills it, and starts it again, on a disk with room. `between` may change its folder.
-    pub fn again(&mut self, between: impl FnOnce(&Path)) {
-        self.child.kill().unwrap();
+    /// Ends it by this signal (`KILL`, `TERM`), and starts it again, on a disk with room. `between` may change its folder.
+    pub fn again(&mut self, signal: &str, between: impl FnOnce(&Path)) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.unwrap().success());
         self.child.wait().unwrap();
         between(self.folder.path());
         self.keeps = self.keeps.map(|_| None);

@@ -50,7 +50,7 @@ impl Core {
         let sent = self.errand.may_have_sent(plies);
         Memory {
             held,
-            claims: self.claims.kept(),
+            claims: self.claims.memory(),
             verdict: self.verdict.clone(),
             course: self.course.clone(),
             hand: self.hand.clone(),

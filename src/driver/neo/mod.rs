@@ -532,6 +532,16 @@ impl Driver for Neo {
         }
     }
 
+    fn memory(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.parking.memory()).ok()
+    }
+
+    fn recall(&mut self, memory: serde_json::Value) {
+        if let Ok(memory) = serde_json::from_value(memory) {
+            self.parking.recall(memory);
+        }
+    }
+
     fn poll_hang_up(&mut self) -> Option<String> {
         self.contact.take_hang_up()
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::Piece;
 
 /// The columns used unless the configuration says otherwise, the best first.
@@ -20,7 +21,7 @@ pub const RIGHTMOST: i8 = 9;
 const ROWS: [i8; 8] = [3, 4, 2, 5, 1, 6, 0, 7];
 
 /// A place for one piece beside the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slot {
     column: i8,
     row: i8,
@@ -55,6 +56,15 @@ pub struct Parking {
     blocked: Vec<Slot>,
 }
 
+/// What stands beside the board.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// Each slot with its piece, by its letter in a FEN.
+    standing: Vec<(Slot, char)>,
+    blocked: Vec<Slot>,
+}
+
 impl Default for Parking {
     fn default() -> Self {
         Self::new(&DEFAULT_COLUMNS)
@@ -77,6 +87,29 @@ impl Parking {
             standing: Vec::new(),
             blocked: Vec::new(),
         }
+    }
+
+    /// What stands beside the board, as it is kept through a restart of the daemon.
+    pub fn memory(&self) -> Memory {
+        let letters = self.standing.iter();
+        Memory {
+            standing: letters.map(|(slot, p)| (*slot, p.char())).collect(),
+            blocked: self.blocked.clone(),
+        }
+    }
+
+    /// The same pieces stand beside the board as before the restart.
+    pub fn recall(&mut self, memory: Memory) {
+        self.clear();
+        for (slot, letter) in memory.standing {
+            match Piece::from_char(letter) {
+                Some(piece) => self.put(slot, piece),
+                None => continue,
+            };
+        }
+        let known = memory.blocked.into_iter();
+        self.blocked = known.filter(|slot| self.slots.contains(slot)).collect();
+        self.blocked.truncate(self.slots.len());
     }
 
     /// All slots, the best first.
@@ -198,6 +231,23 @@ mod tests {
         assert_eq!(parking.find(Role::Pawn.of(Color::Black)), None);
         parking.clear();
         assert_eq!(parking, Parking::new(&[8]));
+    }
+
+    #[test]
+    fn what_stands_beside_the_board_survives_a_restart() {
+        let mut parking = Parking::new(&[8]);
+        let [one, two] = [parking.slots()[0], parking.slots()[1]];
+        parking.put(one, Role::Pawn.of(Color::White));
+        parking.put(two, Role::Queen.of(Color::Black));
+        parking.doubt(Role::Queen.of(Color::Black));
+        let text = serde_json::to_string(&parking.memory()).unwrap();
+        let mut after = Parking::new(&[8]);
+        after.recall(serde_json::from_str(&text).unwrap());
+        assert_eq!(after, parking);
+        // Other columns are configured meanwhile.
+        let mut other = Parking::new(&[9]);
+        other.recall(parking.memory());
+        assert_eq!(other, Parking::new(&[9]));
     }
 
     #[test]
