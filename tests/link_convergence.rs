@@ -17,23 +17,31 @@ use boardbridge::{
     board::core::Core,
     driver::swpp::Swpp,
     game::{Game, uci},
-    link::{Player, Side, notice::Notice, session::Session},
+    link::{
+        Player, Side,
+        notice::Notice,
+        session::{Memory, Session},
+    },
     swpp::write,
     vocabulary::{BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Snapshot},
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
 use rig::{
-    cable::{CORRECTION_WAIT, Cable},
+    cable::{CORRECTION_WAIT, Cable, novag},
     clock::{self, Clocked},
     game::ours,
     histories::histories,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use shakmaty::Position;
 use simulators::{HandAction, SimulatedBoard};
 
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
+
+/// How long a restarted daemon takes.
+const RESTART: Duration = Duration::from_millis(300);
 
 /// One event at one of the boards.
 #[derive(Clone, Debug)]
@@ -58,6 +66,12 @@ enum Act {
     Connect,
     /// It is dead: data sent is lost, and neither end has noticed yet.
     Dies,
+    /// The link's process is killed, before the next command of this number reaches a board, and starts again.
+    Kill(usize),
+    /// So is the process at the other end.
+    KillFar,
+    /// The whole daemon, with its boards, is killed in the same way.
+    Crash(usize),
     /// Time passes, in milliseconds.
     Wait(u64),
 }
@@ -77,6 +91,30 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// The same, with a link that is killed now and then.
+fn act_or_kill() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => act(),
+        1 => (0..6usize).prop_map(Act::Kill),
+    ]
+}
+
+/// The same, with a daemon that is killed now and then.
+fn act_or_crash() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => act(),
+        1 => (0..6usize).prop_map(Act::Crash),
+    ]
+}
+
+/// The same, far from the link.
+fn far_act_or_crash() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        10 => far_act(),
+        1 => (0..6usize).prop_map(Act::Crash),
+    ]
+}
+
 /// What a person does to a board far from the link, which receives no new games.
 fn far_act() -> impl Strategy<Value = Act> {
     prop_oneof![
@@ -84,6 +122,8 @@ fn far_act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Cut),
         4 => Just(Act::Connect),
         1 => Just(Act::Dies),
+        1 => (0..6usize).prop_map(Act::Kill),
+        1 => Just(Act::KillFar),
     ]
     .prop_map(|act| match act {
         Act::NewGame => Act::Wait(50_000),
@@ -120,16 +160,11 @@ struct Far {
 
 impl Far {
     fn new(now: Instant) -> Self {
-        let driver = Box::new(Swpp::toward_boardbridge());
-        let mut core = Core::new(BoardName::default().far(), driver, CORRECTION_WAIT);
+        let mut core = far_core();
         core.link_up(now);
-        let identity = Identity {
-            version: "1".to_owned(),
-            serial: String::new(),
-        };
         Self {
             core,
-            emulator: Emulator::new(ClientId(1), "the app".into(), identity),
+            emulator: Emulator::new(ClientId(1), "the app".into(), identity()),
             connected: true,
             loses: false,
         }
@@ -183,6 +218,45 @@ impl Far {
             self.core.link_up(now);
         }
     }
+
+    /// The process at the other end is killed and starts again. What it has sent arrives, if the connection is good.
+    fn kill(&mut self, now: Instant, there: &Core) {
+        let unread = self.loses && self.emulator.unproven().is_some();
+        let memory = remembered(&self.emulator.memory(unread));
+        self.emulator = Emulator::restored(memory, "the app".into(), identity(), &there.snapshot());
+        if std::mem::take(&mut self.connected) {
+            self.core.link_down(now, "killed".to_owned());
+        }
+    }
+}
+
+fn far_core() -> Core {
+    let driver = Box::new(Swpp::toward_boardbridge());
+    Core::new(BoardName::default().far(), driver, CORRECTION_WAIT)
+}
+
+fn identity() -> Identity {
+    Identity {
+        version: "1".to_owned(),
+        serial: String::new(),
+    }
+}
+
+/// What is left of a memory that was written and read.
+fn remembered<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(memory: &T) -> T {
+    let read = serde_json::from_str(&serde_json::to_string(memory).unwrap()).unwrap();
+    assert_eq!(*memory, read);
+    read
+}
+
+/// What a killed daemon leaves behind.
+struct Dead {
+    /// It starts again then.
+    until: Instant,
+    session: Memory,
+    cores: [String; 2],
+    /// Which boards it will find.
+    plugged: [bool; 2],
 }
 
 struct World {
@@ -192,6 +266,11 @@ struct World {
     began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
+    /// The link, or all of the daemon, is killed before this command.
+    dies_at: Option<(usize, bool)>,
+    /// The daemon was killed, and is not running yet.
+    dead: Option<Dead>,
+    citrines: [bool; 2],
     /// The state after a random history, for messages.
     acts: String,
 }
@@ -224,13 +303,34 @@ impl Clocked for World {
                     }
                     _ => &mut cable.core,
                 };
+                if self.dead.is_some() {
+                    continue;
+                }
                 if let Some(snapshot) = core.poll_snapshot() {
                     moved = true;
                     self.session.snapshot(now, side, &snapshot);
                 }
                 while let Some(command) = self.session.poll_command(side) {
                     moved = true;
+                    match &mut self.dies_at {
+                        Some((0, all)) => {
+                            let all = *all;
+                            self.dies_at = None;
+                            if all {
+                                self.crashes();
+                            } else {
+                                self.is_killed();
+                            }
+                            break;
+                        }
+                        Some((left, _)) => *left -= 1,
+                        None => {}
+                    }
                     log(since, || format!("{side:?} * {command}"));
+                    let core = match &mut self.far {
+                        Some(far) if side == Side::Second => &mut far.core,
+                        _ => &mut self.cables[at(side)].core,
+                    };
                     core.command(now, command);
                 }
             }
@@ -246,7 +346,12 @@ impl Clocked for World {
     fn deadline(&self) -> Option<Instant> {
         let cables = self.cables.iter().map(Cable::deadline);
         let far = self.far.as_ref().and_then(|far| far.core.deadline());
-        let next = cables.chain([self.session.deadline(), far]);
+        let dead = self.dead.as_ref();
+        let session = match dead {
+            Some(dead) => Some(dead.until),
+            None => self.session.deadline(),
+        };
+        let next = cables.chain([session, far]);
         next.flatten().min()
     }
 
@@ -257,7 +362,11 @@ impl Clocked for World {
         if let Some(far) = &mut self.far {
             far.core.timeout(now);
         }
-        self.session.timeout(now);
+        if let Some(dead) = self.dead.take_if(|dead| dead.until <= now) {
+            self.starts_again(dead);
+        } else if self.dead.is_none() {
+            self.session.timeout(now);
+        }
     }
 
     fn story(&self) -> String {
@@ -265,17 +374,21 @@ impl Clocked for World {
     }
 }
 
+fn players(is_far: bool) -> [Player; 2] {
+    let player = |number: u64, name: &str, tells_all: bool| Player {
+        client: ClientId(number),
+        label: ClientName::Link(format!("the other than {name}").into()),
+        name: name.into(),
+        tells_all,
+        correction_wait: Duration::from_secs(3),
+    };
+    [player(1, "first", true), player(2, "second", !is_far)]
+}
+
 impl World {
     fn new(citrines: [bool; 2], white: Side, is_far: bool) -> Self {
         let now = Instant::now();
-        let player = |number: u64, name: &str, tells_all: bool| Player {
-            client: ClientId(number),
-            label: ClientName::Link(format!("the other than {name}").into()),
-            name: name.into(),
-            tells_all,
-            correction_wait: Duration::from_secs(3),
-        };
-        let players = [player(1, "first", true), player(2, "second", !is_far)];
+        let players = players(is_far);
         let mut world = Self {
             cables: citrines.map(|is_citrine| {
                 let mut cable = Cable::novag(is_citrine, Duration::from_millis(700));
@@ -287,10 +400,86 @@ impl World {
             began: now,
             now,
             said: Vec::new(),
+            dies_at: None,
+            dead: None,
+            citrines,
             acts: String::new(),
         };
         world.carry();
         world
+    }
+
+    /// The link is killed, and starts again with what it has kept.
+    fn is_killed(&mut self) {
+        let memory = remembered(&self.session.memory());
+        self.resumes(memory);
+    }
+
+    fn resumes(&mut self, memory: Memory) {
+        let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
+        let players = players(self.far.is_some());
+        self.session = Session::restored(self.now, memory, players, boards.each_ref());
+    }
+
+    /// The daemon is killed, with its boards.
+    fn crashes(&mut self) {
+        log(self.now - self.began, || "the daemon is killed".to_owned());
+        self.dies_at = None;
+        let kept = |core: &Core| serde_json::to_string(&core.memory()).unwrap();
+        let cores = [kept(&self.cables[0].core), kept(self.seen_second())];
+        let mut dead = Dead {
+            until: self.now + RESTART,
+            session: remembered(&self.session.memory()),
+            cores,
+            plugged: self.cables.each_ref().map(|cable| cable.plugged),
+        };
+        self.cables[0].unplug(self.now, "killed");
+        match &mut self.far {
+            Some(far) => {
+                dead.plugged[1] = far.connected;
+                far.cut(self.now);
+            }
+            None => self.cables[1].unplug(self.now, "killed"),
+        }
+        self.dead = Some(dead);
+    }
+
+    /// It starts again, with what it has kept.
+    fn starts_again(&mut self, dead: Dead) {
+        let now = self.now;
+        log(now - self.began, || "the daemon starts".to_owned());
+        let goes_on = |mut core: Core, kept: &str| {
+            core.recall(now, serde_json::from_str(kept).unwrap());
+            core
+        };
+        for side in Side::BOTH {
+            let kept = &dead.cores[at(side)];
+            let plugged = dead.plugged[at(side)];
+            match &mut self.far {
+                Some(far) if side == Side::Second => {
+                    far.core = goes_on(far_core(), kept);
+                    if plugged {
+                        far.connect(now);
+                    }
+                }
+                _ => {
+                    let cable = &mut self.cables[at(side)];
+                    cable.core = goes_on(novag(self.citrines[at(side)]), kept);
+                    if plugged {
+                        cable.plug(now);
+                    }
+                }
+            }
+        }
+        self.resumes(dead.session);
+    }
+
+    /// The core of the second board from the link's point of view.
+    fn seen_second(&self) -> &Core {
+        match &self.far {
+            Some(far) => &far.core,
+            None => &self.cables[1].core,
+        }
     }
 
     fn snapshot(&self, side: Side) -> Snapshot {
@@ -309,6 +498,9 @@ impl World {
     }
 
     fn does(&mut self, side: Side, act: &Act) {
+        while self.dead.is_some() {
+            self.pass(RESTART);
+        }
         let legal = |game: &Game, n: usize| {
             let moves = game.position().legal_moves();
             (!moves.is_empty()).then(|| moves[n % moves.len()])
@@ -343,6 +535,15 @@ impl World {
                 if self.cables[at(side)].plugged {
                     let core = &mut self.cables[at(side)].core;
                     core.received(self.now, Channel::Serial, b"\r\n");
+                }
+            }
+            Act::Kill(0) => self.is_killed(),
+            Act::Crash(0) => self.crashes(),
+            Act::Kill(commands) => self.dies_at = Some((commands, false)),
+            Act::Crash(commands) => self.dies_at = Some((commands, true)),
+            Act::KillFar => {
+                if let Some(far) = &mut self.far {
+                    far.kill(self.now, &self.cables[1].core);
                 }
             }
             Act::Cut => self.cut(),
@@ -417,6 +618,10 @@ impl World {
 
     /// The end of a history: the cables are plugged in, and time passes. Then the game continues.
     fn settles(&mut self) {
+        self.dies_at = None;
+        while self.dead.is_some() {
+            self.pass(RESTART);
+        }
         for side in Side::BOTH {
             self.plug(side);
         }
@@ -430,7 +635,9 @@ impl World {
         }
         // A hand behind the SWPP that moved out of turn is led back by the next move. Where that is the only one
         // there is, it stands there already, and what the hand played after it is its answer.
+        let mut early_moves = 0..100;
         while self.far.is_some()
+            && early_moves.next().is_some()
             && self.session.over().is_none()
             && self.to_move() == Side::First
             && let Some(&early) =
@@ -489,7 +696,7 @@ proptest! {
     #[test]
     fn two_citrines_end_up_in_one_game(
         white in side(),
-        acts in proptest::collection::vec((side(), act()), 1..60),
+        acts in proptest::collection::vec((side(), act_or_kill()), 1..60),
     ) {
         run([true, true], white, false, &acts);
     }
@@ -497,7 +704,7 @@ proptest! {
     #[test]
     fn a_citrine_and_a_ucb_end_up_in_one_game(
         white in side(),
-        acts in proptest::collection::vec((side(), act()), 1..60),
+        acts in proptest::collection::vec((side(), act_or_kill()), 1..60),
     ) {
         run([true, false], white, false, &acts);
     }
@@ -508,6 +715,24 @@ proptest! {
         acts in proptest::collection::vec((side(), move_or_wait()), 1..60),
     ) {
         run([true, false], white, false, &acts);
+    }
+
+    #[test]
+    fn two_boards_end_up_in_one_game_whenever_the_daemon_is_killed(
+        citrines: [bool; 2],
+        white in side(),
+        acts in proptest::collection::vec((side(), act_or_crash()), 1..60),
+    ) {
+        run(citrines, white, false, &acts);
+    }
+
+    #[test]
+    fn boards_of_two_boardbridges_end_up_in_one_game_whenever_one_is_killed(
+        citrines: [bool; 2],
+        white in side(),
+        acts in proptest::collection::vec((side(), far_act_or_crash()), 1..60),
+    ) {
+        run(citrines, white, true, &acts);
     }
 
     #[test]

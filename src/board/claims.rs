@@ -288,12 +288,18 @@ impl Claims {
         before != self.all.len() && self.admit_waiting()
     }
 
+    /// A client that has kept its number through a restart is back. `true` if it has a claim.
+    pub fn is_back(&mut self, client: ClientId) -> bool {
+        let claim = self.get(client);
+        claim.map(|claim| claim.returns = false).is_some()
+    }
+
     /// A client that may have had the board before a restart states this game: it takes its claim over.
     ///
     /// A program that states the very game it was told an answer to has not received that answer: it asked again. The
     /// plies of that game are returned then; the answer is still to be given.
     pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
-        if self.get(client).is_some() {
+        if self.is_back(client) {
             return None;
         }
         let begins = self.announced.contains(&client);

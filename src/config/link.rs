@@ -1,5 +1,7 @@
 //! `[[link]]`: two boards that play each other, or one and a board of another `BoardBridge`.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, de};
 
 use super::value::Address;
@@ -36,6 +38,12 @@ impl<'de> Deserialize<'de> for With {
                  instance \"tcp:192.168.1.20:9690\""
             ))
         })
+    }
+}
+
+impl fmt::Display for With {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tcp:{}", self.0.0)
     }
 }
 

@@ -7,7 +7,7 @@ use tracing::Instrument;
 #[cfg(not(target_os = "linux"))]
 use tracing::warn;
 
-use super::{Daemon, running::Running};
+use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
     config::WhitePawnConfig,
     door::Door,
@@ -19,7 +19,7 @@ use crate::{
 impl Daemon {
     /// Plays a board for the `WhitePawn` app.
     pub(super) fn app(
-        &self,
+        &mut self,
         running: &mut Running,
         entry: &WhitePawnConfig,
         listener: Option<TcpListener>,
@@ -53,7 +53,9 @@ impl Daemon {
         };
         let span = whitepawn::server::span(&board.name, &way);
         running.tasks.spawn(coming.instrument(span));
-        let client = self.clients.client();
+        let Kept { memory, shelf } = self.sessions.app(&self.store, entry);
+        let known = memory.as_ref().map(|memory| memory.client);
+        let client = known.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
         let app = App {
             client,
@@ -62,6 +64,8 @@ impl Daemon {
             names_promotion: entry.promotion_letter,
             bus: self.bus.clone(),
             availability: shown,
+            memory,
+            shelf,
         };
         let serving = whitepawn::server::serve(app, waiting, running.stop.clone());
         running.tasks.spawn(serving);

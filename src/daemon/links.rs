@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::{Daemon, part::Linked, running::Running};
+use super::{Daemon, part::Linked, running::Running, sessions::Kept};
 use crate::{
     config::LinkConfig,
     link::{self, Player, server::Pair},
@@ -11,18 +11,23 @@ use crate::{
 
 impl Daemon {
     /// Lets two boards play each other.
-    pub(super) fn link(&self, running: &mut Running, entry: &LinkConfig, linked: &[Linked; 2]) {
+    pub(super) fn link(&mut self, running: &mut Running, entry: &LinkConfig, linked: &[Linked; 2]) {
         let name = |index: usize| match (entry.boards.get(index), &entry.with) {
             (Some(board), _) => Some(board.clone()),
             (None, Some(_)) => entry.boards.first().map(BoardName::far),
             (None, None) => None,
         };
         let called = |index: usize| match (entry.boards.get(index), &entry.with) {
-            (None, Some(with)) => format!("tcp:{}", with.0.0),
+            (None, Some(with)) => with.to_string(),
             (board, _) => board.map(ToString::to_string).unwrap_or_default(),
         };
+        let Kept { memory, shelf } = self.sessions.link(&self.store, entry);
+        let clients = memory.as_ref().map_or_else(
+            || [self.clients.client(), self.clients.client()],
+            link::session::Memory::clients,
+        );
         let player = |index: usize| Player {
-            client: self.clients.client(),
+            client: clients[index],
             label: ClientName::Link(called(1 - index).into()),
             name: called(index).into(),
             tells_all: linked[index].tells_all,
@@ -41,6 +46,9 @@ impl Daemon {
             boards: [first, second],
             players: [player(0), player(1)],
             white: entry.white(),
+            // With other colours it is another game.
+            memory: memory.filter(|memory| memory.white() == entry.white()),
+            shelf,
             bus: self.bus.clone(),
         };
         for (player, board) in pair.players.iter().zip(&pair.boards) {

@@ -13,6 +13,7 @@ mod part;
 mod running;
 mod serve;
 mod service;
+mod sessions;
 mod signals;
 #[cfg(target_os = "linux")]
 pub mod systemd;
@@ -23,8 +24,6 @@ use tokio::{net::TcpListener, sync::broadcast};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use self::{part::Part, running::Running, signals::outlive_file_limit};
-
 pub use self::{
     health::Health,
     running::STOP_WAIT,
@@ -32,6 +31,7 @@ pub use self::{
     service::{Inherited, Service, StartError},
     signals::stop_signal,
 };
+use self::{part::Part, running::Running, sessions::Sessions, signals::outlive_file_limit};
 use crate::{
     board::actor::Actor,
     bus::{BoardHandle, Bus, CAPACITY, Publication},
@@ -63,6 +63,8 @@ pub struct Daemon {
     stop: CancellationToken,
     running: Vec<Running>,
     store: Store,
+    /// What apps and links kept through a restart, until they start.
+    sessions: Sessions,
 }
 
 impl Daemon {
@@ -101,16 +103,23 @@ impl Daemon {
         outlive_file_limit();
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
+        let store = config.state.path().map_or_else(Store::off, Store::open);
+        let sessions = Sessions::read(config, &store).await;
+        let clients = server::Shared::default();
+        if let Some(last) = sessions.last_client() {
+            clients.count_after(last);
+        }
         let mut daemon = Self {
             bus: Bus::new(bus, Vec::new()),
-            clients: server::Shared::default(),
+            clients,
             radio: Radio::default(),
             writer: None,
             inherited,
             health: Health::default(),
             stop,
             running: Vec::new(),
-            store: config.state.path().map_or_else(Store::off, Store::open),
+            store,
+            sessions,
         };
         daemon.reload(config).await?;
         if config.games.folder().is_none() {

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// How long a board is awaited before the link lets other clients have the other board: longer than a radio needs to
 /// find a board again, shorter than a player would wait in vain.
 pub const AWAY_WAIT: Duration = Duration::from_mins(1);
@@ -34,15 +36,32 @@ pub(super) struct Presence {
     yielded: bool,
 }
 
+/// What survives a restart: a board that was there is taken for one that has not been heard of yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Absence {
+    /// The other player was told that the board is away.
+    told: bool,
+    /// Other clients may have the other board.
+    yielded: bool,
+}
+
 impl Presence {
-    /// A board of which nothing is known yet.
-    pub fn unheard(now: Instant) -> Self {
+    /// A board of which nothing has been heard since the start.
+    pub fn unheard(now: Instant, before: Absence) -> Self {
         Self {
             state: State::Away {
-                told: false,
-                yields_at: Some(now + AWAY_WAIT),
+                told: before.told,
+                yields_at: (!before.yielded).then(|| now + AWAY_WAIT),
             },
-            yielded: false,
+            yielded: before.yielded,
+        }
+    }
+
+    /// What survives a restart.
+    pub fn absence(&self) -> Absence {
+        Absence {
+            told: matches!(self.state, State::Away { told: true, .. }),
+            yielded: self.yielded,
         }
     }
 

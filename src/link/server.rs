@@ -8,13 +8,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
 
 use super::{
-    session::Session,
+    session::{Memory, Session},
     side::{Player, Side},
 };
 use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind},
     clock::sleep_until_some,
+    state::Shelf,
     vocabulary::{Command, Event},
 };
 
@@ -26,6 +27,10 @@ pub struct Pair {
     pub players: [Player; 2],
     /// The side that plays White.
     pub white: Side,
+    /// Its game before a restart.
+    pub memory: Option<Memory>,
+    /// Where it keeps its game.
+    pub shelf: Shelf,
     /// Where it reports what happens.
     pub bus: Bus,
 }
@@ -37,7 +42,7 @@ pub async fn serve(link: Pair, stop: CancellationToken) {
     run(link, stop).instrument(span).await;
 }
 
-async fn run(link: Pair, stop: CancellationToken) {
+async fn run(mut link: Pair, stop: CancellationToken) {
     // Listed until dropped.
     let _presences = Side::BOTH.map(|side| {
         let player = &link.players[side.index()];
@@ -46,10 +51,22 @@ async fn run(link: Pair, stop: CancellationToken) {
         link.bus.clients().enter(client)
     });
     let labels = link.players.clone().map(|player| player.label);
-    let mut session = Session::new(now(), link.players, link.white);
+    let states = link.boards.each_ref().map(BoardHandle::state);
+    let states = states.each_ref().map(|state| &**state);
+    let mut session = match link.memory {
+        Some(memory) => Session::restored(now(), memory, link.players, states),
+        None => Session::new(now(), link.players, link.white),
+    };
+    let mut kept = None;
     let senders = link.boards.clone().map(|board| board.commands);
     let [mut first, mut second] = link.boards.each_ref().map(BoardHandle::feed);
     loop {
+        // Before anyone is told.
+        let memory = session.memory();
+        if kept.as_ref() != Some(&memory) {
+            link.shelf.keep(&memory).await;
+            kept = Some(memory);
+        }
         while let Some((side, notice)) = session.poll_notice() {
             let board = &link.boards[side.index()].name;
             if notice.is_refusal() {

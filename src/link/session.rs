@@ -9,16 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
 
 use super::{
     notice::Notice,
-    side::{End, Matter, Player, Presently, Side},
+    side::{End, EndMemory, Matter, Player, Presently, Side},
 };
 use crate::{
     game::{Game, MAX_PLIES},
     vocabulary::{
-        Advice, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent, Snapshot,
+        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent,
+        Snapshot,
     },
 };
 
@@ -35,6 +37,30 @@ const BEGUN: usize = 2;
 struct Wish {
     side: Side,
     until: Instant,
+}
+
+/// What a link must know to go on after a restart. Take-backs and their waits are not in it: the hand's moves on the
+/// boards are, and those are the boards' to remember.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    white: Side,
+    game: Game,
+    over: Option<GameEnd>,
+    /// The board on which the hand wishes a new game.
+    wish: Option<Side>,
+    ends: [EndMemory; 2],
+}
+
+impl Memory {
+    /// The side that plays White.
+    pub fn white(&self) -> Side {
+        self.white
+    }
+
+    /// The link's numbers as a client of each board.
+    pub fn clients(&self) -> [ClientId; 2] {
+        self.ends.each_ref().map(|end| end.client)
+    }
 }
 
 /// The game. See the module documentation.
@@ -64,6 +90,48 @@ impl Session {
         };
         session.begin();
         session
+    }
+
+    /// A link that goes on after a restart, with its boards as they were restored. Players are told nothing of it.
+    pub fn restored(
+        now: Instant,
+        memory: Memory,
+        players: [Player; 2],
+        boards: [&Snapshot; 2],
+    ) -> Self {
+        let [first, second] = memory.ends;
+        let [here, there] = players;
+        let mut session = Self {
+            ends: [
+                End::restored(now, here, first, boards[0]),
+                End::restored(now, there, second, boards[1]),
+            ],
+            white: memory.white,
+            game: memory.game,
+            over: memory.over,
+            wish: memory.wish.map(|side| Wish {
+                side,
+                until: now + WISH_WAIT,
+            }),
+            next_at: None,
+            notices: VecDeque::new(),
+        };
+        for side in Side::BOTH {
+            session.resume(side, boards[side.index()]);
+        }
+        session.next_at = session.over.and(session.next_game_at(now));
+        session
+    }
+
+    /// What it must know to go on after a restart.
+    pub fn memory(&self) -> Memory {
+        Memory {
+            white: self.white,
+            game: self.game.clone(),
+            over: self.over,
+            wish: self.wish.map(|wish| wish.side),
+            ends: self.ends.each_ref().map(End::memory),
+        }
     }
 
     /// The game.
@@ -130,7 +198,9 @@ impl Session {
             }
             return;
         }
-        if self.wish.is_some_and(|wish| wish.side == side) && !self.end(side).is_at_start() {
+        if self.wish.is_some_and(|wish| wish.side == side)
+            && self.end(side).has_left_start(snapshot)
+        {
             self.drop_wish();
             self.state(side);
             return;
@@ -195,6 +265,32 @@ impl Session {
         self.ends[side.index()].state(game, occasion, awaits, yields);
     }
 
+    /// Tells a board after a restart what it may have missed.
+    fn resume(&mut self, side: Side, board: &Snapshot) {
+        let client = self.end(side).player.client;
+        let known = board.places.iter().find(|place| place.client == client);
+        if let Some(ending) = self.over {
+            // A board that knows no more of the game has shown its end, and may be in another one.
+            if known.is_some() {
+                self.state(side);
+                self.end(side).end(ending);
+            }
+            return;
+        }
+        let number = self.end(side).number();
+        if self.game.is_empty() && known.is_none_or(|place| place.number != number) {
+            // It does not know yet that the game has begun.
+            self.end(side).begin();
+        }
+        if self.wish.is_some_and(|wish| wish.side == side) {
+            self.end(side).announce();
+        } else {
+            self.state(side);
+        }
+        let yields = self.ends[side.other().index()].has_yielded();
+        self.end(side).yield_to_others(yields);
+    }
+
     fn begin(&mut self) {
         self.game = Game::standard();
         self.over = None;
@@ -218,9 +314,14 @@ impl Session {
             self.end(side).end(ending);
             self.tell(side, Notice::Over(ending));
         }
+        self.next_at = self.next_game_at(now);
+    }
+
+    /// When the game after one that is over begins by itself.
+    fn next_game_at(&self, now: Instant) -> Option<Instant> {
         // Pieces that already stand at the start cannot be put there again.
-        let none_tells = self.ends.iter().all(|end| !end.player.tells_all);
-        self.next_at = (none_tells || self.game.is_empty()).then(|| now + NEXT_WAIT);
+        let nobody_tells = self.ends.iter().all(|end| !end.player.tells_all);
+        (nobody_tells || self.game.is_empty()).then(|| now + NEXT_WAIT)
     }
 
     fn presence(&mut self, now: Instant, side: Side, link: &LinkState) {

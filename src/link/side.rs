@@ -6,10 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
 use shakmaty::Move;
 
-use super::presence::Presence;
 pub use super::presence::{AWAY_WAIT, Presently};
+use super::presence::{Absence, Presence};
 use crate::{
     game::{Game, uci},
     vocabulary::{
@@ -18,7 +19,8 @@ use crate::{
 };
 
 /// Which of the two boards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The board named first.
     First,
@@ -60,7 +62,8 @@ pub struct Player {
 }
 
 /// Something that holds for a while, of which the players are told once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Matter {
     /// Other clients have the board.
     Occupied,
@@ -78,6 +81,18 @@ struct TakeBack {
     left: usize,
     /// Plies on the board, including moves played after the take-back.
     on_board: usize,
+}
+
+/// What an end of the link must know to go on after a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndMemory {
+    /// The link's number as a client of this board: the board has kept its claim under it.
+    pub client: ClientId,
+    number: u64,
+    put_to_start: u64,
+    has_begun: bool,
+    told: BTreeSet<Matter>,
+    absence: Absence,
 }
 
 /// One end of the link.
@@ -108,7 +123,7 @@ impl End {
     pub fn new(now: Instant, player: Player) -> Self {
         Self {
             player,
-            presence: Presence::unheard(now),
+            presence: Presence::unheard(now, Absence::default()),
             number: 0,
             commands: VecDeque::new(),
             take_back: None,
@@ -117,6 +132,31 @@ impl End {
             refused: false,
             has_begun: false,
             told: BTreeSet::new(),
+        }
+    }
+
+    /// An end after a restart. Its board was told nothing since.
+    pub fn restored(now: Instant, player: Player, memory: EndMemory, board: &Snapshot) -> Self {
+        Self {
+            presence: Presence::unheard(now, memory.absence),
+            number: memory.number,
+            // A board that has forgotten how often counts from 0 again.
+            put_to_start: memory.put_to_start.min(board.put_to_start),
+            has_begun: memory.has_begun,
+            told: memory.told,
+            ..Self::new(now, player)
+        }
+    }
+
+    /// What it must know to go on after a restart.
+    pub fn memory(&self) -> EndMemory {
+        EndMemory {
+            client: self.player.client,
+            number: self.number,
+            put_to_start: self.put_to_start,
+            has_begun: self.has_begun,
+            told: self.told.clone(),
+            absence: self.presence.absence(),
         }
     }
 
@@ -178,9 +218,9 @@ impl End {
         self.at_start && before != self.put_to_start
     }
 
-    /// Whether all pieces stand at the start.
-    pub fn is_at_start(&self) -> bool {
-        self.at_start
+    /// Whether the board reports that the pieces no longer stand at the start.
+    pub fn has_left_start(&self, snapshot: &Snapshot) -> bool {
+        snapshot.link.is_open() && snapshot.sure && !self.at_start
     }
 
     /// The hand has taken back all but `left` plies of the game.

@@ -129,6 +129,19 @@ impl Store {
         }
     }
 
+    /// Forgets values of this kind that no shelf has read: what they belong to is no longer configured.
+    pub async fn forget_rest(&self, kind: Kind) {
+        let Some(inner) = &self.inner else { return };
+        let mut found = inner.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_kind = |key: &String| key.split('/').next() == Some(kind.to_string().as_str());
+        let rest: Vec<String> = found.keys().filter(|key| of_kind(key)).cloned().collect();
+        found.retain(|key, _| !rest.contains(key));
+        drop(found);
+        for key in rest {
+            inner.writer.write(&key, None).await;
+        }
+    }
+
     /// Writes and syncs what is left, for a bounded time.
     pub async fn close(self) {
         if let Some(inner) = &self.inner {

@@ -1,5 +1,6 @@
 //! Messages as lines, and back.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{CastlingSide, Role, Square};
 use thiserror::Error;
 
@@ -69,6 +70,20 @@ pub fn write(message: &Message) -> String {
         Message::GameEnded(ending) => format!("GE{}\n", *ending as u8),
         Message::AppMove(wording) => format!("MA{:>MOVE_WIDTH$}\n", in_text(*wording)),
         Message::BoardMove(wording) => format!("MB{:>MOVE_WIDTH$}\n", in_text(*wording)),
+    }
+}
+
+impl Serialize for Message {
+    /// Its line, without the end.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(write(self).trim_end())
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let line = String::deserialize(deserializer)?;
+        read(line.as_bytes()).map_err(de::Error::custom)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{MAX_SERIAL, VERSION_WIDTH};
 use crate::vocabulary::Wording;
 
@@ -40,7 +42,8 @@ pub enum Message {
 }
 
 /// The kind of game in `NG`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "char", into = "char")]
 pub enum GameKind {
     /// 0: both sides are played here.
     Offline,
@@ -74,6 +77,18 @@ impl GameKind {
         let known = Self::ALL.into_iter();
         let mut same = known.filter(|kind| kind.character() == character);
         same.next().unwrap_or(Self::Unknown(character))
+    }
+}
+
+impl From<char> for GameKind {
+    fn from(character: char) -> Self {
+        Self::of(character)
+    }
+}
+
+impl From<GameKind> for char {
+    fn from(kind: GameKind) -> Self {
+        kind.character()
     }
 }
 

@@ -66,6 +66,13 @@ pub const RADIO: Medium = Medium {
     farewell: Some("it closed the connection, or is out of reach"),
 };
 
+impl Medium {
+    /// Whether the other end is told when this end closes the line or is gone.
+    pub fn tells_its_end(&self) -> bool {
+        self.farewell.is_some()
+    }
+}
+
 /// What has happened on a line.
 #[derive(Debug)]
 pub enum Passed {

@@ -2,7 +2,10 @@
 
 use std::{collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime};
 
-use futures_util::future::{BoxFuture, select_all};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, select_all},
+};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -14,14 +17,15 @@ use super::{
     Connection,
     connection::Unread,
     notice::Notice,
-    session::{ACK_SOON, ACK_WAIT, Action, Identity, Session},
+    session::{ACK_SOON, ACK_WAIT, Action, Identity, Memory, Session},
 };
 use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     lines::{LINE_WAIT, Line, Lines, is_http_request, printable},
-    swpp::{self, MAX_LINE},
+    state::Shelf,
+    swpp::{self, MAX_LINE, Message},
     transport::duplex::{Duplex, Passed},
     vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
 };
@@ -50,6 +54,10 @@ pub struct App {
     pub bus: Bus,
     /// Why the app cannot connect, if it cannot.
     pub availability: watch::Receiver<Option<Arc<str>>>,
+    /// The conversation before a restart.
+    pub memory: Option<Memory>,
+    /// Where the conversation is kept.
+    pub shelf: Shelf,
 }
 
 /// One connection.
@@ -94,7 +102,11 @@ pub fn span(board: &BoardName, way: &str) -> Span {
 ///
 /// The connection that shook hands last is the app's. Others are read until they do, without disturbing it. A connected
 /// app with a game on the board is not replaced from another address.
-pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: CancellationToken) {
+pub async fn serve(
+    mut app: App,
+    mut connections: mpsc::Receiver<Connection>,
+    stop: CancellationToken,
+) {
     let label = ClientName::App(app.way.as_str().into());
     let span = span(&app.board.name, &app.way);
     async {
@@ -102,7 +114,12 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             version: env!("CARGO_PKG_VERSION").to_owned(),
             serial: app.board.name.to_string(),
         };
-        let mut session = Session::new(app.client, label.clone(), identity);
+        let memory = app.memory.take();
+        let was_present = memory.as_ref().is_some_and(Memory::was_present);
+        let mut session = match memory {
+            Some(memory) => Session::restored(memory, label.clone(), identity, &app.board.state()),
+            None => Session::new(app.client, label.clone(), identity),
+        };
         session.name_promotion(app.names_promotion);
         let mut client = Client::new(app.client, label.clone(), ClientKind::App);
         client.board = Some(app.board.name.clone());
@@ -113,6 +130,8 @@ pub async fn serve(app: App, mut connections: mpsc::Receiver<Connection>, stop: 
             app,
             label,
             session,
+            kept: None,
+            was_present,
             links: Vec::new(),
             active: None,
             served: 0,
@@ -133,6 +152,10 @@ struct Server {
     app: App,
     label: ClientName,
     session: Session,
+    /// What was kept of it last.
+    kept: Option<Memory>,
+    /// Before a restart the app was connected, and it has not connected since.
+    was_present: bool,
     links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
@@ -156,8 +179,10 @@ impl Server {
     ) {
         let mut feed = self.app.board.feed();
         loop {
+            let message = self.next_message();
+            self.keep().await;
+            self.send(message);
             self.act();
-            self.send();
             self.appear();
             let line_ends = self.links.iter().filter_map(|link| link.line_ends).min();
             let commands = self.app.board.commands.clone();
@@ -194,7 +219,13 @@ impl Server {
                 self.active = self.active.map(|at| at - usize::from(at > index));
             }
         }
+        // A cable does not tell the app that its board was away, and the app waits.
+        let goes_on = std::mem::take(&mut self.was_present) && !connection.medium.tells_its_end();
         self.links.push(Peer::new(connection));
+        if goes_on && self.active.is_none() {
+            let index = self.takes_over(self.links.len() - 1);
+            self.session.goes_on(&self.links[index].address);
+        }
     }
 
     /// A link is lost.
@@ -418,16 +449,35 @@ impl Server {
         });
     }
 
-    /// Gives the app's link the next message, if it has taken the previous one.
-    fn send(&mut self) {
+    /// Keeps the conversation, if it has changed, before anyone is told of it.
+    async fn keep(&mut self) {
+        let memory = self.session.memory(self.unread);
+        if self.kept.as_ref() != Some(&memory) {
+            self.app.shelf.keep(&memory).await;
+            self.kept = Some(memory);
+        }
+    }
+
+    /// The next message for the app's link, if that has taken the previous one.
+    fn next_message(&mut self) -> Option<Message> {
+        self.active.and_then(|_| self.session.next_message())
+    }
+
+    /// Gives it to the link.
+    fn send(&mut self, message: Option<Message>) {
         let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
             return;
         };
         link.duplex.set_reading(!self.session.is_full());
-        if let Some(message) = self.session.next_message() {
-            let text = swpp::write(&message);
-            debug!(peer = %link.address, line = text.trim_end(), ">");
-            link.duplex.send(&Outgoing::serial(text.into()));
+        let Some(message) = message else { return };
+        let text = swpp::write(&message);
+        link.duplex
+            .send(&Outgoing::serial(text.clone().into_bytes().into()));
+        // At once: what is kept as sent is lost if the daemon is killed before it is.
+        let passed = link.duplex.pass().now_or_never();
+        debug!(peer = %link.address, line = text.trim_end(), ">");
+        if let (Some(passed), Some(index)) = (passed, self.active) {
+            self.passed(index, passed);
         }
     }
 }

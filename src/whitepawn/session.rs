@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move, Position, Role};
 
 use super::notice::{Notice, Notices};
@@ -46,11 +47,11 @@ pub enum Action {
 }
 
 /// A game the app has begun.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Match {
     kind: GameKind,
-    /// The colour played on the board; `None` for both.
-    hand: Option<Color>,
+    /// The app waits for the board's first move.
+    waits_for_board: bool,
     game: Game,
     /// The client's number for its target.
     number: u64,
@@ -73,13 +74,32 @@ impl Match {
         self.hand_next() && !self.is_over()
     }
 
+    /// The colour played on the board; `None` for both.
+    fn hand(&self) -> Option<Color> {
+        hand_in(self.kind, self.waits_for_board)
+    }
+
     fn hand_next(&self) -> bool {
-        self.hand.is_none_or(|hand| hand == self.game.turn())
+        self.hand().is_none_or(|hand| hand == self.game.turn())
     }
 
     fn is_over(&self) -> bool {
         self.game.position().legal_moves().is_empty()
     }
+}
+
+/// What a conversation must know to go on after a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The app's number as a client of the board: the board has kept its claim under it.
+    pub client: ClientId,
+    /// It was connected.
+    present: bool,
+    on: Option<Match>,
+    over: Option<(Match, GameEnd)>,
+    number: u64,
+    /// The hand's moves to be sent on the next connection.
+    untold: Vec<Message>,
 }
 
 /// One app's conversation. See the module's introduction.
@@ -93,6 +113,8 @@ pub struct Session {
     /// The app has shaken hands on the current connection.
     present: bool,
     on: Option<Match>,
+    /// The game before, and how it ended.
+    over: Option<(Match, GameEnd)>,
     number: u64,
     /// What has to be sent.
     outbox: VecDeque<Message>,
@@ -106,6 +128,13 @@ pub struct Session {
     actions: VecDeque<Action>,
 }
 
+impl Memory {
+    /// Whether the app was connected.
+    pub fn was_present(&self) -> bool {
+        self.present
+    }
+}
+
 impl Session {
     /// A conversation before its first message.
     pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
@@ -116,6 +145,7 @@ impl Session {
             names_promotion: true,
             present: false,
             on: None,
+            over: None,
             number: 0,
             outbox: VecDeque::new(),
             in_flight: None,
@@ -123,6 +153,63 @@ impl Session {
             unproven: VecDeque::new(),
             notices: Notices::default(),
             actions: VecDeque::new(),
+        }
+    }
+
+    /// A conversation that goes on after a restart, with its board as that was restored. The app is disconnected, and is
+    /// told nothing of it.
+    pub fn restored(
+        memory: Memory,
+        label: ClientName,
+        identity: Identity,
+        board: &Snapshot,
+    ) -> Self {
+        let mut session = Self {
+            over: memory.over,
+            number: memory.number,
+            outbox: memory.untold.into(),
+            ..Self::new(memory.client, label, identity)
+        };
+        let mut places = board.places.iter();
+        let known = places.find(|place| place.client == memory.client);
+        if let Some(on) = memory.on {
+            let missed = known.is_none_or(|place| place.number != on.number);
+            let begins = on.game.is_empty() && missed;
+            session.on = Some(on);
+            if begins {
+                session.begin();
+            } else {
+                session.state();
+            }
+            session.away(true);
+        } else if let (Some((on, end)), Some(place)) = (session.over.clone(), known) {
+            // The board has not shown the end of the game yet.
+            if place.number != on.number {
+                session.on = Some(on);
+                session.state();
+                session.on = None;
+            }
+            session.finish(end);
+        }
+        session
+    }
+
+    /// What it must know to go on after a restart. `unread`: the app had not acknowledged all it was sent, when last
+    /// asked.
+    ///
+    /// What was sent since then counts as arrived: if this process ends, the kernel still delivers it.
+    pub fn memory(&self, unread: bool) -> Memory {
+        let under_way = self.in_flight.iter().filter(|_| !self.withdrawn);
+        let unproven = self.unproven.iter().map(|(_, message)| message);
+        let lost = unproven.chain(under_way).filter(|_| unread);
+        let untold = lost.chain(&self.outbox);
+        Memory {
+            client: self.client,
+            present: self.present,
+            on: self.on.clone(),
+            over: self.over.clone(),
+            number: self.number,
+            untold: untold.filter(|message| is_move(message)).cloned().collect(),
         }
     }
 
@@ -161,8 +248,7 @@ impl Session {
         if self.in_flight.is_some() {
             return None;
         }
-        let told = matches!(self.outbox.front()?, Message::BoardMove(_));
-        if told && !self.present {
+        if is_move(self.outbox.front()?) && !self.present {
             return None;
         }
         self.in_flight = self.outbox.pop_front();
@@ -178,7 +264,7 @@ impl Session {
     /// The link has taken the whole message.
     pub fn sent(&mut self, now: Instant) {
         let sent = self.in_flight.take();
-        let told_again = |m: &Message| matches!(m, Message::BoardMove(_)) && !self.withdrawn;
+        let told_again = |message: &Message| is_move(message) && !self.withdrawn;
         if let Some(message) = sent.filter(told_again) {
             self.unproven.push_back((now, message));
         }
@@ -199,10 +285,7 @@ impl Session {
         let since = |at: Instant| now.saturating_duration_since(at);
         self.unproven.retain(|(at, _)| since(*at) < delivery);
         if self.hang_up(why) {
-            self.ask(Command::Away {
-                client: self.client,
-                on: true,
-            });
+            self.away(true);
         }
     }
 
@@ -220,9 +303,8 @@ impl Session {
     /// Keeps the hand's moves that may not have arrived for the app's next connection; the rest is useless then.
     /// Returns whether the app was connected.
     fn hang_up(&mut self, why: &str) -> bool {
-        let moved = |message: &Message| matches!(message, Message::BoardMove(_));
-        self.outbox.retain(moved);
-        if let Some(message) = self.in_flight.take().filter(moved)
+        self.outbox.retain(is_move);
+        if let Some(message) = self.in_flight.take().filter(is_move)
             && !self.withdrawn
         {
             self.outbox.push_front(message);
@@ -289,6 +371,13 @@ impl Session {
         }
     }
 
+    /// The app's line is open again after a restart, of which a line without connections tells the app nothing.
+    pub fn goes_on(&mut self, peer: &str) {
+        if !self.present {
+            self.came(peer, None, None);
+        }
+    }
+
     fn came(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         self.present = true;
         self.tell(Notice::Connected {
@@ -296,19 +385,12 @@ impl Session {
             protocol,
             build,
         });
-        self.ask(Command::Away {
-            client: self.client,
-            on: false,
-        });
+        self.away(false);
     }
 
     fn new_game(&mut self, kind: GameKind, waits_for_board: bool) {
-        let hand = match (kind, waits_for_board) {
-            (GameKind::Offline, _) => None,
-            (_, true) => Some(Color::White),
-            (_, false) => Some(Color::Black),
-        };
-        let same = |on: &Match| on.kind == kind && on.hand == hand && on.game.is_empty();
+        let hand = hand_in(kind, waits_for_board);
+        let same = |on: &Match| on.kind == kind && on.hand() == hand && on.game.is_empty();
         if self.on.as_ref().is_some_and(same) {
             // Sent twice: nothing new, but the board behind may not have received it.
             self.begin();
@@ -317,9 +399,10 @@ impl Session {
         // Moves of the previous game no longer concern anyone.
         self.withdraw();
         self.tell(Notice::NewGame { kind, hand });
+        self.over = None;
         self.on = Some(Match {
             kind,
-            hand,
+            waits_for_board,
             game: Game::standard(),
             number: 0,
             told_to_wait: false,
@@ -399,7 +482,7 @@ impl Session {
     fn ended(&mut self, ending: Ending) {
         let Some(on) = self.on.take() else { return };
         // If the hand plays both sides, the side to move resigns.
-        let hand = on.hand.unwrap_or(on.game.turn());
+        let hand = on.hand().unwrap_or(on.game.turn());
         let end = match ending {
             Ending::Aborted => GameEnd::Aborted,
             Ending::Checkmate => GameEnd::Checkmate,
@@ -408,15 +491,23 @@ impl Session {
             Ending::OpponentResigned => GameEnd::resigned(hand.other()),
         };
         self.withdraw();
-        self.ask(Command::Ended {
-            client: self.client,
-            end,
-        });
+        self.over = Some((on, end));
+        self.finish(end);
+    }
+
+    fn finish(&mut self, end: GameEnd) {
+        let client = self.client;
+        self.ask(Command::Ended { client, end });
+    }
+
+    fn away(&mut self, on: bool) {
+        let client = self.client;
+        self.ask(Command::Away { client, on });
     }
 
     /// The game's moves so far are not sent, nor sent again.
     fn withdraw(&mut self) {
-        self.outbox.retain(|m| !matches!(m, Message::BoardMove(_)));
+        self.outbox.retain(|message| !is_move(message));
         self.unproven.clear();
         self.withdrawn = true;
     }
@@ -482,6 +573,16 @@ impl Session {
             self.actions.push_back(Action::Tell(notice));
         }
     }
+}
+
+/// The colour played on the board; `None` for both.
+fn hand_in(kind: GameKind, waits_for_board: bool) -> Option<Color> {
+    (kind != GameKind::Offline).then(|| Color::from_white(waits_for_board))
+}
+
+/// Whether this is a move of the hand.
+fn is_move(message: &Message) -> bool {
+    matches!(message, Message::BoardMove(_))
 }
 
 #[cfg(test)]

@@ -92,13 +92,18 @@ impl Hand {
 
     /// Waits for this event on the board; returns the events before it.
     pub async fn sees(&mut self, wanted: &str) -> Vec<String> {
+        self.sees_one_of(&[wanted]).await
+    }
+
+    /// Waits for one of these events on the board; returns the events before it.
+    pub async fn sees_one_of(&mut self, wanted: &[&str]) -> Vec<String> {
         let mut before = Vec::new();
         loop {
             let report = match timeout(PATIENCE, self.reports.recv()).await {
                 Ok(Some(report)) => report.to_string(),
-                _ => panic!("`{wanted}` was not seen on the board, but {before:?}"),
+                _ => panic!("`{wanted:?}` was not seen on the board, but {before:?}"),
             };
-            if report.starts_with(wanted) {
+            if wanted.iter().any(|wanted| report.starts_with(wanted)) {
                 return before;
             }
             before.push(report);

@@ -152,13 +152,7 @@ impl Process {
 
     /// A watcher of this one of its boards.
     pub async fn watch_of(&mut self, board: Option<&'static str>) -> Watch {
-        Watch {
-            stream: Gui::connect(self.address("status").await).await,
-            board,
-            plies: 0,
-            last: String::new(),
-            advice: String::new(),
-        }
+        Watch::at(self.address("status").await, board).await
     }
 }
 
@@ -234,6 +228,32 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// The event stream at this address, of this board or of the only one.
+    pub async fn at(address: SocketAddr, board: Option<&'static str>) -> Self {
+        Self {
+            stream: Gui::connect(address).await,
+            board,
+            plies: 0,
+            last: String::new(),
+            advice: String::new(),
+        }
+    }
+
+    /// Waits until the board is led to a game that ends with this move.
+    pub async fn is_led_to(&mut self, m: &str) {
+        loop {
+            let event = self.next().await;
+            let target = match event["event"].as_str() {
+                Some("target") => &event["game"],
+                Some("snapshot") => &event["target"],
+                _ => continue,
+            };
+            if target.as_str().is_some_and(|game| game.ends_with(m)) {
+                return;
+            }
+        }
+    }
+
     /// The next event, or null for one of another board.
     async fn next(&mut self) -> Value {
         let line = self.stream.line().await.unwrap();

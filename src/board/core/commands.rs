@@ -109,6 +109,7 @@ impl Core {
 
     fn announces(&mut self, client: ClientId) {
         self.claims.forgive(client);
+        self.claims.is_back(client);
         if self.claims.may_begin(client) {
             self.leading.announced();
             self.verdict.kings_down();

@@ -1,0 +1,91 @@
+//! What apps and links have kept through a restart.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use crate::{
+    config::{Config, LinkConfig, WhitePawnConfig},
+    link,
+    state::{Kind, Shelf, Store},
+    vocabulary::ClientId,
+    whitepawn,
+};
+
+/// One session as it was kept, and where it is kept.
+#[derive(Debug)]
+pub(super) struct Kept<T> {
+    pub memory: Option<T>,
+    pub shelf: Shelf,
+}
+
+impl<T: DeserializeOwned> Kept<T> {
+    fn read(store: &Store, kind: Kind, name: &str) -> Self {
+        let mut shelf = store.shelf(kind, name);
+        Self {
+            memory: shelf.read(),
+            shelf,
+        }
+    }
+}
+
+/// All of them, until their parts start.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    apps: BTreeMap<String, Kept<whitepawn::session::Memory>>,
+    links: BTreeMap<String, Kept<link::session::Memory>>,
+}
+
+impl Sessions {
+    /// Reads them. Those that are no longer configured are forgotten.
+    pub async fn read(config: &Config, store: &Store) -> Self {
+        let app = |entry| (app(entry), Kept::read(store, Kind::App, &app(entry)));
+        let link = |entry| (link(entry), Kept::read(store, Kind::Link, &link(entry)));
+        let sessions = Self {
+            apps: config.whitepawn.iter().map(app).collect(),
+            links: config.link.iter().map(link).collect(),
+        };
+        for kind in [Kind::App, Kind::Link] {
+            store.forget_rest(kind).await;
+        }
+        sessions
+    }
+
+    /// That of an app: what it kept before the restart, or nothing.
+    pub fn app(
+        &mut self,
+        store: &Store,
+        entry: &WhitePawnConfig,
+    ) -> Kept<whitepawn::session::Memory> {
+        let name = app(entry);
+        let kept = self.apps.remove(&name);
+        kept.unwrap_or_else(|| Kept::read(store, Kind::App, &name))
+    }
+
+    /// That of a link.
+    pub fn link(&mut self, store: &Store, entry: &LinkConfig) -> Kept<link::session::Memory> {
+        let name = link(entry);
+        let kept = self.links.remove(&name);
+        kept.unwrap_or_else(|| Kept::read(store, Kind::Link, &name))
+    }
+
+    /// The highest number of a client among them.
+    pub fn last_client(&self) -> Option<ClientId> {
+        let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
+        let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
+        let links = links.flat_map(link::session::Memory::clients);
+        apps.map(|memory| memory.client).chain(links).max()
+    }
+}
+
+/// The name under which an app's session is kept.
+fn app(entry: &WhitePawnConfig) -> String {
+    format!("{} {}", entry.board, entry.way())
+}
+
+/// The name under which a link's session is kept.
+fn link(entry: &LinkConfig) -> String {
+    let boards = entry.boards.iter().map(ToString::to_string);
+    let far = entry.with.as_ref().map(ToString::to_string);
+    boards.chain(far).collect::<Vec<_>>().join(" ")
+}
