@@ -151,7 +151,7 @@ impl Connection {
             tokio::select! {
                 biased;
                 () = leave.cancelled() => {
-                    self.session.info("closed, as others want to connect and you play no game: connect again when you do");
+                    self.session.info("closed, as others want to connect and you do not play on a board: connect again when you do");
                     self.act().await;
                     // Nobody waits for it to be read.
                     let _ = self.stream.try_write(&self.output);
@@ -274,7 +274,9 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
-        self.slot.set_busy(self.session.plays());
+        // A few machines that only wait would fill all slots otherwise.
+        self.slot
+            .set_busy(self.session.plays() && !self.session.waits());
     }
 
     /// Tells whoever watches what it has done.
