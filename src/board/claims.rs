@@ -798,6 +798,8 @@ impl Claims {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const WHITE: ClientId = ClientId(1);
@@ -1182,6 +1184,56 @@ mod tests {
         assert!(claims.has(BLACK));
         claims.release(BLACK);
         assert!(claims.has(WHITE));
+    }
+
+    proptest! {
+        /// Two clients at each of two addresses do anything.
+        #[test]
+        fn no_command_of_another_address_takes_the_board(
+            history in prop::collection::vec((1..5_u64, 0..10, 0..4_usize, 0..4000_u64), 1..60)
+        ) {
+            let mut claims = Claims::default();
+            let mut now = Instant::now();
+            let address = |client: u64| if client < 3 { OWNER } else { STRANGER };
+            for (number, what, game, seconds) in history {
+                let client = ClientId(number);
+                let mine = ClientName::from(address(number)).address();
+                let stays = |claim: &&Claim| {
+                    !claim.makes_way && !claim.finished && claim.label.address() != mine
+                };
+                let others: Vec<ClientId> =
+                    claims.holders().filter(stays).map(|claim| claim.client).collect();
+                match what {
+                    0..3 => {
+                        let moves = ["", "e2e4", "e2e4 e7e5", "d2d4"][game];
+                        state_from(&mut claims, client, address(number), moves);
+                    }
+                    3..5 => {
+                        claims.set_awaiting(client, game > 0);
+                    }
+                    5 => claims.set_away(client, game > 1),
+                    6 => claims.announce(client),
+                    7 => {
+                        claims.release(client);
+                    }
+                    8 => claims.finish(client),
+                    _ => {
+                        now += Duration::from_secs(seconds);
+                        if claims.pass(now) {
+                            claims.admit_waiting();
+                        }
+                    }
+                }
+                claims.pass(now);
+                if what < 9 {
+                    prop_assert!(others.iter().all(|other| claims.has(*other)));
+                }
+                let addresses = claims.holders().map(|claim| claim.label.address());
+                let addresses: std::collections::BTreeSet<_> = addresses.collect();
+                prop_assert!(addresses.len() < 2);
+                prop_assert!(claims.deadline().is_none_or(|deadline| deadline > now));
+            }
+        }
     }
 
     #[test]

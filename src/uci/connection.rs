@@ -148,7 +148,7 @@ impl Connection {
             tokio::select! {
                 biased;
                 () = leave.cancelled() => {
-                    self.session.info("closed, as others want to connect and you play no game: connect again when you do");
+                    self.session.info("closed, as others want to connect and you do not play on a board: connect again when you do");
                     self.act().await;
                     // Not awaited: the client may not read.
                     let _ = self.stream.try_write(&self.output);
@@ -284,7 +284,9 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
-        self.slot.set_busy(self.session.plays());
+        // A few machines that only wait would fill all slots otherwise.
+        self.slot
+            .set_busy(self.session.plays() && !self.session.waits());
     }
 
     /// Tells watchers what it has done.

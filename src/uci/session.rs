@@ -108,6 +108,11 @@ impl Session {
         self.statement.is_said()
     }
 
+    /// Whether it waits for another client to leave the board.
+    pub fn waits(&self) -> bool {
+        self.others.is_some()
+    }
+
     /// Whether the GUI awaits a move.
     pub fn awaits(&self) -> bool {
         self.search.is_some()

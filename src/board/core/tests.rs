@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{
+    board::claims::LOOKS_ON,
     driver::{
         Driver,
         swpp::{Framing, MOVE_WAIT, Swpp},
@@ -411,4 +412,39 @@ fn a_position_that_is_set_up_for_a_game_the_program_has_left_is_no_answer() {
         assert_eq!(rig.answer(), None);
     }
     assert!(rig.core.snapshot().game.is_empty());
+}
+
+#[test]
+fn a_program_that_waits_gets_the_board_when_the_other_has_looked_on_long_enough() {
+    const OTHER: ClientId = ClientId(2);
+    let mut rig = Rig::new();
+    rig.tells("e2e4");
+    let mut game = Game::standard();
+    game.play_uci(["d2d4"]).unwrap();
+    let target = Command::Target {
+        client: OTHER,
+        label: "192.168.1.6:50000".into(),
+        number: 1,
+        game: Box::new(game),
+        occasion: Occasion::default(),
+    };
+    rig.core.command(rig.now, target);
+    let began = rig.now;
+    let awaits = Command::Await {
+        client: OTHER,
+        on: true,
+    };
+    rig.core.command(rig.now, awaits);
+    let has = |core: &Core| {
+        core.snapshot()
+            .place(OTHER, 1)
+            .is_some_and(|place| place.joined)
+    };
+    while !has(&rig.core) {
+        assert!(rig.now < began + 2 * LOOKS_ON);
+        // Nothing else happens: only what the core asks for.
+        rig.now = rig.core.deadline().unwrap();
+        rig.waits(0);
+    }
+    assert_eq!(rig.now, began + LOOKS_ON);
 }
