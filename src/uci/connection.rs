@@ -156,9 +156,9 @@ impl Connection {
                 }
                 () = stop.cancelled() => {
                     // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
-                    self.session.info("BoardBridge is being stopped");
+                    self.session.info("BoardBridge is being stopped, or no longer listens at this port");
                     self.act().await;
-                    return self.finish("BoardBridge stops").await;
+                    return self.finish("BoardBridge stops, or no longer listens at this port").await;
                 }
                 written = writer.write(&self.output), if !self.output.is_empty() => match written {
                     Ok(0) => return "it accepts no more data".to_owned(),
