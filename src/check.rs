@@ -2,9 +2,8 @@
 
 use std::{fmt::Write as _, path::Path};
 
-#[cfg(target_os = "linux")]
-use crate::access::barred;
 use crate::{
+    access::barred,
     config::{Config, Listen, board::SerialConfig},
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
@@ -83,7 +82,7 @@ fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
     let Some(SerialConfig { port, .. }) = serial else {
         return String::new();
     };
-    let notes = if !cfg!(unix) || Path::new(port).exists() {
+    let notes = if Path::new(port).exists() {
         barred(port)
     } else {
         let hint = if is_gadget_port(port) {
@@ -97,11 +96,6 @@ fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
     };
     let line = |note: String| format!("  note     {name:<18} {note}\n");
     notes.into_iter().map(line).collect()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn barred(_port: &str) -> Vec<String> {
-    Vec::new()
 }
 
 fn at(listen: &Listen) -> String {

@@ -7,10 +7,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::{
-    config::DEFAULT_FILE,
-    ports::{DEFAULT_STATUS, DEFAULT_UCI},
-};
+#[cfg(target_os = "linux")]
+use crate::config::DEFAULT_FILE;
+use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;
@@ -28,6 +27,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the daemon.
+    #[cfg(target_os = "linux")]
     Run {
         /// The configuration.
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
@@ -53,12 +53,14 @@ pub enum Command {
         board: Option<String>,
     },
     /// Check a configuration and show what it would run.
+    #[cfg(target_os = "linux")]
     Check {
         /// The configuration.
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
         config: PathBuf,
     },
     /// List the serial ports and Bluetooth boards in reach, each with the TOML to paste.
+    #[cfg(target_os = "linux")]
     Scan {
         /// The Bluetooth adapter to scan with, such as hci1; the first one by default.
         #[arg(long, value_name = "NAME")]

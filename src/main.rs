@@ -8,13 +8,16 @@ use std::{
     process::ExitCode,
 };
 
+#[cfg(target_os = "linux")]
 use boardbridge::{
     check,
-    cli::{Cli, Command},
     config::{self, Config, ConfigError},
     daemon::{Daemon, stop_signal},
-    log, reach, replay,
     scan::{self, Look},
+};
+use boardbridge::{
+    cli::{Cli, Command},
+    log, reach, replay,
     transcript::{Item, Transcript},
     uci::relay,
     watch,
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     match cli.command {
+        #[cfg(target_os = "linux")]
         Command::Run { config } => run(&config),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
@@ -38,7 +42,9 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => wrong(error),
         },
+        #[cfg(target_os = "linux")]
         Command::Check { config } => check_config(&config),
+        #[cfg(target_os = "linux")]
         Command::Scan { adapter, probe } => match runtime() {
             Ok(runtime) => {
                 let mut output = stdout();
@@ -116,6 +122,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
+#[cfg(target_os = "linux")]
 fn load(file: &Path) -> Result<Config, ExitCode> {
     Config::load(file).map_err(|error| match error {
         ConfigError::Unreadable { .. } if file == Path::new(config::DEFAULT_FILE) => {
@@ -125,6 +132,7 @@ fn load(file: &Path) -> Result<Config, ExitCode> {
     })
 }
 
+#[cfg(target_os = "linux")]
 fn run(file: &Path) -> ExitCode {
     log::init();
     let config = match load(file) {
@@ -174,6 +182,7 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn check_config(file: &Path) -> ExitCode {
     match load(file) {
         Ok(config) => {

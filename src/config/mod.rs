@@ -7,6 +7,8 @@ mod judge;
 pub mod link;
 mod shared;
 mod syntax;
+#[cfg(target_os = "linux")]
+pub mod transport;
 pub mod value;
 pub mod whitepawn;
 pub(crate) mod words;

@@ -10,7 +10,7 @@ use crate::{
     config::{BoardConfig, Config, board::CORRECTION_WAIT, link::With},
     driver::swpp::Swpp,
     transcript::Recorder,
-    transport::{Transport, ble::Radio, tcp::TcpPeer},
+    transport::{Transport, ble::Radio, peer::TcpPeer},
     vocabulary::BoardName,
 };
 
