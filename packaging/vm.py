@@ -25,7 +25,7 @@ CACHE = REPOSITORY / "target/vm-systemd"
 # The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
 INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd"
 # Whole seconds for one boot, to the guest's next word.
-PATIENCE = 300
+PATIENCE = 1500
 # Of the first game: what is played before the reboot, and after it.
 BEFORE, AFTER = 6, 6
 
