@@ -2,11 +2,10 @@
 
 use std::{fmt::Write as _, path::Path};
 
-#[cfg(target_os = "linux")]
-use crate::serial_access::barred;
 use crate::{
     config::{Config, Listen, board::SerialConfig},
     door::Allow,
+    serial_access::barred,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };
@@ -98,7 +97,7 @@ fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
     let Some(SerialConfig { port, .. }) = serial else {
         return String::new();
     };
-    let notes = if !cfg!(unix) || Path::new(port).exists() {
+    let notes = if Path::new(port).exists() {
         barred(port)
     } else {
         let hint = if is_gadget_port(port) {
@@ -112,11 +111,6 @@ fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
     };
     let line = |note: String| format!("  note     {name:<18} {note}\n");
     notes.into_iter().map(line).collect()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn barred(_port: &str) -> Vec<String> {
-    Vec::new()
 }
 
 fn at(listen: &Listen, allow: &Allow) -> String {

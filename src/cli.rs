@@ -7,11 +7,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::{
-    config::DEFAULT_FILE,
-    default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
-    vocabulary::BoardName,
-};
+use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI};
+#[cfg(target_os = "linux")]
+use crate::{config::DEFAULT_FILE, default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;
@@ -29,6 +27,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the daemon.
+    #[cfg(target_os = "linux")]
     Run {
         /// The configuration.
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
@@ -54,12 +53,14 @@ pub enum Command {
         board: Option<String>,
     },
     /// Check a configuration and show what it would run.
+    #[cfg(target_os = "linux")]
     Check {
         /// The configuration.
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
         config: PathBuf,
     },
     /// List the serial ports and Bluetooth boards in reach, each with the TOML to paste.
+    #[cfg(target_os = "linux")]
     Scan {
         /// The Bluetooth adapter to scan with, such as hci1; the first one by default.
         #[arg(long, value_name = "NAME")]
@@ -81,7 +82,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Put out whoever has a board: the program is told, and has to begin a new game to get it again.
+    /// Put out the program that has a board: it is told, and has to begin a new game to get the board again.
+    #[cfg(target_os = "linux")]
     Release {
         /// The board.
         board: BoardName,

@@ -12,18 +12,24 @@
 //!   `demo`: commands of their own.
 //!
 //! `docs/architecture.md` has the map and its rules.
+//!
+//! Boards are reached from Linux. Elsewhere the program is the relay, `watch` and `replay`: what opens ports and uses
+//! Bluetooth is left out.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod board;
 pub mod bus;
+#[cfg(target_os = "linux")]
 pub mod call;
+#[cfg(target_os = "linux")]
 pub mod check;
 pub mod cli;
 pub mod clients;
 mod clock;
 pub mod config;
+#[cfg(target_os = "linux")]
 pub mod daemon;
 mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
@@ -42,6 +48,7 @@ pub mod pgn;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
+#[cfg(target_os = "linux")]
 pub mod scan;
 pub mod sense;
 pub mod sensing;

@@ -8,15 +8,19 @@ use std::{
     process::ExitCode,
 };
 
+#[cfg(target_os = "linux")]
 use boardbridge::{
     call, check,
-    cli::{Cli, Command},
     config::{self, Config, ConfigError},
-    daemon, log, reach, replay,
+    daemon,
     scan::{self, Look},
+    vocabulary::BoardName,
+};
+use boardbridge::{
+    cli::{Cli, Command},
+    log, reach, replay,
     transcript::{Item, Transcript},
     uci::relay,
-    vocabulary::BoardName,
     watch,
 };
 use clap::{CommandFactory, FromArgMatches};
@@ -31,6 +35,7 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     match cli.command {
+        #[cfg(target_os = "linux")]
         Command::Run { config } => run(&config),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
@@ -38,7 +43,9 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => wrong(error),
         },
+        #[cfg(target_os = "linux")]
         Command::Check { config } => check_config(&config),
+        #[cfg(target_os = "linux")]
         Command::Scan { adapter, probe } => match runtime() {
             Ok(runtime) => {
                 let mut output = stdout();
@@ -56,6 +63,7 @@ fn main() -> ExitCode {
             board,
             json,
         } => watched(&connect, board.as_deref(), json),
+        #[cfg(target_os = "linux")]
         Command::Release { board, connect } => released(&connect, &board),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
@@ -131,6 +139,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
+#[cfg(target_os = "linux")]
 fn load(file: &Path) -> Result<Config, ExitCode> {
     Config::load(file).map_err(|error| match error {
         ConfigError::Unreadable { .. } if file == Path::new(config::DEFAULT_FILE) => {
@@ -140,13 +149,11 @@ fn load(file: &Path) -> Result<Config, ExitCode> {
     })
 }
 
+#[cfg(target_os = "linux")]
 fn run(file: &Path) -> ExitCode {
     log::init();
     // Before there are threads.
-    #[cfg(target_os = "linux")]
     let inherited = daemon::systemd::inherited();
-    #[cfg(not(target_os = "linux"))]
-    let inherited = daemon::Inherited::default();
     let config = match load(file) {
         Ok(config) => config,
         Err(code) => return code,
@@ -179,6 +186,7 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn check_config(file: &Path) -> ExitCode {
     match load(file) {
         Ok(config) => {

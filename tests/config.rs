@@ -1116,6 +1116,13 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
 fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
     for (file, least) in [
         ("README.md", 2),
+        ("docs/raspberry-pi.md", 2),
+        ("docs/programs.md", 1),
+        ("docs/playing.md", 1),
+        ("docs/boards/citrine.md", 2),
+        ("docs/boards/ucb.md", 1),
+        ("docs/boards/neo.md", 2),
+        ("docs/boards/swpp.md", 1),
         ("docs/whitepawn.md", 5),
         ("docs/swpp-board.md", 2),
         ("docs/links.md", 3),

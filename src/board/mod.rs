@@ -39,6 +39,7 @@
 //! proves that they were moved. [`guidance`](crate::guidance) makes the list whenever either changes; it is in the
 //! snapshot, and a board with lights shows it.
 
+#[cfg(target_os = "linux")]
 pub mod actor;
 pub mod claims;
 pub mod core;

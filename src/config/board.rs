@@ -13,7 +13,6 @@ use figment::{
     value::{Dict, Value},
 };
 use serde::{Deserialize, Deserializer, de};
-use thiserror::Error;
 
 use super::value::{Address, Served};
 use crate::{
@@ -24,12 +23,6 @@ use crate::{
     },
     durations::span,
     toml_value::text,
-    transport::{
-        Transport,
-        ble::{BleBoard, Radio, Wanted},
-        serial::SerialPort,
-        tcp::TcpPeer,
-    },
     vocabulary::BoardKind,
 };
 
@@ -155,13 +148,6 @@ pub struct BleConfig {
 }
 
 impl BleConfig {
-    /// The board to connect to.
-    pub fn wanted(&self) -> Option<Wanted> {
-        let name = self.name.clone().map(Wanted::Name);
-        let address = self.address.clone().map(Wanted::Address);
-        name.or(address)
-    }
-
     fn problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
         let keys = [("name", &self.name), ("address", &self.address)];
@@ -281,14 +267,6 @@ fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Ide
     registry::make(&name).ok_or_else(unknown)
 }
 
-/// A board has no usable transport; [`Config::from_text`](super::Config::from_text) rules this out.
-#[derive(Debug, Error)]
-#[error("a {kind} does not support this connection: `boardbridge check` says what is wrong")]
-pub struct NoWay {
-    /// The kind.
-    pub kind: BoardKind,
-}
-
 /// As they were written.
 impl PartialEq for BoardConfig {
     fn eq(&self, other: &Self) -> bool {
@@ -360,34 +338,6 @@ impl BoardConfig {
     /// The driver for this board.
     pub fn driver(&self) -> Box<dyn Driver> {
         self.settings.driver(self.medium())
-    }
-
-    /// The transport to this board, with the machine's Bluetooth.
-    ///
-    /// # Errors
-    /// [`NoWay`].
-    pub fn transport(&self, radio: &Radio) -> Result<Transport, NoWay> {
-        let no_way = NoWay {
-            kind: self.make.kind,
-        };
-        if let Some(serial) = &self.serial {
-            let baud = serial.baud.or_else(|| self.settings.baud()).ok_or(no_way)?;
-            return Ok(Transport::Serial(SerialPort::new(&serial.port, baud)));
-        }
-        if let Some(tcp) = &self.tcp {
-            return Ok(Transport::Tcp(TcpPeer {
-                address: tcp.address.0.clone(),
-            }));
-        }
-        let Some((ble, wanted)) = self.ble.as_ref().and_then(|ble| Some((ble, ble.wanted()?)))
-        else {
-            return Err(no_way);
-        };
-        Ok(Transport::Ble(BleBoard {
-            radio: radio.clone(),
-            wanted,
-            adapter: ble.adapter.clone(),
-        }))
     }
 
     /// How it is reached, if that is given.

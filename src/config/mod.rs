@@ -7,6 +7,8 @@ pub mod error;
 pub mod link;
 mod mistakes;
 mod syntax;
+#[cfg(target_os = "linux")]
+pub mod transport;
 pub mod value;
 pub mod web;
 pub mod whitepawn;

@@ -4,8 +4,6 @@ use futures_util::future::BoxFuture;
 use tokio::{net::TcpListener, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
-#[cfg(not(target_os = "linux"))]
-use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
@@ -73,7 +71,6 @@ impl Daemon {
 }
 
 /// Lets the app come by Bluetooth.
-#[cfg(target_os = "linux")]
 fn by_radio(
     entry: &WhitePawnConfig,
     connections: mpsc::Sender<Connection>,
@@ -91,18 +88,4 @@ fn by_radio(
             stop,
         ))
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn by_radio(
-    _entry: &WhitePawnConfig,
-    _connections: mpsc::Sender<Connection>,
-    availability: Availability,
-    _stop: CancellationToken,
-) -> BoxFuture<'static, ()> {
-    Box::pin(async move {
-        let why = "Bluetooth needs Linux and BlueZ here";
-        availability.is(why);
-        warn!("the app cannot connect: {why}");
-    })
 }

@@ -12,7 +12,7 @@ use crate::{
     driver::{Driver, swpp::Swpp},
     state::Kind,
     transcript::Recorder,
-    transport::{Transport, tcp::TcpPeer},
+    transport::{Transport, peer::TcpPeer},
     vocabulary::BoardName,
 };
 

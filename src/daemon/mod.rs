@@ -15,7 +15,6 @@ mod serve;
 mod service;
 mod sessions;
 mod signals;
-#[cfg(target_os = "linux")]
 pub mod systemd;
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr};

@@ -1,15 +1,9 @@
-//! TCP: boards on the network, and the options of all our TCP connections.
+//! TCP: the options of all our connections.
 
-use std::{fmt, io, time::Duration};
+use std::{io, time::Duration};
 
 use socket2::{SockRef, TcpKeepalive};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
-use tracing::warn;
-
-use super::OpenError;
+use tokio::net::{TcpListener, TcpStream};
 
 /// How long a board may take to accept a connection. A running one takes milliseconds; by default the kernel tries
 /// for two minutes.
@@ -26,40 +20,6 @@ pub const USER_TIMEOUT: Duration = Duration::from_mins(1);
 /// Bytes that the kernel may buffer for a connection to the daemon, each way (`SO_RCVBUF`, `SO_SNDBUF`; Linux doubles
 /// it for its own needs). They count as the daemon's memory; by default the kernel would buffer up to 6 MB.
 pub const KERNEL_BUFFER: usize = 32 * 1024;
-
-/// A board's network address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TcpPeer {
-    /// `HOST:PORT`.
-    pub address: String,
-}
-
-impl TcpPeer {
-    /// Connects.
-    ///
-    /// # Errors
-    /// [`OpenError`], worded for the player.
-    pub async fn open(&self) -> Result<TcpStream, OpenError> {
-        let connecting = timeout(CONNECT_WAIT, TcpStream::connect(&self.address));
-        let connected = connecting
-            .await
-            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        let stream = connected.map_err(|source| OpenError::Unreachable {
-            address: self.address.clone(),
-            source,
-        })?;
-        if let Err(error) = watch_over(&stream) {
-            warn!(%error, "a dead connection will be noticed late");
-        }
-        Ok(stream)
-    }
-}
-
-impl fmt::Display for TcpPeer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.address.fmt(f)
-    }
-}
 
 /// Bounds what the kernel buffers for every accepted connection.
 ///

@@ -20,6 +20,7 @@ pub mod notice;
 mod radio;
 #[cfg(target_os = "linux")]
 pub mod rfcomm;
+#[cfg(target_os = "linux")]
 pub mod serial;
 pub mod server;
 pub mod session;

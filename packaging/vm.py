@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""The package in a virtual machine with systemd: installed, played on, rebooted, played on, installed again, purged.
+
+The machine is a Debian 12 (QEMU, software emulation), made by mmdebstrap as root and kept in target/vm-systemd. The board is a simulated
+Citrine on this machine, at the other end of the guest's second serial port: like a real one, it stays on while the
+guest reboots. The chess program is on this machine too, and plays over TCP. Usage: packaging/vm.py PACKAGE.deb
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+CACHE = REPOSITORY / "target/vm-systemd"
+# The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
+INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd"
+# Whole seconds for one boot, to the guest's next word.
+PATIENCE = 1500
+# Of the first game: what is played before the reboot, and after it.
+BEFORE, AFTER = 6, 6
+
+# The guest's part, once at each boot. Each word after VM: is one for the host, which answers with a line when it is done.
+GUEST = r"""#!/bin/sh
+set -u
+say() { echo "VM:$*" > /dev/ttyS0; }
+fail() {
+  journalctl --no-pager -b -u boardbridge -n 40 > /dev/ttyS0
+  say "FAILED $*"
+  systemctl poweroff
+  exit 1
+}
+host() { say "$1"; read -r _ < /dev/ttyS0; }
+active() {
+  for _ in $(seq 60); do
+    systemctl is-active --quiet boardbridge && return
+    sleep 1
+  done
+  fail "the service is not running: $1"
+}
+config=/etc/boardbridge/boardbridge.toml
+cd /vm
+if [ ! -e installed ]; then
+  apt-get install -y --no-install-recommends ./boardbridge.deb > apt.log 2>&1 || { cat apt.log > /dev/ttyS0; fail 'apt install'; }
+  touch installed
+  active 'after the installation'
+  journalctl --no-pager -b -u boardbridge | grep -q 'no board is configured: add' || fail 'it does not say what to do'
+  systemctl is-enabled --quiet boardbridge-gadget && fail 'the gadget is enabled'
+  getent group bluetooth > /dev/null && { systemctl show -p SupplementaryGroups boardbridge | grep -q bluetooth || fail 'no group bluetooth'; }
+  # The board, and that programs on other machines may come: the line under [uci].
+  sed -i -e 's|^listen = "127.0.0.1:9670"|listen = "0.0.0.0:9670"|' $config
+  printf '[boards.citrine]\nkind = "novag-citrine"\nserial = { port = "/dev/ttyS1" }\n' >> $config
+  boardbridge check > /dev/ttyS0 || fail 'the configuration'
+  systemctl restart boardbridge || fail restart
+  active 'with the board'
+  host PLAY
+  sync
+  say REBOOT
+  systemctl reboot
+  exit
+fi
+active 'after the reboot'
+# Before any program is there: the game of before.
+timeout 60 sh -c 'while ! timeout 2 boardbridge watch --json | grep -q "GAME"; do :; done' || fail 'the game of before the reboot is not known'
+if boardbridge check | grep -q '^  state '; then
+  ls /var/lib/boardbridge | grep -qvx games || fail 'there is a state directory, and nothing in it'
+fi
+host PLAY
+ls /var/lib/boardbridge/games/*.pgn > /dev/ttyS0 || fail 'the game is not kept'
+before=$(systemctl show -p MainPID --value boardbridge)
+apt-get install -y --reinstall --no-install-recommends ./boardbridge.deb > apt.log 2>&1 || { cat apt.log > /dev/ttyS0; fail 'apt install again'; }
+active 'after it was installed again'
+[ "$(systemctl show -p MainPID --value boardbridge)" != "$before" ] || fail 'an upgrade does not restart the service'
+grep -q ttyS1 $config || fail 'the upgrade replaced the configuration'
+udevadm test /sys/class/tty/ttyS1 2>&1 | grep -i 'boardbridge.*invalid\|60-boardbridge.*\(error\|unknown\)' > /dev/ttyS0 && fail 'the udev rules'
+systemd-analyze security --no-pager boardbridge | tail -n 1 > /dev/ttyS0
+apt-get remove -y boardbridge > apt.log 2>&1 || fail 'apt remove'
+systemctl is-active --quiet boardbridge && fail 'it still runs'
+[ -e /var/lib/boardbridge/games ] || fail 'removing took the games'
+apt-get purge -y boardbridge > apt.log 2>&1 || fail 'apt purge'
+left=$(find /etc /usr /var/lib -name '*boardbridge*' ! -path '/var/lib/dpkg/*' ! -path '/var/lib/systemd/*')
+[ -z "$left" ] || fail "purging left $left"
+say DONE
+systemctl poweroff
+"""
+
+UNIT = """[Unit]
+After=multi-user.target
+[Service]
+Type=oneshot
+ExecStart=/vm/run
+TimeoutStartSec=infinity
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+class Failed(Exception):
+    """Something else happened than what must happen."""
+
+
+def say(text: str) -> None:
+    print(f"vm: {text}", flush=True)
+
+
+def fresh_root() -> Path:
+    """A Debian with systemd and a kernel, as an archive."""
+    archive = CACHE / "root.tar"
+    if not archive.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        say("a fresh Debian 12 with systemd")
+        new = archive.with_suffix(".new")
+        subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={INCLUDE}", "--format=tar", "bookworm", new], check=True
+        )
+        new.rename(archive)
+    return archive
+
+
+def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]:
+    """The disk, the kernel and its first file system."""
+    root = work / "root"
+    root.mkdir()
+    subprocess.run(["tar", "-xf", fresh_root(), "-C", root], check=True)
+    (root / "vm").mkdir()
+    shutil.copy(package, root / "vm/boardbridge.deb")
+    script = root / "vm/run"
+    script.write_text(GUEST.replace("GAME", "startpos moves " + " ".join(game[: BEFORE - 1])))
+    script.chmod(0o755)
+    (root / "etc/systemd/system/vm.service").write_text(UNIT)
+    wants = root / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir(parents=True, exist_ok=True)
+    (wants / "vm.service").symlink_to("/etc/systemd/system/vm.service")
+    (root / "etc/hostname").write_text("guest\n")
+    (root / "etc/fstab").write_text("/dev/vda / ext4 defaults 0 1\n")
+    network = root / "etc/systemd/network/eth.network"
+    network.write_text("[Match]\nName=e*\n[Network]\nAddress=10.0.2.15/24\n")
+    (wants / "systemd-networkd.service").symlink_to("/lib/systemd/system/systemd-networkd.service")
+    kernel, initrd = work / "vmlinuz", work / "initrd"
+    shutil.copy(next(root.glob("boot/vmlinuz-*")), kernel)
+    shutil.copy(next(root.glob("boot/initrd.img-*")), initrd)
+    disk = work / "disk"
+    subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", root, disk, "2G"], check=True)
+    shutil.rmtree(root)
+    return disk, kernel, initrd
+
+
+class Machine:
+    """The running QEMU, and what it says on its console."""
+
+    def __init__(self, parts: tuple[Path, Path, Path], board: str, port: int) -> None:
+        disk, kernel, initrd = parts
+        self.began = time.monotonic()
+        self.words: list[str] = []
+        self.changed = threading.Condition()
+        command = ["qemu-system-x86_64", "-nodefaults", "-nographic", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "768"]
+        command += ["-smp", "2", "-serial", "stdio", "-serial", board, "-kernel", str(kernel), "-initrd", str(initrd)]
+        command += ["-append", "root=/dev/vda rw console=ttyS0 quiet loglevel=3 mitigations=off nokaslr systemd.show_status=0"]
+        command += ["-drive", f"file={disk},if=virtio,format=raw,cache=unsafe"]
+        forward = f"hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:9670"
+        command += ["-netdev", f"user,id=net,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=net,romfile="]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+        )
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    @property
+    def age(self) -> float:
+        return time.monotonic() - self.began
+
+    def read(self) -> None:
+        assert self.process.stdout is not None
+        with (CACHE / "console.log").open("w") as log:
+            for raw in self.process.stdout:
+                line = raw.decode(errors="replace").rstrip()
+                log.write(f"{self.age:7.2f} {line}\n")
+                log.flush()
+                word = re.search(r"VM:(.*)$", line)
+                if word:
+                    say(f"{word[1]} after {self.age:.1f} s")
+                    with self.changed:
+                        self.words.append(word[1])
+                        self.changed.notify_all()
+
+    def hear(self, wanted: str) -> None:
+        """The guest's next word, which must be this."""
+        with self.changed:
+            if not self.changed.wait_for(lambda: self.words, PATIENCE):
+                raise Failed(f"the guest did not say {wanted} within {PATIENCE} s")
+            word = self.words.pop(0)
+        if word != wanted:
+            raise Failed(f"the guest said: {word}")
+
+    def answer(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"\n")
+
+
+def play(port: int, start: int, plies: int, program: str) -> None:
+    """The chess program's part."""
+    moves = [str(HERE / "first_moves.py"), "--boardbridge", program, "--connect", f"127.0.0.1:{port}", "--patience", "120"]
+    subprocess.run([sys.executable, *moves, "--start", str(start), "--plies", str(plies)], check=True)
+
+
+def main() -> int:
+    package = Path(sys.argv[1]).resolve()
+    games = REPOSITORY / "tests/games/lichess.uci"
+    game = games.read_text().splitlines()[0].split()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    board = machine = None
+    with tempfile.TemporaryDirectory(dir=REPOSITORY / "target") as folder:
+        work = Path(folder)
+        try:
+            subprocess.run(["dpkg-deb", "-x", package, work / "host"], check=True)
+            program = str(work / "host/usr/bin/boardbridge")
+            parts = image(package, game, work)
+            with (CACHE / "board.log").open("w") as log:
+                hand = ["--game", str(games), "--plays", "white", "--hand-delay", "500ms"]
+                link = work / "tty"
+                board = subprocess.Popen(
+                    [program, "simulate", "novag-citrine", "--link", str(link), *hand],
+                    stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT,
+                )
+            until = time.monotonic() + 20
+            while not link.exists():
+                if time.monotonic() > until:
+                    raise Failed("the simulated board has no port")
+                time.sleep(0.05)
+            machine = Machine(parts, os.path.realpath(link), port)
+            machine.hear("PLAY")
+            play(port, 0, BEFORE, program)
+            machine.answer()
+            machine.hear("REBOOT")
+            machine.hear("PLAY")
+            play(port, BEFORE, AFTER, program)
+            machine.answer()
+            machine.hear("DONE")
+            say(f"installed, played, rebooted, played on, removed: {machine.age:.0f} s")
+            return 0
+        except (Failed, OSError, subprocess.CalledProcessError) as failed:
+            say(f"FAILED: {failed}")
+            for log in (CACHE / "console.log", CACHE / "board.log"):
+                if log.exists():
+                    print(f"-- the end of {log.name}", *log.read_text().splitlines()[-40:], sep="\n")
+            return 1
+        finally:
+            for process in (machine and machine.process, board):
+                if process:
+                    process.kill()
+                    process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+//! How a board is reached, and the open link to it.
+
+use std::{fmt, io};
+
+use thiserror::Error;
+
+use super::{
+    Incoming, Stream, ble,
+    duplex::{CABLE, Duplex, Medium, NETWORK},
+    is_gadget_port, peer, serial,
+};
+use crate::vocabulary::Outgoing;
+
+/// Why a link could not be opened, and what to do.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// There is no such port.
+    #[error("there is no {port}: {}", missing_hint(.port))]
+    Missing {
+        /// The port.
+        port: String,
+    },
+    /// This user may not open the port.
+    #[error(
+        "{port} cannot be opened by this user: add it to the port's group (usually `sudo usermod -aG dialout \
+         USER`) and log in again"
+    )]
+    Denied {
+        /// The port.
+        port: String,
+    },
+    /// Another program uses the port.
+    #[error("{port} is in use by another program: close that first")]
+    Busy {
+        /// The port.
+        port: String,
+    },
+    /// This process is still closing the port.
+    #[error(
+        "{port} is still being closed, as what is at its other end does not take what it was sent last: if that lasts, switch \
+         that off and on, or unplug it for a moment"
+    )]
+    Closing {
+        /// The port.
+        port: String,
+    },
+    /// It exists, but is not a serial port.
+    #[error("{port} is not a serial port: `boardbridge scan` shows those in reach")]
+    NoPort {
+        /// What was named.
+        port: String,
+    },
+    /// Nothing answers at an address.
+    #[error(
+        "{address} cannot be reached ({source}): is the board switched on and in the network, and is the address right?"
+    )]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Bluetooth.
+    #[error(transparent)]
+    Ble(#[from] ble::BleError),
+    /// Anything else.
+    #[error("{port} cannot be opened: {source}")]
+    Other {
+        /// The port.
+        port: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What to do about a missing port.
+fn missing_hint(port: &str) -> &'static str {
+    if is_gadget_port(port) {
+        // It is not made by plugging in a cable, and a scan does not show it.
+        "boardbridge-gadget makes it, and `sudo systemctl status boardbridge-gadget` says why it has not"
+    } else {
+        "is the cable plugged in, and does `boardbridge scan` show another name?"
+    }
+}
+
+/// How a board is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A serial port.
+    Serial(serial::SerialPort),
+    /// TCP.
+    Tcp(peer::TcpPeer),
+    /// Bluetooth LE.
+    Ble(ble::BleBoard),
+}
+
+impl Transport {
+    /// Opens the link.
+    ///
+    /// # Errors
+    /// [`OpenError`], worded for the player.
+    pub async fn open(&self) -> Result<Link, OpenError> {
+        match self {
+            Self::Serial(port) => Ok(Link::line(port.open().await?, CABLE)),
+            Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
+            Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
+        }
+    }
+
+    /// Waits until a dropped link has ended, if that takes time. Some seconds at most.
+    pub async fn closed(&self) {
+        match self {
+            Self::Serial(port) => port.closed().await,
+            Self::Tcp(_) | Self::Ble(_) => {}
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Serial(port) => port.fmt(f),
+            Self::Tcp(peer) => peer.fmt(f),
+            Self::Ble(board) => board.fmt(f),
+        }
+    }
+}
+
+/// An open link.
+pub enum Link {
+    /// Over a serial line or TCP.
+    Stream(Box<Duplex>),
+    /// Over Bluetooth LE.
+    Gatt(ble::GattLink),
+}
+
+impl Link {
+    fn line(stream: impl Stream + 'static, medium: Medium) -> Self {
+        Self::Stream(Box::new(Duplex::new(Box::new(stream), medium)))
+    }
+
+    /// Accepts one action to carry out.
+    pub fn send(&mut self, outgoing: &Outgoing) {
+        match self {
+            Self::Stream(duplex) => duplex.send(outgoing),
+            Self::Gatt(link) => link.send(outgoing),
+        }
+    }
+
+    /// Carries out what is queued and waits for input. Cancel safe: nothing is lost.
+    ///
+    /// # Errors
+    /// Why the link is broken, for the player.
+    pub async fn next(&mut self) -> Result<Incoming, String> {
+        match self {
+            Self::Stream(duplex) => duplex.next().await,
+            Self::Gatt(link) => link.next().await,
+        }
+    }
+}
