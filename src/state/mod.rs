@@ -42,8 +42,6 @@ pub enum Kind {
     Link,
     /// The `WhitePawn` app at a board.
     App,
-    /// What the whole daemon needs.
-    Daemon,
 }
 
 impl fmt::Display for Kind {
@@ -52,7 +50,6 @@ impl fmt::Display for Kind {
             Self::Board => "board",
             Self::Link => "link",
             Self::App => "app",
-            Self::Daemon => "daemon",
         })
     }
 }

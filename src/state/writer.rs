@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, SyncSender, sync_channel},
@@ -248,7 +248,7 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path
 }
 
 /// The syncing thread.
-fn sync_all(log: &PathBuf, due: &Receiver<()>) {
+fn sync_all(log: &Path, due: &Receiver<()>) {
     let mut warned = false;
     while due.recv().is_ok() {
         if let Err(error) = database::sync(log)
