@@ -26,6 +26,11 @@ use crate::{
     vocabulary::{BoardName, Command, Event, Request},
 };
 
+/// In debug builds, for the fault suite: the variable with the folder where a file `NAME.panic` makes the task of the
+/// board of that name panic, once.
+#[cfg(debug_assertions)]
+const PANICS: &str = "BOARD_TASK_PANICS";
+
 /// Bytes from the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
@@ -299,8 +304,23 @@ impl Actor {
         }
     }
 
+    /// Panics if the fault suite asks for it.
+    #[cfg(debug_assertions)]
+    fn panic_if_told(&self) {
+        let Some(folder) = std::env::var_os(PANICS) else {
+            return;
+        };
+        let file = std::path::Path::new(&folder).join(format!("{}.panic", self.name));
+        assert!(
+            std::fs::remove_file(file).is_err(),
+            "the fault suite asked for it"
+        );
+    }
+
     /// Publishes what happened on the bus.
     fn publish(&mut self) {
+        #[cfg(debug_assertions)]
+        self.panic_if_told();
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();
         while let Some(event) = self.core.poll_event() {
