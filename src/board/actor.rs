@@ -304,23 +304,8 @@ impl Actor {
         }
     }
 
-    /// Panics if the fault suite asks for it.
-    #[cfg(debug_assertions)]
-    fn panic_if_told(&self) {
-        let Some(folder) = std::env::var_os(PANICS) else {
-            return;
-        };
-        let file = std::path::Path::new(&folder).join(format!("{}.panic", self.name));
-        assert!(
-            std::fs::remove_file(file).is_err(),
-            "the fault suite asked for it"
-        );
-    }
-
     /// Publishes what happened on the bus.
     fn publish(&mut self) {
-        #[cfg(debug_assertions)]
-        self.panic_if_told();
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();
         while let Some(event) = self.core.poll_event() {
@@ -341,9 +326,24 @@ impl Actor {
     }
 
     fn record(&mut self, item: Item) {
+        #[cfg(debug_assertions)]
+        self.panic_if_told();
         if let Some(recorder) = &mut self.recorder {
             recorder.record(item);
         }
+    }
+
+    /// Panics if the fault suite asks for it.
+    #[cfg(debug_assertions)]
+    fn panic_if_told(&self) {
+        let Some(folder) = std::env::var_os(PANICS) else {
+            return;
+        };
+        let file = std::path::Path::new(&folder).join(format!("{}.panic", self.name));
+        assert!(
+            std::fs::remove_file(file).is_err(),
+            "the fault suite asked for it"
+        );
     }
 }
 
