@@ -27,6 +27,11 @@ use crate::{
     vocabulary::{BoardName, ClientId, Command, Event, Request},
 };
 
+/// In debug builds, for the fault suite: the variable with the folder where a file `NAME.panic` makes the task of the
+/// board of that name panic, once.
+#[cfg(debug_assertions)]
+const PANICS: &str = "BOARD_TASK_PANICS";
+
 /// Bytes from the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
@@ -396,9 +401,24 @@ impl Actor {
     }
 
     fn record(&mut self, item: Item) {
+        #[cfg(debug_assertions)]
+        self.panic_if_told();
         if let Some(recorder) = &mut self.recorder {
             recorder.record(item);
         }
+    }
+
+    /// Panics if the fault suite asks for it.
+    #[cfg(debug_assertions)]
+    fn panic_if_told(&self) {
+        let Some(folder) = std::env::var_os(PANICS) else {
+            return;
+        };
+        let file = std::path::Path::new(&folder).join(format!("{}.panic", self.name));
+        assert!(
+            std::fs::remove_file(file).is_err(),
+            "the fault suite asked for it"
+        );
     }
 }
 

@@ -1,0 +1,137 @@
+//! The fault suite and the soak: the real daemon, driven from outside.
+//!
+//!     cargo run --example faults -- [--kills N] [--times N] [--fault NAME]... [--seed N]
+//!     cargo run --example faults -- --soak 60m
+//!
+//! Simulated boards of every kind, chess programs through the relay, apps and links play whole games at once while the
+//! daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
+//! asks the daemon nothing. Exit status 1 if a move or a game was lost, or a move came twice.
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod app;
+mod daemon;
+mod fault;
+mod house;
+mod program;
+mod score;
+mod seat;
+mod soak;
+#[cfg(test)]
+mod tests;
+mod wood;
+
+use std::{
+    io,
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{
+    fault::Fault,
+    house::{House, Plan},
+};
+
+/// Set once the process has a file system tree of its own.
+const INSIDE: &str = "BOARD_FAULTS_INSIDE";
+
+/// The fault suite and the soak.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How often the daemon is killed.
+    #[arg(long, default_value_t = 3)]
+    kills: u32,
+    /// How often each other fault happens.
+    #[arg(long, default_value_t = 2)]
+    times: u32,
+    /// Only these faults.
+    #[arg(long, value_enum)]
+    fault: Vec<Fault>,
+    /// Instead: eight boards and eight programs in one process for this long, with random faults that do not end it.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    soak: Option<Duration>,
+    /// For everything that is left to chance.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The program; default: the one beside this one.
+    #[arg(long)]
+    boardbridge: Option<PathBuf>,
+    /// Keep the daemons' logs in this folder.
+    #[arg(long)]
+    logs: Option<PathBuf>,
+}
+
+/// The program that cargo built beside this example.
+fn beside() -> Option<PathBuf> {
+    let here = std::env::current_exe().ok()?;
+    Some(here.parent()?.parent()?.join("boardbridge"))
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn stopped() -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    // The full disk is a small file system that only this process sees. Where that is forbidden, the fault is left out.
+    if std::env::var_os(INSIDE).is_none() && fault::may_mount() {
+        let error = Command::new("unshare")
+            .args(fault::OWN_MOUNTS)
+            .arg(std::env::current_exe().unwrap_or_default())
+            .args(std::env::args_os().skip(1))
+            .env(INSIDE, "1")
+            .exec();
+        eprintln!("unshare: {error}");
+    }
+    let arguments = Arguments::parse();
+    let Some(program) = arguments.boardbridge.or_else(beside) else {
+        eprintln!("say where the program is: --boardbridge PATH");
+        return ExitCode::from(2);
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let plan = Plan {
+        program,
+        seed: arguments.seed,
+        logs: arguments.logs,
+        links: arguments.soak.is_none(),
+    };
+    let ran = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            let (kills, times) = (arguments.kills, arguments.times);
+            let run = async {
+                let mut house = House::build(plan).await?;
+                match arguments.soak {
+                    Some(time) => soak::run(&mut house, time).await,
+                    None => fault::run(&mut house, kills, times, &arguments.fault).await,
+                }
+            };
+            tokio::select! {
+                ran = run => ran,
+                // A daemon that is left behind would open the ports of the next run.
+                stopped = stopped() => stopped.map(|()| false),
+            }
+        })
+    });
+    match ran {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("the suite cannot run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
