@@ -743,7 +743,7 @@ async fn a_request_without_end_is_given_up() {
 
 #[tokio::test]
 async fn the_app_keeps_its_game_from_another_address() {
-    let more = format!("[[whitepawn]]\nboard = \"one\"\ntcp = {{ listen = \"127.0.0.1:0\" }}\n");
+    let more = "[[whitepawn]]\nboard = \"one\"\ntcp = { listen = \"127.0.0.1:0\" }\n".to_owned();
     let mut daemon = Daemon::with_web(&more);
     let to = daemon.address("whitepawn for one");
     let mut app = Gui::over(connect("127.0.0.2", to).await.unwrap());

@@ -129,12 +129,7 @@ impl Store {
     /// Forgets values of this kind that no shelf has read: what they belong to is no longer configured.
     pub async fn forget_rest(&self, kind: Kind) {
         let Some(inner) = &self.inner else { return };
-        let mut found = inner.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_kind = |key: &String| key.split('/').next() == Some(kind.to_string().as_str());
-        let rest: Vec<String> = found.keys().filter(|key| of_kind(key)).cloned().collect();
-        found.retain(|key, _| !rest.contains(key));
-        drop(found);
-        for key in rest {
+        for key in inner.take_rest(kind) {
             inner.writer.write(&key, None).await;
         }
     }
@@ -144,6 +139,19 @@ impl Store {
         if let Some(inner) = &self.inner {
             inner.writer.close().await;
         }
+    }
+}
+
+impl Inner {
+    /// The keys of this kind that were not asked for.
+    fn take_rest(&self, kind: Kind) -> Vec<String> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = kind.to_string();
+        let of_kind = |key: &str| key.split('/').next() == Some(kind.as_str());
+        found
+            .extract_if(.., |key, _| of_kind(key))
+            .map(|(key, _)| key)
+            .collect()
     }
 }
 

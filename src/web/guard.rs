@@ -27,12 +27,8 @@ pub struct Names(Vec<String>);
 impl Names {
     /// The names that it has by itself, and these.
     pub fn new(hosts: Vec<String>) -> Self {
-        let mut names = hosts;
-        names.extend(own_names());
-        names
-            .iter_mut()
-            .for_each(|name| name.make_ascii_lowercase());
-        Self(names)
+        let names = hosts.into_iter().chain(own_names());
+        Self(names.map(|name| name.to_ascii_lowercase()).collect())
     }
 
     fn has(&self, host: &str) -> bool {
