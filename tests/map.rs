@@ -19,7 +19,15 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 9] = [
     &[
-        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling", "state",
+        "serial_access",
+        "clock",
+        "game",
+        "lines",
+        "default_ports",
+        "slots",
+        "sense",
+        "spelling",
+        "state",
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use shakmaty::uci::UciMove;
 
-use super::{Core, course::Course, hand::Hand, timing::Times, verdict::Verdict};
+use super::{Core, hand::Hand, leading::Leading, move_times::MoveTimes, verdict::Verdict};
 use crate::{
     board::{
         claims::{Claims, RETURN_WAIT},
@@ -23,9 +23,9 @@ pub struct Memory {
     held: Held,
     claims: Claims,
     verdict: Verdict,
-    course: Course,
+    leading: Leading,
     hand: Hand,
-    times: Times,
+    move_times: MoveTimes,
     /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Text<UciMove>)>,
     /// What the driver knows of the board.
@@ -44,17 +44,17 @@ impl Core {
     pub fn memory(&self) -> Memory {
         let mut held = self.held.clone();
         let plies = held.game().len();
-        if matches!(self.errand.step(), Some(Step::SetUp(_))) {
+        if matches!(self.current_step.step(), Some(Step::SetUp(_))) {
             held.suspect();
         }
-        let sent = self.errand.may_have_sent(plies);
+        let sent = self.current_step.may_have_sent(plies);
         Memory {
             held,
             claims: self.claims.memory(),
             verdict: self.verdict.clone(),
-            course: self.course.clone(),
+            leading: self.leading.clone(),
             hand: self.hand.clone(),
-            times: self.times.clone(),
+            move_times: self.move_times.clone(),
             sent: sent.map(|(plies, m)| (plies, Text(uci(m)))),
             driver: self.driver.memory(),
         }
@@ -65,22 +65,22 @@ impl Core {
         self.held = memory.held.recalled();
         self.claims = memory.claims.recalled();
         self.verdict = memory.verdict;
-        self.course = memory.course;
+        self.leading = memory.leading;
         self.hand = memory.hand;
         self.hand.forget_take_back();
-        self.times = memory.times.recalled();
+        self.move_times = memory.move_times.recalled();
         let position = self.held.game().position();
         let sent = memory
             .sent
             .and_then(|(plies, Text(m))| Some((plies, m.to_move(position).ok()?)));
         let plies = self.held.game().len();
-        self.errand
+        self.current_step
             .recall_sent(sent.filter(|(after, _)| *after == plies));
         if let Some(driver) = memory.driver {
             self.driver.recall(driver);
         }
         self.returns_by = self.claims.awaits_return().then(|| now + RETURN_WAIT);
-        self.told.changed();
+        self.published.changed();
     }
 
     /// Clients that had the board before a restart and have not come back in time have left.

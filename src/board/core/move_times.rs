@@ -35,7 +35,7 @@ struct Awaited {
 /// Who made the moves of the game on the board, and how long the hand took, if that was seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Times {
+pub(super) struct MoveTimes {
     game: Game,
     /// As many as moves.
     moves: Vec<Made>,
@@ -43,7 +43,7 @@ pub(super) struct Times {
     awaited: Option<Awaited>,
 }
 
-impl Times {
+impl MoveTimes {
     /// The player was given this advice while this game is on the board. On a board that does not report that a shown
     /// move was made, the hand's time begins when the move was shown.
     pub fn note(&mut self, now: Instant, advice: &Advice, game: &Game, awaiting: bool) {
