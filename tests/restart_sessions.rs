@@ -17,8 +17,9 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     net::{SocketAddr, TcpListener},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Mutex,
     thread,
     time::Duration,
 };
@@ -37,6 +38,9 @@ const GAMES: &str = include_str!("games/lichess.uci");
 const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 /// The longest time between a move and a kill: all that follows a move is done by then.
 const SOON: u64 = 40_000;
+
+/// A process that is started while another test opens a pseudo-terminal would keep that open.
+static STARTING: Mutex<()> = Mutex::new(());
 
 /// The moves of a game.
 fn moves(number: usize, plies: usize) -> Vec<String> {
@@ -131,7 +135,8 @@ impl Mortal {
     }
 }
 
-fn started(config: &PathBuf) -> (Child, mpsc::UnboundedReceiver<String>) {
+fn started(config: &Path) -> (Child, mpsc::UnboundedReceiver<String>) {
+    let alone = STARTING.lock();
     let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
         .args(["run", "--config"])
         .arg(config)
@@ -141,6 +146,7 @@ fn started(config: &PathBuf) -> (Child, mpsc::UnboundedReceiver<String>) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    drop(alone);
     let errors = child.stderr.take().unwrap();
     let (sender, lines) = mpsc::unbounded_channel();
     thread::spawn(move || {
@@ -178,6 +184,7 @@ struct Player {
 
 impl Player {
     fn new(kind: Kind, board: &'static str, folder: &TempDir) -> Self {
+        let _alone = STARTING.lock();
         let port = folder.path().join(board);
         let serial = format!("serial = {{ port = {port:?} }}\n");
         let (hand, keys) = match kind {
@@ -273,6 +280,13 @@ async fn linked(kinds: [Kind; 2], game: usize) {
     let link = "[[link]]\nboards = [\"first\", \"second\"]\n";
     let mut daemon = Mortal::new(&format!("{first}{second}{link}"), game as u64).await;
     let moves = moves(game, 14);
+    for player in players
+        .iter_mut()
+        .filter(|player| player.kind == Kind::SwppBoard)
+    {
+        // It counts as told of the game as soon as that is kept.
+        player.hand.sees("new-game").await;
+    }
     for (ply, m) in moves.iter().enumerate() {
         players[ply % 2].plays(ply, m, &mut daemon).await;
         players[1 - ply % 2].executes(&moves[..=ply]).await;
@@ -328,6 +342,8 @@ async fn boards_of_two_daemons_go_on() {
         let its = if ply % 2 == 0 { &near } else { &far };
         its.watch(mover.board).await.asks_at(ply).await;
         mover.hand.does(m).await;
+        // What one daemon has read of the other and not kept is lost with it: it has the move.
+        near.watch("here").await.is_led_to(m).await;
         if ply % 4 < 2 {
             near.is_killed_soon().await;
         } else {
