@@ -29,9 +29,9 @@ impl Names {
     pub fn new(hosts: Vec<String>) -> Self {
         let mut names = hosts;
         names.extend(own_names());
-        names
-            .iter_mut()
-            .for_each(|name| name.make_ascii_lowercase());
+        for name in &mut names {
+            name.make_ascii_lowercase();
+        }
         Self(names)
     }
 
