@@ -1,6 +1,8 @@
 //! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
 
-use std::{collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime};
+use std::{
+    cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime,
+};
 
 use futures_util::{
     FutureExt as _,
@@ -30,7 +32,8 @@ use crate::{
     vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
 };
 
-/// Connections that have not shaken hands, besides the app's. The oldest makes room for one more.
+/// Connections that have not shaken hands, besides the app's. The oldest of the address with the most makes room for one
+/// more.
 pub const MAX_GUESTS: usize = 8;
 /// Bytes a connection may send before it shakes hands, if there are others: an app does so first, in nine bytes. A line
 /// that is alone, such as a serial port, may be as noisy as it likes.
@@ -212,7 +215,12 @@ impl Server {
     fn connected(&mut self, connection: Connection) {
         debug!(peer = %connection.peer, "a connection");
         if self.links.len() > MAX_GUESTS {
-            let oldest = (0..self.links.len()).find(|index| Some(*index) != self.active);
+            let same = |index: usize| {
+                let from = self.links[index].from;
+                self.links.iter().filter(|link| link.from == from).count()
+            };
+            let guests = (0..self.links.len()).filter(|index| Some(*index) != self.active);
+            let oldest = guests.max_by_key(|index| (same(*index), Reverse(*index)));
             if let Some(index) = oldest {
                 info!(peer = %self.links[index].address, "closed: others want to connect, and it never shook hands");
                 self.links.remove(index);
