@@ -469,7 +469,9 @@ async fn a_reload_touches_only_what_has_changed() {
     let status = service.logs("status listens at").await;
     let status = status.split_whitespace().last().unwrap().parse().unwrap();
     let mut watcher = Gui::connect(status).await;
-    watcher.hears_of(r#""boards":["gone","kept","moved"]"#).await;
+    watcher
+        .hears_of(r#""boards":["gone","kept","moved"]"#)
+        .await;
     service.tells_of("READY=1").await;
     let mut guis = Vec::new();
     for name in ["kept", "moved", "gone"] {
@@ -487,9 +489,7 @@ async fn a_reload_touches_only_what_has_changed() {
     symlink(other_name, path.join("elsewhere")).unwrap();
     let after = [("kept", "kept"), ("moved", "elsewhere"), ("new", "new")];
     service.reload(&text(&path, ANY, &after)).await;
-    watcher
-        .hears_of(r#""boards":["kept","moved","new"]"#)
-        .await;
+    watcher.hears_of(r#""boards":["kept","moved","new"]"#).await;
     let [on_kept, on_moved, on_gone] = &mut guis[..] else {
         panic!()
     };

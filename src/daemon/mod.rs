@@ -35,7 +35,7 @@ pub use self::{
 use crate::{
     board::actor::Actor,
     bus::{BoardHandle, Bus, CAPACITY, Publication},
-    config::Config,
+    config::{Config, Listen},
     pgn::folder::Writer,
     transport::ble::Radio,
     uci::server,
@@ -130,16 +130,20 @@ impl Daemon {
             .filter(|running| !wanted.contains(&running.part));
         let freed: Vec<u16> = going.filter_map(Running::port_number).collect();
         let new = self.with_ports(new, &freed).await?;
+        let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
+        if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
+            info!("games are saved in {}", path.display());
+        }
         let (going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
         self.running = staying;
         let stopped = self.take_out(going).await;
-        self.bring_in(new, stopped).await;
+        self.bring_in(new, stopped, &freed).await;
         Ok(())
     }
 
-    /// Takes the ports of new parts; one of those that are about to be freed is taken later.
+    /// Takes the ports of new parts. Those that are about to be freed are taken later.
     async fn with_ports(
         &self,
         new: Vec<Part>,
@@ -148,9 +152,7 @@ impl Daemon {
         let mut with = Vec::new();
         for part in new {
             let port = match part.listens() {
-                Some((what, listen))
-                    if !listen.port().is_some_and(|port| freed.contains(&port)) =>
-                {
+                Some((what, listen)) if !is_one_of(listen, freed) => {
                     service::bind(&what, listen, &self.inherited).await?
                 }
                 _ => None,
@@ -182,7 +184,12 @@ impl Daemon {
     }
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
-    async fn bring_in(&mut self, new: Vec<(Part, Option<Port>)>, mut stopped: Stopped) {
+    async fn bring_in(
+        &mut self,
+        new: Vec<(Part, Option<Port>)>,
+        mut stopped: Stopped,
+        freed: &[u16],
+    ) {
         let (boards, front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
@@ -204,7 +211,7 @@ impl Daemon {
         drop(stopped);
         for (part, port) in front_ends {
             let port = match (port, part.listens()) {
-                (None, Some((what, listen))) => {
+                (None, Some((what, listen))) if is_one_of(listen, freed) => {
                     match service::bind(&what, listen, &self.inherited).await {
                         Ok(port) => port,
                         Err(error) => {
@@ -245,6 +252,10 @@ impl Daemon {
         }
         self.radio.close().await;
     }
+}
+
+fn is_one_of(listen: &Listen, ports: &[u16]) -> bool {
+    listen.port().is_some_and(|port| ports.contains(&port))
 }
 
 impl fmt::Debug for Daemon {
