@@ -186,7 +186,12 @@ impl Bus {
 
     /// Replaces the boards. Each keeps its handle as long as its task lasts.
     pub fn set_boards(&self, boards: Vec<BoardHandle>) {
-        self.boards.send_replace(boards);
+        self.boards.send_if_modified(|known| {
+            let same = |(a, b): (&BoardHandle, &BoardHandle)| a.is_same(b) && a.way == b.way;
+            let changed = known.len() != boards.len() || !known.iter().zip(&boards).all(same);
+            *known = boards;
+            changed
+        });
     }
 
     /// Tells when boards have come, gone or changed.

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::{Daemon, part::Part, running::Running};
 use crate::{
@@ -81,7 +81,6 @@ impl Daemon {
             }
         };
         self.writer = Some(writer.clone());
-        info!(board = %board.name, "games are saved in {}", path.display());
         let folder = Folder::new(path, board.name.clone());
         let keeping = pgn::task::keep(board, games.clone(), folder, writer, running.stop.clone());
         running.tasks.spawn(keeping);

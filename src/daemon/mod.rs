@@ -143,6 +143,10 @@ impl Daemon {
             .filter(|running| !wanted.contains(&running.part));
         let freed: Vec<u16> = going.filter_map(Running::port_number).collect();
         let new = self.with_ports(new, &freed).await?;
+        let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
+        if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
+            info!("games are saved in {}", path.display());
+        }
         let (going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
@@ -265,6 +269,10 @@ impl Daemon {
         self.radio.close().await;
         self.store.close().await;
     }
+}
+
+fn is_one_of(listen: &Listen, ports: &[u16]) -> bool {
+    listen.port().is_some_and(|port| ports.contains(&port))
 }
 
 impl fmt::Debug for Daemon {
