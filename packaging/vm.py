@@ -24,7 +24,7 @@ REPOSITORY = HERE.parent
 CACHE = REPOSITORY / "target/vm-systemd"
 # The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
 INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd"
-# Whole seconds for one boot, to the guest's next word.
+# Whole seconds to the guest's next word: a loaded machine gives it a tenth of a processor.
 PATIENCE = 1500
 # Of the first game: what is played before the reboot, and after it.
 BEFORE, AFTER = 6, 6
@@ -70,7 +70,7 @@ if [ ! -e installed ]; then
 fi
 active 'after the reboot'
 # Before any program is there: the game of before.
-timeout 60 sh -c 'while ! timeout 2 boardbridge watch --json | grep -q "GAME"; do :; done' || fail 'the game of before the reboot is not known'
+timeout 240 sh -c 'while ! timeout 20 boardbridge watch --json | grep -q "GAME"; do :; done' || fail 'the game of before the reboot is not known'
 if boardbridge check | grep -q '^  state '; then
   ls /var/lib/boardbridge | grep -qvx games || fail 'there is a state directory, and nothing in it'
 fi

@@ -8,7 +8,6 @@ mod boards;
 mod front_ends;
 mod health;
 mod links;
-mod manager;
 mod part;
 mod running;
 mod serve;
@@ -269,10 +268,6 @@ impl Daemon {
         self.radio.close().await;
         self.store.close().await;
     }
-}
-
-fn is_one_of(listen: &Listen, ports: &[u16]) -> bool {
-    listen.port().is_some_and(|port| ports.contains(&port))
 }
 
 impl fmt::Debug for Daemon {

@@ -5,7 +5,7 @@ use std::{io, path::Path, pin::pin};
 use thiserror::Error;
 use tracing::{error, info, warn};
 
-use super::{Daemon, Inherited, StartError, manager::Manager, signals, stop_signal};
+use super::{Daemon, Inherited, StartError, signals, stop_signal, systemd::Manager};
 use crate::config::Config;
 
 /// Why the daemon cannot run.
