@@ -51,6 +51,8 @@ const CLOCK_LIBRARIES: [&str; 2] = [
 pub struct Plan {
     /// The program.
     pub program: PathBuf,
+    /// What is counted.
+    pub score: Arc<Score>,
     /// For everything that is left to chance.
     pub seed: u64,
     /// Where the daemons' logs are kept.
@@ -188,7 +190,7 @@ impl House {
         if alone {
             mount("devpts", "newinstance,ptmxmode=0666", Path::new("/dev/pts"))?;
         }
-        let score = Arc::<Score>::default();
+        let score = plan.score;
         let mut seats = Vec::new();
         let ports = [free_port()?, free_port()?];
         let mut builder = Builder {
