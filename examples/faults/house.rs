@@ -32,9 +32,9 @@ const SPEED: f64 = 20.0;
 /// How long a hand takes to execute a shown move.
 const HAND_DELAY: Duration = Duration::from_millis(60);
 /// The daemon's pacing for boards of this speed, with time to spare for a loaded machine.
-const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"75ms\"\nsecond_send = \"80ms\"\nsecond_send_capture = \"250ms\"\n\
+const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"130ms\"\nsecond_send = \"130ms\"\nsecond_send_capture = \"250ms\"\n\
      move_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
-const UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"80ms\"\nmove_wait = \"400ms\"\nsetup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
+const UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"130ms\"\nmove_wait = \"400ms\"\nsetup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 const SWPP: &str =
     "kind = \"swpp\"\nforgets = false\nmove_wait = \"150ms\"\ncorrection_wait = \"150ms\"\n";
 const NEO: &str = "kind = \"miko-neo\"\ncorrection_wait = \"150ms\"\n";
@@ -51,6 +51,8 @@ const CLOCK_LIBRARIES: [&str; 2] = [
 pub struct Plan {
     /// The program.
     pub program: PathBuf,
+    /// What is counted.
+    pub score: Arc<Score>,
     /// For everything that is left to chance.
     pub seed: u64,
     /// Where the daemons' logs are kept.
@@ -81,6 +83,13 @@ pub struct House {
     pub disk: Option<PathBuf>,
     /// The UCI port, the event stream.
     pub ports: [String; 2],
+}
+
+/// Mounts a file system that only this process and its children see; returns whether that was possible.
+fn mount(kind: &str, options: &str, place: &Path) -> io::Result<bool> {
+    let mut command = Command::new("mount");
+    command.args(["-t", kind, "-o", options, kind]).arg(place);
+    Ok(command.status()?.success())
 }
 
 /// A port that is free now.
@@ -176,7 +185,12 @@ impl House {
     pub async fn build(plan: Plan) -> io::Result<Self> {
         fastrand::seed(plan.seed);
         let folder = tempfile::tempdir()?;
-        let score = Arc::<Score>::default();
+        let alone = std::env::var_os(crate::INSIDE).is_some();
+        // Pseudo-terminals of our own: a daemon that someone left behind would open ours, for their names are used again.
+        if alone {
+            mount("devpts", "newinstance,ptmxmode=0666", Path::new("/dev/pts"))?;
+        }
+        let score = plan.score;
         let mut seats = Vec::new();
         let ports = [free_port()?, free_port()?];
         let mut builder = Builder {
@@ -239,12 +253,7 @@ impl House {
         fs::write(&config, &text)?;
         let state = folder.path().join("state");
         fs::create_dir(&state)?;
-        let mounted = std::env::var_os(crate::INSIDE).is_some()
-            && Command::new("mount")
-                .args(["-t", "tmpfs", "-o", &format!("size={DISK}k"), "tmpfs"])
-                .arg(&state)
-                .status()?
-                .success();
+        let mounted = alone && mount("tmpfs", &format!("size={DISK}k"), &state)?;
         let clock = folder.path().join("clock");
         fs::write(&clock, "+0\n")?;
         let mut environment = vec![

@@ -27,6 +27,7 @@ use std::{
     os::unix::process::CommandExt,
     path::PathBuf,
     process::{Command, ExitCode},
+    sync::Arc,
     time::Duration,
 };
 
@@ -36,6 +37,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::{
     fault::Fault,
     house::{House, Plan},
+    score::Score,
 };
 
 /// Set once the process has a file system tree of its own.
@@ -103,8 +105,10 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
+    let score = Arc::<Score>::default();
     let plan = Plan {
         program,
+        score: score.clone(),
         seed: arguments.seed,
         logs: arguments.logs,
         links: arguments.soak.is_none(),
@@ -122,7 +126,10 @@ fn main() -> ExitCode {
             tokio::select! {
                 ran = run => ran,
                 // A daemon that is left behind would open the ports of the next run.
-                stopped = stopped() => stopped.map(|()| false),
+                stopped = stopped() => {
+                    println!("\nstopped\n{}", score.table());
+                    stopped.map(|()| false)
+                }
             }
         })
     });

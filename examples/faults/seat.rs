@@ -399,12 +399,28 @@ impl Seat {
             && self.plays(board, plies, whole)
             && state.made.is_some_and(waited)
         {
-            state.next[board] = now + BETWEEN;
+            state.next[board] = now + PATIENCE;
             drop(state);
             self.note(format!("board {board}: the hand takes its move back"));
             return Some(HandAction::TakeBack);
         }
         None
+    }
+
+    /// How the pieces have to stand on a board on which they stand otherwise: as on the other board, or as the program has it.
+    pub fn ought(&self, board: usize) -> Game {
+        let state = self.state();
+        let plies = state.plies;
+        let mut others = state.at.iter().enumerate();
+        let ahead = others.any(|(other, at)| other != board && *at == Some(plies + 1));
+        let sent = state.made.is_some() && !self.plays(board, plies, state.script.len());
+        let mut game = Game::standard();
+        for m in state.script.iter().take(plies + usize::from(ahead || sent)) {
+            if let Ok(m) = m.to_move(game.position()) {
+                game.push(m);
+            }
+        }
+        game
     }
 
     fn stuck(&self, state: &State) -> bool {

@@ -10,7 +10,7 @@ use std::{
 use simulators::{
     HandAction, Report,
     bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
-    neo::{self, Neo},
+    neo::{self, Hand, Neo},
     peripheral::{Peripheral, Profile, Refused},
     port::{Happened, Port},
 };
@@ -24,6 +24,8 @@ use crate::seat::Seat;
 
 /// How often a hand looks at its board.
 const LOOK: Duration = Duration::from_millis(20);
+/// After this long the player at a Neo puts the pieces right that its motor has left elsewhere.
+const UNTIDY: Duration = Duration::from_secs(8);
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
 
@@ -205,6 +207,7 @@ async fn at_a_neo(
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut game = usize::MAX;
+    let mut settled = Instant::now();
     loop {
         looks.tick().await;
         let now = Instant::now();
@@ -223,9 +226,16 @@ async fn at_a_neo(
                 game = next;
                 Some(HandAction::NewGame)
             } else if neo.is_settled() {
+                settled = now;
                 place
                     .seat
                     .hand(place.board, neo.game(), neo.shown().is_some())
+            } else if settled.elapsed() > UNTIDY && !neo.is_driving() && !neo.is_at_work() {
+                // A capture was cut off: the player puts the pieces as the program shows them.
+                settled = now;
+                place.seat.note("the hand puts the pieces right");
+                neo.hand(now, Hand::SetUp(Box::new(place.seat.ought(place.board))));
+                None
             } else {
                 None
             };
