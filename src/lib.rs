@@ -15,8 +15,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-#[cfg(target_os = "linux")]
-mod access;
 pub mod board;
 pub mod bus;
 pub mod check;
@@ -25,6 +23,7 @@ pub mod clients;
 mod clock;
 pub mod config;
 pub mod daemon;
+mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod driver;
@@ -35,13 +34,14 @@ pub mod lines;
 pub mod link;
 pub mod log;
 pub mod pgn;
-mod ports;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
 pub mod scan;
 pub mod sense;
 pub mod sensing;
+#[cfg(target_os = "linux")]
+mod serial_access;
 pub mod slots;
 mod spelling;
 pub mod swpp;
