@@ -154,11 +154,13 @@ impl Claim {
     }
 
     /// Whether a client of this name that states this game is the one that had this claim before a restart. A program
-    /// has another port then: it is known by its address and its game, which it continues, or took back meanwhile.
-    fn is_of(&self, label: &ClientName, game: &Game) -> bool {
+    /// has another port then: it is known by its address and its game, which it continues, took back, or has left
+    /// meanwhile for a new one that it announces.
+    fn is_of(&self, label: &ClientName, game: &Game, begins: bool) -> bool {
         match (&self.label, label) {
             (ClientName::Program(was), ClientName::Program(is)) => {
-                was.ip() == is.ip() && (game.continues(&self.game) || self.game.continues(game))
+                let related = game.continues(&self.game) || self.game.continues(game);
+                was.ip() == is.ip() && (begins || related)
             }
             (was, is) => was == is,
         }
@@ -305,7 +307,7 @@ impl Claims {
         let begins = self.announced.contains(&client);
         let target = self.target.clone();
         let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
-        let claim = kept.find(|claim| claim.is_of(label, game))?;
+        let claim = kept.find(|claim| claim.is_of(label, game, begins))?;
         claim.client = client;
         claim.label = label.clone();
         claim.returns = false;
