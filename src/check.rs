@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 #[cfg(target_os = "linux")]
-use crate::access::barred;
+use crate::serial_access::barred;
 use crate::{
     config::{Config, Listen, board::SerialConfig},
     door::Allow,

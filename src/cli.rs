@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     config::DEFAULT_FILE,
-    ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
+    default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
     vocabulary::BoardName,
 };
 

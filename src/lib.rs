@@ -15,8 +15,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-#[cfg(target_os = "linux")]
-mod access;
 pub mod board;
 pub mod bus;
 pub mod call;
@@ -26,6 +24,7 @@ pub mod clients;
 mod clock;
 pub mod config;
 pub mod daemon;
+mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod door;
@@ -38,13 +37,14 @@ pub mod link;
 pub mod log;
 pub mod objects;
 pub mod pgn;
-mod ports;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
 pub mod scan;
 pub mod sense;
 pub mod sensing;
+#[cfg(target_os = "linux")]
+mod serial_access;
 pub mod slots;
 mod spelling;
 pub mod swpp;

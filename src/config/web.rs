@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::value::Listen;
-use crate::{door::Allow, ports::DEFAULT_WEB, web::Control};
+use crate::{default_ports::DEFAULT_WEB, door::Allow, web::Control};
 
 /// Further names at which browsers may find the API: a machine has a few.
 pub const MAX_HOSTS: usize = 16;
