@@ -29,7 +29,7 @@ const FLOORS: [&[&str]; 9] = [
         "sense",
         "spelling",
     ],
-    &["guidance", "log", "reach", "recognise"],
+    &["durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],
     &[
         "clients",
@@ -223,6 +223,7 @@ fn drivers_do_no_io_and_transports_know_no_chess() {
                 "sense",
                 "sensing",
                 "swpp",
+                "toml_value",
                 "vocabulary",
             ],
             "transport" => &["clock", "lines", "transport", "vocabulary"],

@@ -21,8 +21,9 @@ use crate::{
         Driver,
         identity::{Identity, Key, Medium, Settings},
         registry::{self, MAKES},
-        settings::{span, text},
     },
+    durations::span,
+    toml_value::text,
     transport::{
         Transport,
         ble::{BleBoard, Radio, Wanted},
