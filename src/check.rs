@@ -3,8 +3,8 @@
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    access::barred,
     config::{Config, Listen, board::SerialConfig},
+    serial_access::barred,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::config::DEFAULT_FILE;
-use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
+use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI};
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;

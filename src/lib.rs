@@ -18,8 +18,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-#[cfg(target_os = "linux")]
-mod access;
 pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]
@@ -30,6 +28,7 @@ mod clock;
 pub mod config;
 #[cfg(target_os = "linux")]
 pub mod daemon;
+mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod driver;
@@ -40,7 +39,6 @@ pub mod lines;
 pub mod link;
 pub mod log;
 pub mod pgn;
-mod ports;
 pub mod reach;
 pub mod recognise;
 pub mod replay;
@@ -48,6 +46,8 @@ pub mod replay;
 pub mod scan;
 pub mod sense;
 pub mod sensing;
+#[cfg(target_os = "linux")]
+mod serial_access;
 pub mod slots;
 mod spelling;
 pub mod swpp;

@@ -3,8 +3,8 @@
 use std::{io, net::ToSocketAddrs};
 
 use crate::{
+    default_ports::{DEFAULT_STATUS, DEFAULT_UCI},
     lines::printable,
-    ports::{DEFAULT_STATUS, DEFAULT_UCI},
 };
 
 /// Bytes quoted of what something else sends.

@@ -23,7 +23,7 @@ use boardbridge::{
     driver::ucb,
     event_stream::{
         self,
-        lines::{Present, closed_line, event_line, lagged_line},
+        json::{Present, closed_line, event_line, lagged_line},
     },
     game::Game,
     guidance::Action,

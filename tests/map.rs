@@ -19,7 +19,14 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 9] = [
     &[
-        "access", "clock", "game", "lines", "ports", "slots", "sense", "spelling",
+        "serial_access",
+        "clock",
+        "game",
+        "lines",
+        "default_ports",
+        "slots",
+        "sense",
+        "spelling",
     ],
     &["guidance", "log", "reach", "recognise"],
     &["vocabulary"],

@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::uci::relay::talk::{
-    ANSWER_WAIT, Action, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Talk, WRONG_WAIT,
+use boardbridge::uci::relay::session::{
+    ANSWER_WAIT, Action, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session, WRONG_WAIT,
 };
 use program::{PATIENCE, Program, boardbridge};
 use proptest::prelude::*;
@@ -411,7 +411,7 @@ fn a_daemon_that_stops_does_not_answer_a_go() {
 
 /// A GUI, a clock, and any daemon that the test makes.
 struct Desk {
-    talk: Talk,
+    talk: Session,
     now: Instant,
     said: Vec<String>,
     sent: Vec<String>,
@@ -422,7 +422,7 @@ impl Desk {
     fn new() -> Self {
         let now = Instant::now();
         let mut desk = Self {
-            talk: Talk::new("pi:9670", None, now),
+            talk: Session::new("pi:9670", None, now),
             now,
             said: Vec::new(),
             sent: Vec::new(),

@@ -2,10 +2,10 @@
 //! key and remedy.
 
 pub mod board;
+mod conflicts;
 pub mod error;
-mod judge;
 pub mod link;
-mod shared;
+mod mistakes;
 mod syntax;
 #[cfg(target_os = "linux")]
 pub mod transport;
@@ -17,12 +17,12 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
 
-use self::judge::Problem;
+use self::mistakes::Problem;
 pub use self::{
     board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen,
     whitepawn::WhitePawnConfig,
 };
-pub use crate::ports::{DEFAULT_STATUS, DEFAULT_UCI};
+pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI};
 use crate::{
     pgn::settings::GamesConfig,
     vocabulary::{BoardName, MAX_BOARDS},
@@ -109,7 +109,7 @@ impl Config {
     /// # Errors
     /// Every mistake, with its place and what would be right.
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        judge::read(text, origin)
+        mistakes::read(text, origin)
     }
 
     /// Checks what the types cannot. `known`: whether a board with this name exists, even one with mistakes.
@@ -132,7 +132,7 @@ impl Config {
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);
-        shared::check(self, &mut problems);
+        conflicts::check(self, &mut problems);
         self.check_links(&mut problems, &known);
         problems
     }
@@ -158,7 +158,10 @@ impl Config {
                 Some((key, what, &entry.tcp.as_ref()?.listen))
             });
         for (key, what, listen) in ports.chain(apps) {
-            if let Some((other, _)) = taken.iter().find(|(_, other)| shared::clash(other, listen)) {
+            if let Some((other, _)) = taken
+                .iter()
+                .find(|(_, other)| conflicts::clash(other, listen))
+            {
                 let problem = format!("{listen} is already taken by {other}: give it another port");
                 problems.push((key, problem));
             }

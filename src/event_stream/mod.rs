@@ -4,7 +4,7 @@
 //! then a line for every event. One that lags is told how many events it missed, and gets all these again. The schema
 //! is in `docs/events.md`.
 
-pub mod lines;
+pub mod json;
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     bus::{Bus, News},
     slots::{ACCEPT_WAIT, Slots},
 };
-use lines::{Present, closed_line, event_line, lagged_line, text};
+use json::{Present, closed_line, event_line, lagged_line, text};
 
 /// Watchers at once. For one more, the address with the most of them gives up its oldest: a watcher only listens, so it
 /// is unknown which one is useful.

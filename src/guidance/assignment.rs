@@ -4,8 +4,8 @@ use pathfinding::{kuhn_munkres::kuhn_munkres, matrix::Matrix};
 use shakmaty::{Bitboard, Board, ByColor, Color, Piece, Role, Square};
 
 use super::{
+    carry_length::{LONGER_THAN_ALL, Way, way},
     picture::Picture,
-    way::{LONGER_THAN_ALL, Way, way},
 };
 
 /// The value of a carry that puts a piece where another is wanted: such a carry is never made.

@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, Square};
 
 use super::{
     assignment::Assignment,
-    way::{Way, way},
+    carry_length::{Way, way},
 };
 
 /// Work that may be spent on a shorter distance where cycles have to be opened, in assignments of one piece. Assigning

@@ -6,11 +6,11 @@
 
 mod action;
 mod assignment;
+mod carry_length;
 mod cycles;
 mod order;
 mod picture;
 mod piece;
-mod way;
 mod words;
 
 use shakmaty::Board;

@@ -1,7 +1,7 @@
 //! `boardbridge scan`: serial ports and Bluetooth boards in reach, each with the TOML to paste.
 
-mod ports;
 pub mod probe;
+mod serial_ports;
 
 use std::{
     io::{self, Write},
@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-pub use self::ports::{Port, serial_ports};
 use self::probe::Finding;
+pub use self::serial_ports::{Port, serial_ports};
 use crate::{
     driver::{
         identity::{Identity, Medium, SWITCH_WAIT},

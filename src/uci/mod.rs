@@ -5,7 +5,7 @@
 //! [`throttle`] how often it is told what the player is to do. [`relay`] is the program that a GUI starts when it can only talk
 //! to programs.
 
-mod choice;
+mod board_choice;
 pub mod command;
 pub mod connection;
 pub mod info_json;

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
 use super::{
-    choice::Choice,
+    board_choice::Choice,
     command::{self, Go, Mode, UciCommand},
     info_json::{InfoJson, Stand},
     introduction::introduction,

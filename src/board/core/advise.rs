@@ -2,7 +2,7 @@
 
 use shakmaty::Move;
 
-use super::{Core, standing::Standing};
+use super::{Core, precedence::Standing};
 use crate::{
     board::held::Certainty,
     game::Game,
@@ -42,7 +42,7 @@ impl Core {
     /// Advice for correcting what was done wrong.
     fn correct(&self) -> Option<Advice> {
         // While a position is being set up, the guidance shows what is missing.
-        let set_up = |_: &&Misplaced| self.errand.following().is_none();
+        let set_up = |_: &&Misplaced| self.current_step.following().is_none();
         if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
             return Some(Advice::Misplaced(misplaced.clone()));
         }
@@ -62,7 +62,7 @@ impl Core {
 
     /// Advice for following a step.
     fn follow_up(&self) -> Option<Advice> {
-        self.errand
+        self.current_step
             .following()
             .map(|following| following.advice.clone())
     }
@@ -85,7 +85,7 @@ impl Core {
     fn go_on(&self, target: &Game) -> Option<Advice> {
         let held = self.held.game();
         let goes_on =
-            |_: &Move| self.course.leads() && target.continues(held) && !self.has_left(target);
+            |_: &Move| self.leading.leads() && target.continues(held) && !self.has_left(target);
         let next = target.moves().get(held.len()).copied();
         match next.filter(goes_on) {
             Some(made) if self.hand.has_taken_back() => Some(Advice::PutBack {
@@ -97,7 +97,7 @@ impl Core {
                 let sure = self.held.certainty() == Certainty::Sure;
                 // Not while the board is on its way to a position that the program has left.
                 let awaited =
-                    self.claims.awaiting() && held == target && self.errand.step().is_none();
+                    self.claims.awaiting() && held == target && self.current_step.step().is_none();
                 (sure && awaited).then(|| Advice::YourMove(held.turn()))
             }
         }

@@ -7,7 +7,7 @@ use std::{
 
 use shakmaty::uci::UciMove;
 
-use super::{Core, errand::Following};
+use super::{Core, current_step::Following};
 use crate::{
     board::held::Certainty,
     game::Game,
@@ -17,7 +17,7 @@ use crate::{
 impl Core {
     /// Handles a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
-        self.told.changed();
+        self.published.changed();
         self.note_answers();
         match command {
             Command::Target {
@@ -75,7 +75,7 @@ impl Core {
             self.target_stated(true);
         }
         if on && self.claims.has(client) {
-            self.course.lead(true);
+            self.leading.lead(true);
             // The program continues.
             self.verdict.kings_down();
             self.hand_is_awaited();
@@ -98,13 +98,13 @@ impl Core {
     fn refuses(&mut self, now: Instant, client: ClientId, number: u64) {
         if self.claims.refuse(client, number) {
             self.held.known_to_front_ends(self.held.game().len());
-            self.pace.after_hand(now, Duration::ZERO);
+            self.waits.after_hand(now, Duration::ZERO);
         }
     }
 
     fn announces(&mut self, client: ClientId) {
         if self.claims.may_begin(client) {
-            self.course.announced();
+            self.leading.announced();
             self.verdict.kings_down();
             self.forget_old_game();
         } else {
@@ -155,7 +155,7 @@ impl Core {
 
     /// While a new game is announced, what stands on the board does not count as anyone's move.
     pub(super) fn forget_old_game(&mut self) {
-        if self.course.is_new_game() {
+        if self.leading.is_new_game() {
             let plies = self.held.game().len();
             self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
@@ -173,7 +173,11 @@ impl Core {
     /// Whether a client has the board for the last move of a game that is over, and nothing prevents showing it.
     pub(super) fn shows_ending(&self) -> bool {
         let sure = self.held.certainty() == Certainty::Sure;
-        self.claims.ends() && self.may_lead() && !self.course.is_by_hand() && sure && !self.is_off()
+        self.claims.ends()
+            && self.may_lead()
+            && !self.leading.is_by_hand()
+            && sure
+            && !self.is_off()
     }
 
     /// A client stated a target; it may be the one the board is already led to.
@@ -185,25 +189,25 @@ impl Core {
                 .take_came()
                 .is_some_and(|begins| begins || other_game)
             {
-                self.course.begins();
+                self.leading.begins();
                 self.forget_old_game();
             }
-            self.pace.at_once();
-            self.pace.forgive();
-            self.course.turn();
+            self.waits.at_once();
+            self.waits.forgive();
+            self.leading.turn();
             self.hand.forget_take_back();
             let target = self.claims.target();
             let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
-            if self.errand.following().is_some_and(left) {
-                self.errand.unask();
+            if self.current_step.following().is_some_and(left) {
+                self.current_step.unask();
                 self.deviation.stands();
             }
             // The program continues: what the kings signalled no longer applies.
             self.verdict.kings_down();
             self.tell_target();
         }
-        self.course.lead(self.claims.target().is_some());
-        if !self.course.leads() {
+        self.leading.lead(self.claims.target().is_some());
+        if !self.leading.leads() {
             self.hand.play(None);
         }
         self.front_ends_know();
@@ -240,7 +244,7 @@ impl Core {
 
     /// The player says that the board stands as it should.
     pub(super) fn ready(&mut self, now: Instant) {
-        if self.course.is_by_hand()
+        if self.leading.is_by_hand()
             && let Some(target) = self.claims.target().cloned()
         {
             self.held.replace(target);
@@ -250,12 +254,12 @@ impl Core {
             let beginning = self.claims.occasion().beginning(target.turn());
             self.hand.play(beginning.hand);
         }
-        self.course.set_up();
+        self.leading.set_up();
         self.deviation.mended();
         // It may be a different game now.
         self.verdict.doubt();
         self.held.confirm();
         self.confirm(now);
-        self.pace.at_once();
+        self.waits.at_once();
     }
 }

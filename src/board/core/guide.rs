@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Core, placement::Placement, standing::Standing, told::Scene};
+use super::{Core, placement::Placement, precedence::Standing, published::Scene};
 use crate::{
     board::held::Certainty,
     game::{Game, is_chess960_castling},
@@ -30,7 +30,10 @@ enum Matter<'a> {
 impl Core {
     /// Whether the hand takes back a castling king first: neither piece is in the other's way.
     pub(super) fn king_first(&self) -> bool {
-        let asked = self.errand.following().map(|following| &following.advice);
+        let asked = self
+            .current_step
+            .following()
+            .map(|following| &following.advice);
         matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
@@ -77,7 +80,7 @@ impl Core {
         if let Some(misplaced) = self.deviation.misplaced() {
             return Some(Matter::Misplaced(misplaced));
         }
-        let followed = self.errand.followed_step();
+        let followed = self.current_step.followed_step();
         if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
             return Some(Matter::Followed(wanted));
         }
@@ -88,7 +91,7 @@ impl Core {
             return Some(Matter::Stray(stray));
         }
         let target = self.claims.target()?;
-        if self.course.is_by_hand() {
+        if self.leading.is_by_hand() {
             return Some(Matter::ByHand(target));
         }
         // If the pieces stood then as they should stand now, there is nothing to do, whether or not the hand did as
@@ -120,7 +123,7 @@ impl Core {
 
     /// How the pieces stood when the hand was asked to move them, if nothing proves that it did.
     fn was(&self) -> Option<Board> {
-        match self.errand.placement() {
+        match self.current_step.placement() {
             Placement::Was(board) => Some(board.clone()),
             Placement::AsHeld | Placement::Unknown => None,
         }
@@ -133,7 +136,7 @@ impl Core {
 
     /// Whether the pieces stood so when they were last known, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
-        match self.errand.placement() {
+        match self.current_step.placement() {
             Placement::Was(board) => board == wanted,
             Placement::Unknown => false,
             Placement::AsHeld => {
@@ -155,7 +158,7 @@ impl Core {
 
     /// What stands now, as far as known.
     pub(super) fn picture(&self) -> Option<Board> {
-        match self.errand.placement() {
+        match self.current_step.placement() {
             Placement::Was(board) => Some(board.clone()),
             Placement::Unknown => None,
             Placement::AsHeld => {

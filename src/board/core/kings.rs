@@ -52,7 +52,7 @@ impl Core {
     /// The result shown by the kings in the centre: both on light squares, White has won; both on dark squares, Black
     /// has won; one on each, a draw.
     fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
-        if self.errand.following().is_some() || self.claims.target().is_none() {
+        if self.current_step.following().is_some() || self.claims.target().is_none() {
             return None;
         }
         let game = self.held.game().position().board();

@@ -55,19 +55,19 @@ impl Core {
             self.lost();
         } else {
             self.held.assure();
-            self.told.changed();
+            self.published.changed();
         }
     }
 
     /// What the board holds is unknown, and it cannot report it.
     pub(super) fn lost(&mut self) {
         self.held.lose();
-        self.told.changed();
+        self.published.changed();
     }
 
     /// The board sent its squares: after a set-up, or because its list alone did not identify the game.
     pub(super) fn placed(&mut self, now: Instant, board: &Board, turn: Option<Color>) {
-        if let Some(Step::SetUp(game)) = self.errand.step() {
+        if let Some(Step::SetUp(game)) = self.current_step.step() {
             let mut given = Held::default();
             given.replace((**game).clone());
             // If the pieces stand as before, or at the start, the board may not have received the position, even if the
@@ -95,20 +95,20 @@ impl Core {
                 .stepped(self.held.game(), self.held.fresh_from());
         } else {
             self.held.lose();
-            self.told.changed();
+            self.published.changed();
         }
     }
 
     /// The game was learned from the board; its moves beyond `before` plies are new.
     fn learned(&mut self, before: usize) {
-        self.told.changed();
+        self.published.changed();
         if self.held.game().len() != before {
             self.verdict.doubt();
         }
         self.deviation.mended();
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
-        if let Some(sent) = self.errand.take_sent()
+        if let Some(sent) = self.current_step.take_sent()
             && news.map(|m| (before, m)) == Some(sent)
         {
             // It reached the board: the hand did not make it.

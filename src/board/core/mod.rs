@@ -6,30 +6,30 @@
 //! | what | where |
 //! |---|---|
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
-//! | what goes out | `lead` (the next step), `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `errand`, `course`, `pace`, `hand`, `deviation`, `timing`, `told` |
-//! | what takes precedence | `standing` |
+//! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
+//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `move_times`, `published` |
+//! | what takes precedence | `precedence` |
 
 mod advise;
 mod commands;
 mod contact;
-mod course;
+mod current_step;
 mod deviation;
-mod errand;
 mod guide;
 mod hand;
 mod kings;
-mod lead;
+mod leading;
 mod learning;
+mod move_times;
 mod moves;
-mod pace;
+mod next_step;
 mod placement;
+mod precedence;
+mod published;
 mod reports;
-mod standing;
 mod steps;
-mod timing;
-mod told;
 mod verdict;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -42,8 +42,8 @@ use std::{
 use shakmaty::Move;
 
 use self::{
-    contact::Contact, course::Course, deviation::Deviation, errand::Errand, hand::Hand, pace::Pace,
-    timing::Times, told::Told, verdict::Verdict,
+    contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
+    leading::Leading, move_times::MoveTimes, published::Published, verdict::Verdict, waits::Waits,
 };
 use super::{
     claims::{Claim, Claims},
@@ -64,15 +64,15 @@ pub struct Core {
     held: Held,
     claims: Claims,
     verdict: Verdict,
-    errand: Errand,
-    course: Course,
-    pace: Pace,
+    current_step: CurrentStep,
+    leading: Leading,
+    waits: Waits,
     hand: Hand,
     /// What became of the board's last list.
     listed: Listed,
     deviation: Deviation,
-    times: Times,
-    told: Told,
+    move_times: MoveTimes,
+    published: Published,
 }
 
 impl Core {
@@ -85,21 +85,21 @@ impl Core {
             held: Held::default(),
             claims: Claims::default(),
             verdict: Verdict::default(),
-            errand: Errand::default(),
-            course: Course::default(),
-            pace: Pace::new(correction_wait),
+            current_step: CurrentStep::default(),
+            leading: Leading::default(),
+            waits: Waits::new(correction_wait),
             hand: Hand::default(),
             listed: Listed::Followed,
             deviation: Deviation::default(),
-            times: Times::default(),
-            told: Told::default(),
+            move_times: MoveTimes::default(),
+            published: Published::default(),
         }
     }
 
     /// The link is up.
     pub fn link_up(&mut self, now: Instant) {
         self.contact.up();
-        self.pace.link_up();
+        self.waits.link_up();
         self.event(Event::Connected);
         self.driver.link_up(now);
         self.drive(now);
@@ -113,10 +113,10 @@ impl Core {
         self.driver.link_down();
         self.held.doubt();
         self.drop_step();
-        self.errand.unask();
+        self.current_step.unask();
         self.hand.forget_take_back();
         self.deviation.forget();
-        self.times.interrupted();
+        self.move_times.interrupted();
         self.drive(now);
     }
 
@@ -141,7 +141,7 @@ impl Core {
     /// When to call [`Self::timeout`] or [`Self::poll_transmit`] next.
     pub fn deadline(&self) -> Option<Instant> {
         let may_lead = self.may_lead();
-        let lead = self.pace.deadline().filter(|_| may_lead);
+        let lead = self.waits.deadline().filter(|_| may_lead);
         lead.into_iter().chain(self.driver.deadline()).min()
     }
 
@@ -149,7 +149,7 @@ impl Core {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.driver.poll_transmit(now);
         if outgoing.is_some() {
-            self.errand.left();
+            self.current_step.left();
             self.drive(now);
         }
         outgoing
@@ -162,12 +162,12 @@ impl Core {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.told.poll_event()
+        self.published.poll_event()
     }
 
     /// A new snapshot, if anything changed since the last one was taken.
     pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
-        self.told.take_changed().then(|| self.snapshot())
+        self.published.take_changed().then(|| self.snapshot())
     }
 
     /// The state of the board.
@@ -183,9 +183,9 @@ impl Core {
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
-            guidance: self.told.guidance(),
-            by: self.times.by(self.held.game()),
-            took: self.times.took(self.held.game()),
+            guidance: self.published.guidance(),
+            by: self.move_times.by(self.held.game()),
+            took: self.move_times.took(self.held.game()),
             ending: self.verdict.end().map(|(end, _)| end),
             judge: self.verdict.end().map(|(_, judge)| judge),
             taken_back: self.hand.has_taken_back(),
@@ -215,7 +215,7 @@ impl Core {
 
     fn event(&mut self, event: Event) {
         if let Event::NewGame { .. } = event {
-            self.times.forget_from(0);
+            self.move_times.forget_from(0);
             self.verdict.begins();
         }
         let changes = matches!(
@@ -228,16 +228,16 @@ impl Core {
                 | Event::Mended
         );
         if changes {
-            self.times.follow(self.held.game());
+            self.move_times.follow(self.held.game());
             self.verdict.doubt();
         }
         if let Event::Moved { ply, by, took, .. } = event {
             // What is shown on the way to the target's last move was made at some earlier time, by either side.
             let last = self.claims.target().is_some_and(|t| t.len() == ply);
             let seen = by != By::Target || last;
-            self.times.made(ply, seen.then_some(by), took);
+            self.move_times.made(ply, seen.then_some(by), took);
         }
-        self.told.event(event);
+        self.published.event(event);
     }
 
     /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.
@@ -272,15 +272,15 @@ impl Core {
             if !self.driver.stepping() {
                 self.drop_step();
             }
-            if self.driver.idle() && self.errand.unask() {
-                self.told.changed();
+            if self.driver.idle() && self.current_step.unask() {
+                self.published.changed();
             }
-            self.pace.pass(now);
+            self.waits.pass(now);
             if self.claims.ends() {
                 // What prevents showing its last move may persist.
                 self.admit_waiting();
             }
-            if self.course.take_turned() {
+            if self.leading.take_turned() {
                 self.driver.abandon(self.claims.target());
             }
             if !self.lead(now) {
@@ -289,13 +289,14 @@ impl Core {
         }
         self.judge();
         let players = [labels(self.claims.holders()), labels(self.claims.waiting())];
-        self.told.players(players);
+        self.published.players(players);
         let advice = self.advice();
         let awaiting = self.claims.awaiting();
-        self.times.note(now, &advice, self.held.game(), awaiting);
-        self.told.advice(advice);
+        self.move_times
+            .note(now, &advice, self.held.game(), awaiting);
+        self.published.advice(advice);
         // After the advice it belongs to.
-        self.told.scene(self.scene(), self.king_first());
+        self.published.scene(self.scene(), self.king_first());
     }
 
     /// Records the hand's answer to each client.

@@ -32,7 +32,7 @@ impl Core {
         let plays_on = self.plays_on(now, reported);
         match self.take(reported, plays_on) {
             Take::Echo(m) => {
-                self.errand.begin(Step::Show(m), true);
+                self.current_step.begin(Step::Show(m), true);
                 self.accepted(now);
             }
             Take::Unplaced(when) => {
@@ -51,7 +51,7 @@ impl Core {
     /// Playing on from a position that the player had to set up confirms it. `true` if so.
     fn plays_on(&mut self, now: Instant, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
-        let by_hand = self.course.is_by_hand() && self.driver.capabilities().tells_moves_only;
+        let by_hand = self.leading.is_by_hand() && self.driver.capabilities().tells_moves_only;
         let target = self.claims.target().filter(|_| by_hand);
         let target = target.filter(|target| !self.is_others(target.turn()));
         let can = |target: &Game| reported.resolve(target.position(), promotion).is_some();
@@ -72,7 +72,7 @@ impl Core {
         let moves_only = board.tells_moves_only;
         let held = self.held.game();
         let legal = reported.resolve(held.position(), self.claims.promotion());
-        if let Some((plies, m)) = self.errand.sent()
+        if let Some((plies, m)) = self.current_step.sent()
             && plies == held.len()
             && legal == Some(m)
             && !moves_only
@@ -126,14 +126,14 @@ impl Core {
 
     /// A board that reports moves only made one that cannot be played: nothing follows from it.
     fn refused(&mut self, now: Instant, reported: Reported) {
-        self.told.changed();
+        self.published.changed();
         let position = self.held.game().position();
         let unplayable = self.deviation.unplayable(reported, position);
         if unplayable == Unplayable::Mends {
             self.event(Event::Mended);
             return;
         }
-        self.pace.after_hand(now, self.patience());
+        self.waits.after_hand(now, self.patience());
         if unplayable == Unplayable::Undoes || self.ends_by_kings(now) {
             return;
         }
@@ -146,10 +146,10 @@ impl Core {
 
     /// Acts on what a report turned out to be.
     pub(super) fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
-        self.told.changed();
-        self.pace.after_hand(now, self.patience());
+        self.published.changed();
+        self.waits.after_hand(now, self.patience());
         if matches!(meaning, Meaning::Played(_) | Meaning::TookBack(_)) {
-            self.errand.outrun();
+            self.current_step.outrun();
         }
         match meaning {
             Meaning::Played(m) => self.hand_played(now, m),
@@ -168,23 +168,23 @@ impl Core {
     fn hand_played(&mut self, now: Instant, m: Move) {
         let ply = self.held.game().len();
         self.deviation.played();
-        self.course.set_up();
+        self.leading.set_up();
         self.verdict.goes_on();
-        let step = self.errand.followed_step().cloned();
+        let step = self.current_step.followed_step().cloned();
         self.confirm(now);
         if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
             // The board is on its way to another position, and forgets this move.
             self.ask_hand(&step);
         }
-        let target = self.claims.target().filter(|_| self.course.leads());
+        let target = self.claims.target().filter(|_| self.leading.leads());
         let fresh_from = self.held.fresh_from();
         let goes_on =
             |target: &Game| self.held.game().continues(target) && fresh_from <= target.len();
         if target.is_some_and(goes_on) {
             // The new game that was announced is under way.
-            self.course.begun();
+            self.leading.begun();
         }
-        let took = self.times.played(now, ply - 1);
+        let took = self.move_times.played(now, ply - 1);
         self.event(Event::Moved {
             uci: uci(m),
             ply,
@@ -198,7 +198,7 @@ impl Core {
     fn hand_executed(&mut self, now: Instant, m: Move) {
         self.deviation.corrected();
         // The hand has nothing left to mend.
-        self.pace.at_once();
+        self.waits.at_once();
         self.confirm(now);
         self.event(Event::Executed { uci: uci(m) });
     }

@@ -77,8 +77,8 @@ impl Core {
 
     fn restarted(&mut self, now: Instant) {
         self.held.doubt();
-        self.errand.unask();
-        self.pace.restarted(now);
+        self.current_step.unask();
+        self.waits.restarted(now);
         self.event(Event::Restarted);
     }
 
@@ -88,7 +88,7 @@ impl Core {
     }
 
     fn put_to_start(&mut self, now: Instant) {
-        self.pace.takes_set_ups();
+        self.waits.takes_set_ups();
         let before = self.held.game().clone();
         self.held.replace(Game::standard());
         self.verdict.goes_on();
@@ -96,18 +96,18 @@ impl Core {
         self.hand.put_to_start();
         self.confirm(now);
         self.went_to_start(before);
-        self.pace.after_hand(now, Duration::ZERO);
+        self.waits.after_hand(now, Duration::ZERO);
         // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
-        let leads = self.course.leads() && self.claims.awaiting();
-        self.course.lead(leads);
+        let leads = self.leading.leads() && self.claims.awaiting();
+        self.leading.lead(leads);
         self.event(Event::NewGame { by: By::Hand });
     }
 
     /// Proves nothing about a shown move: the player may only want the program to continue.
     fn stands_ready(&mut self, now: Instant) {
-        if self.errand.following().is_some() {
+        if self.current_step.following().is_some() {
             self.confirm(now);
-            self.told.changed();
+            self.published.changed();
         }
     }
 
@@ -120,7 +120,7 @@ impl Core {
     fn misplaced(&mut self, now: Instant, misplaced: Misplaced) {
         let before = self.advice();
         self.deviation.sees(misplaced);
-        if self.errand.following().is_none() && !self.ends_by_kings(now) {
+        if self.current_step.following().is_none() && !self.ends_by_kings(now) {
             let advice = self.advice();
             // Reported once: the guidance shows what is wrong, and what is left of it.
             if !matches!(before, Advice::Misplaced(_)) {
@@ -128,7 +128,7 @@ impl Core {
                 self.event(Event::Mistake { text });
             }
         }
-        self.told.changed();
+        self.published.changed();
     }
 
     fn stands(&mut self) {

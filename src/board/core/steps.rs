@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Core, errand::Following};
+use super::{Core, current_step::Following};
 use crate::{
     board::held::Certainty,
     driver::{Step, StepFailure},
@@ -18,13 +18,13 @@ impl Core {
         self.ask_hand(&step);
         self.deviation.mended();
         self.hand.forget_take_back();
-        self.errand.begin(step.clone(), false);
+        self.current_step.begin(step.clone(), false);
         if matches!(step, Step::NewGame(_)) {
             // The previous game is over, whether or not its last move was shown.
             self.tell_ending(now);
         }
         self.driver.start(now, step);
-        self.told.changed();
+        self.published.changed();
     }
 
     /// To carry out this step, the board asks the hand to move pieces.
@@ -35,7 +35,7 @@ impl Core {
             } else {
                 self.picture()
             };
-            self.errand.move_wood(before, &wanted);
+            self.current_step.move_wood(before, &wanted);
         }
         let following = match step {
             Step::Show(_) => None,
@@ -56,7 +56,7 @@ impl Core {
                 game: (**game).clone(),
             }),
         };
-        self.errand.ask(following);
+        self.current_step.ask(following);
     }
 
     /// How the pieces should stand once the hand has followed a step, on a board that does not itself report its
@@ -92,30 +92,30 @@ impl Core {
         };
         let new_to_board = game != *held;
         if new_to_board {
-            self.errand.ask(Some(Following {
+            self.current_step.ask(Some(Following {
                 advice: Advice::SetUp(game.fen()),
                 game: game.clone(),
             }));
             let before = self.picture();
-            self.errand.move_wood(before, game.position().board());
+            self.current_step.move_wood(before, game.position().board());
         }
-        self.pace.at_once();
-        self.told.changed();
+        self.waits.at_once();
+        self.published.changed();
         self.driver
             .tell_position(now, game.position(), new_to_board);
         // From its last line on the board holds this game, whatever it reported before.
-        self.errand.begin(Step::SetUp(Box::new(game)), true);
+        self.current_step.begin(Step::SetUp(Box::new(game)), true);
     }
 
     /// The board has taken the step under way.
     pub(super) fn accepted(&mut self, now: Instant) {
-        self.pace.forgive();
+        self.waits.forgive();
         // The first step toward a new game is done; later take-backs belong to the new game.
-        let new_game = self.course.stepped();
+        let new_game = self.leading.stepped();
         self.verdict.goes_on();
         self.deviation.forget();
         self.note_answers();
-        let step = self.errand.accepted();
+        let step = self.current_step.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
             // The hand has nothing left to do, and nothing waits for it.
@@ -167,7 +167,7 @@ impl Core {
 
     fn has_set_up(&mut self, game: Game, new_game: bool) {
         self.hand.play(None);
-        self.pace.takes_set_ups();
+        self.waits.takes_set_ups();
         let fen = game.fen();
         if game == *self.held.game() {
             self.held.assure();
@@ -175,18 +175,20 @@ impl Core {
             // The same game, taken back or played on, keeps its times.
             let common = game.common_plies(self.held.game());
             let kept = common.filter(|_| !new_game).unwrap_or(0);
-            self.times.forget_from(kept);
+            self.move_times.forget_from(kept);
             self.held.replace(game);
         }
         self.event(Event::SetUp { fen });
     }
 
     pub(super) fn failed(&mut self, now: Instant, failure: StepFailure) {
-        self.errand.unask();
-        if matches!(self.errand.step(), Some(Step::SetUp(_))) && failure == StepFailure::Refused {
-            self.errand.refused();
+        self.current_step.unask();
+        if matches!(self.current_step.step(), Some(Step::SetUp(_)))
+            && failure == StepFailure::Refused
+        {
+            self.current_step.refused();
             // From now on it is unknown where its list begins.
-            self.pace.refused();
+            self.waits.refused();
             self.held.suspect();
             self.held.lose();
         } else {
@@ -197,19 +199,19 @@ impl Core {
         if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
             self.driver.learn(now);
         }
-        self.pace.failed(now);
-        self.told.changed();
+        self.waits.failed(now);
+        self.published.changed();
     }
 
     /// The step under way is void.
     pub(super) fn drop_step(&mut self) {
-        if self.errand.drop_step(self.held.game().len()) {
+        if self.current_step.drop_step(self.held.game().len()) {
             self.held.suspect();
         }
     }
 
     pub(super) fn confirm(&mut self, now: Instant) {
-        self.errand.confirm();
+        self.current_step.confirm();
         self.driver.confirm(now);
     }
 }

@@ -14,8 +14,8 @@
 mod answer;
 pub mod codec;
 mod identity;
-mod setting;
 mod settings;
+mod switches;
 pub mod timing;
 
 use std::{
@@ -29,7 +29,7 @@ pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    setting::{On, Throttle},
+    switches::{On, Throttle},
     timing::{
         ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
@@ -177,7 +177,7 @@ impl Citrine {
 
     /// Handles a line that may report a setting.
     fn setting_told(&mut self, now: Instant, text: &str) {
-        let Some((setting, is_on)) = setting::told(text) else {
+        let Some((setting, is_on)) = switches::told(text) else {
             return;
         };
         self.tells_settings = true;

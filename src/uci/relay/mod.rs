@@ -1,5 +1,5 @@
 //! `boardbridge uci`: the program that a GUI starts as "the engine". It passes lines between the GUI and the daemon,
-//! and outlives the daemon: [`talk`] has the rules.
+//! and outlives the daemon: [`session`] has the rules.
 //!
 //! Threads rather than a runtime: it starts at once, and builds wherever GUIs run. One thread reads the GUI, one reads
 //! each connection, one makes each attempt to connect; the main thread decides.
@@ -20,7 +20,7 @@
 //!   boards once they are known), and `stop` at once by `bestmove 0000`: UCI demands an answer, no move is known, and a
 //!   GUI that stops a search does not play its move in a game. With a connection a `stop` is answered within 5 s.
 
-pub mod talk;
+pub mod session;
 
 use std::{
     io::{self, Read, Write},
@@ -37,7 +37,7 @@ use crate::{
     lines::{Line, Lines},
     reach::{Wanted, malformed, unreachable},
 };
-use talk::{Action, Talk};
+use session::{Action, Session};
 
 /// How long one attempt to connect may take.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -87,7 +87,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
         // The main thread may be gone already.
         let _ = from_gui.send(News::GuiEnded);
     });
-    let mut talk = Talk::new(address, board, Instant::now());
+    let mut talk = Session::new(address, board, Instant::now());
     let mut link = Link {
         address,
         sender,
@@ -153,7 +153,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     }
 }
 
-fn gui_line(talk: &mut Talk, line: &Line, now: Instant) {
+fn gui_line(talk: &mut Session, line: &Line, now: Instant) {
     match line {
         Line::Whole(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => talk.gui_line(text, now),

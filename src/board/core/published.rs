@@ -13,7 +13,7 @@ use crate::{
 pub(super) type Scene = (Picture, Board);
 
 /// What was published about a board, and what is still to be published.
-pub(super) struct Told {
+pub(super) struct Published {
     events: VecDeque<Event>,
     /// The snapshot that was taken last is out of date.
     changed: bool,
@@ -25,7 +25,7 @@ pub(super) struct Told {
     players: [Vec<ClientName>; 2],
 }
 
-impl Default for Told {
+impl Default for Published {
     fn default() -> Self {
         Self {
             events: VecDeque::new(),
@@ -38,7 +38,7 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl Published {
     /// Something happened.
     pub fn event(&mut self, event: Event) {
         self.changed = true;

@@ -4,7 +4,7 @@ use crate::game::Game;
 
 /// Whether and how the board should be led to its target.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct Leading {
     /// Off while a new game is announced but not stated, and when the player put the pieces back and no client waits.
     leads: bool,
     /// A new game was announced and is not under way yet.
@@ -18,7 +18,7 @@ pub(super) struct Course {
     turned: bool,
 }
 
-impl Course {
+impl Leading {
     /// Whether the board should be led.
     pub fn leads(&self) -> bool {
         self.leads

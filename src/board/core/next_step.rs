@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::Position;
 
-use super::{Core, standing::Standing};
+use super::{Core, precedence::Standing};
 use crate::{
     board::{
         held::Certainty,
@@ -29,7 +29,7 @@ impl Core {
         match self.standing() {
             // The kings may have been put back meanwhile.
             Standing::KingsUp if unsure => self.driver.learn(now),
-            Standing::Led(_) if self.pace.waits() || !self.driver.idle() => {}
+            Standing::Led(_) if self.waits.waits() || !self.driver.idle() => {}
             Standing::Led(_) if unsure && self.driver.capabilities().tells_game => {
                 self.driver.learn(now);
             }
@@ -55,10 +55,10 @@ impl Core {
         let beginning = self.claims.occasion().beginning(target.turn());
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         Circumstances {
-            new_game: self.course.is_new_game(),
+            new_game: self.leading.is_new_game(),
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
             forgotten: self.has_left(target),
-            set_up_refused: self.pace.refuses_set_ups(),
+            set_up_refused: self.waits.refuses_set_ups(),
             stands: self.stands_in(target),
             beginning,
         }
@@ -73,7 +73,7 @@ impl Core {
         }
         match plan {
             Plan::There => {
-                self.course.stepped();
+                self.leading.stepped();
                 self.finish(now)
             }
             Plan::Do(step) => {
@@ -81,8 +81,8 @@ impl Core {
                 true
             }
             Plan::ByHand => {
-                self.course.by_hand();
-                self.told.changed();
+                self.leading.by_hand();
+                self.published.changed();
                 false
             }
         }
@@ -113,7 +113,7 @@ impl Core {
         let was_shown = is_programs || target.len() > held.game().len() + 1;
         if held.is_only_listed() && was_shown && target.continues(held.game()) {
             self.held.await_execution();
-            self.told.changed();
+            self.published.changed();
         }
     }
 
@@ -121,7 +121,7 @@ impl Core {
     /// unknown whether the pieces stand at the start or as before, and a position is right for both.
     pub(super) fn has_left(&self, target: &Game) -> bool {
         let board = self.driver.capabilities();
-        let sets_up = board.set_up_cost.is_some() && !self.pace.refuses_set_ups();
+        let sets_up = board.set_up_cost.is_some() && !self.waits.refuses_set_ups();
         // A game that only begins the same way is another one.
         let goes_on = |before: &Game| {
             let common = target.common_plies(before).unwrap_or(0);
@@ -129,8 +129,8 @@ impl Core {
         };
         sets_up
             && !board.sees_squares
-            && !self.course.is_new_game()
-            && self.course.left().is_some_and(goes_on)
+            && !self.leading.is_new_game()
+            && self.leading.left().is_some_and(goes_on)
     }
 
     /// The last ply of a game after which the pieces stand as they do now, if it is unknown how they came to.
@@ -158,8 +158,8 @@ impl Core {
         }
         if self.driver.capabilities().tells_game {
             // A board with its own memory can have lost that without any piece having moved.
-            self.errand.lose_wood();
+            self.current_step.lose_wood();
         }
-        self.course.leave(before);
+        self.leading.leave(before);
     }
 }

@@ -101,7 +101,7 @@ struct Search {
 
 /// One GUI's conversation with whatever daemon there is. See the module documentation.
 #[derive(Debug)]
-pub struct Talk {
+pub struct Session {
     address: String,
     link: Link,
     backoff: Backoff,
@@ -142,7 +142,7 @@ pub struct Talk {
     actions: VecDeque<Action>,
 }
 
-impl Talk {
+impl Session {
     /// A GUI has started the relay, with this board chosen.
     pub fn new(address: &str, board: Option<&str>, now: Instant) -> Self {
         let board = board.map(|board| {

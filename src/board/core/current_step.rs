@@ -23,7 +23,7 @@ struct UnderWay {
 
 /// The step under way, and what it asks of the hand.
 #[derive(Debug, Default)]
-pub(super) struct Errand {
+pub(super) struct CurrentStep {
     step: Option<UnderWay>,
     /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Move)>,
@@ -32,7 +32,7 @@ pub(super) struct Errand {
     placement: Placement,
 }
 
-impl Errand {
+impl CurrentStep {
     /// The step under way.
     pub fn step(&self) -> Option<&Step> {
         self.step.as_ref().map(|under_way| &under_way.step)

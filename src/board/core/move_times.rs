@@ -30,14 +30,14 @@ struct Awaited {
 
 /// Who made the moves of the game on the board, and how long the hand took, if that was seen.
 #[derive(Debug, Default)]
-pub(super) struct Times {
+pub(super) struct MoveTimes {
     game: Game,
     /// As many as moves.
     moves: Vec<Made>,
     awaited: Option<Awaited>,
 }
 
-impl Times {
+impl MoveTimes {
     /// The player was given this advice while this game is on the board. On a board that does not report that a shown
     /// move was made, the hand's time begins when the move was shown.
     pub fn note(&mut self, now: Instant, advice: &Advice, game: &Game, awaiting: bool) {

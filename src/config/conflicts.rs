@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Config, Listen, judge::Problem};
+use super::{Config, Listen, mistakes::Problem};
 
 /// Checks that each part may pass alone, but not all of them together.
 pub(super) fn check(config: &Config, problems: &mut Vec<Problem>) {

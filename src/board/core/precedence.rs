@@ -27,8 +27,8 @@ impl Core {
             _ if !self.contact.is_open() => Standing::Away,
             _ if self.verdict.kings_are_up() => Standing::KingsUp,
             None => Standing::Free,
-            Some(target) if self.course.is_by_hand() => Standing::ByHand(target),
-            Some(target) if !self.course.leads() => Standing::Rests(target),
+            Some(target) if self.leading.is_by_hand() => Standing::ByHand(target),
+            Some(target) if !self.leading.leads() => Standing::Rests(target),
             Some(target) => Standing::Led(target),
         }
     }
@@ -37,7 +37,7 @@ impl Core {
     pub(super) fn may_lead(&self) -> bool {
         match self.standing() {
             Standing::Led(_) => true,
-            Standing::ByHand(_) => self.course.leads(),
+            Standing::ByHand(_) => self.leading.leads(),
             Standing::Away | Standing::KingsUp | Standing::Free | Standing::Rests(_) => false,
         }
     }
