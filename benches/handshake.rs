@@ -2,7 +2,7 @@
 //! answer without `BoardBridge` in the same run (the baseline): the app waits 200 ms, and 50 ms is our word.
 //!
 //! One of the boards is a Neo, on a Bluetooth made of D-Bus. Which one that is a process reads from the environment, so the
-//! bench starts itself anew.
+//! bench starts itself again.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! What it costs the recogniser to take in one thing sensed, beside looking through the legal moves anew each time.
+//! What it costs the recogniser to take in one thing sensed, beside searching the legal moves each time.
 
 #![allow(
     missing_docs,

@@ -73,7 +73,7 @@ mod radio {
     /// Serves until it is told to end.
     pub async fn board(adapter: &str) -> Done {
         let session = Session::new().await?;
-        // Whoever wants to pair may: this is a test.
+        // Every device may pair: this is a test.
         let agent = Agent {
             request_default: true,
             request_authorization: Some(Box::new(|_| Box::pin(async { Ok(()) }))),

@@ -32,6 +32,7 @@ mod default_ports;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub mod demo;
 pub mod driver;
+mod durations;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;
@@ -51,6 +52,7 @@ mod serial_access;
 pub mod slots;
 mod spelling;
 pub mod swpp;
+mod toml_value;
 pub mod transcript;
 pub mod transport;
 pub mod uci;

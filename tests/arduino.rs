@@ -214,7 +214,7 @@ fn a_game_goes_to_and_fro() {
     board.says("MB e2e4\n");
     board.hears("MA e7e5\n");
     board.lamp("on");
-    // The opponent's move made on the board is no move of the hand's.
+    // The opponent's move made on the board is not the hand's move.
     board.hand("e7e5");
     board.lamp("off");
     board.is_silent();
@@ -475,7 +475,7 @@ fn the_daemon_plays_on_it_and_a_reset_in_mid_game_is_no_harm() {
         program.says("go wtime 900000 btime 900000");
         board.lamp("on");
         if by_hand == "f1c4" {
-            // It starts anew: its lamps are off, and it knows of no game.
+            // It restarts: its lamps are off, and it knows of no game.
             drop(board);
             board = Sketch::switched_on().unwrap();
             fs::remove_file(&port).unwrap();

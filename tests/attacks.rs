@@ -201,7 +201,7 @@ async fn idle_connections_shut_nobody_out() {
     gui.hears("uciok").await;
     let mut watcher = Gui::connect(target.status).await;
     watcher.hears_of("\"daemon\"").await;
-    // Whoever plays has kept its place.
+    // The client that plays has kept its place.
     player.says("isready").await;
     player.hears("readyok").await;
 }

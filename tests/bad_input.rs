@@ -109,7 +109,7 @@ async fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
     let mut deaf = TcpStream::connect(house.address("uci")).await.unwrap();
     let flood = "isready\n".repeat(8192);
     let flooding = async {
-        // Until the daemon closes: it has bytes for this client, and nobody reads.
+        // Until the daemon closes: it has bytes for a client that does not read.
         while deaf.write_all(flood.as_bytes()).await.is_ok() {}
     };
     let playing = async {

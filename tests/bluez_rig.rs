@@ -478,7 +478,7 @@ fn the_radio_goes_away_and_comes_back() {
             let _listening = open(&remote).await;
 
             control.run(false);
-            // Nobody says that the service has gone.
+            // The service's end is not reported.
             while timeout(QUIET, events.next()).await.is_ok() {}
             assert!(
                 refusal(manager.adapters().await)

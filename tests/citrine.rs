@@ -251,7 +251,7 @@ fn a_move_that_the_hand_had_made_is_sent_again_in_vain_and_the_game_goes_on() {
 
 #[test]
 fn the_hands_move_is_heard_from_a_board_that_lost_its_settings() {
-    // At the start, and after a move that was shown and made, of which nobody knows that it was made.
+    // At the start, and after a move that was shown and made, which is not known to have been made.
     for (moves, reply, wait) in [
         ("", "e2e4", CHECK_EVERY),
         ("e2e4", "e7e5", LIT_WAIT),

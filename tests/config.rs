@@ -274,7 +274,7 @@ fn all_mistakes_of_a_file_are_named_at_once() {
 
 #[test]
 fn a_mistake_is_not_named_twice_in_other_words() {
-    // Each of these leaves a gap, which is no mistake of its own.
+    // Each of these leaves a gap, which is not a mistake of its own.
     for (text, words) in [
         (
             "[boards.b]\nknd = \"novag-ucb\"\nserial = { port = \"/x\" }\n",

@@ -236,7 +236,7 @@ impl World {
         self.cable.core = novag(self.is_citrine);
         self.stated = None;
         self.told = None;
-        // Who made what stands on the board then, nobody can tell.
+        // It cannot be known who made the moves on the board then.
         let stands = ours(self.cable.board.game());
         self.made.extend(stands.uci_moves());
         if plugged {
@@ -408,7 +408,7 @@ impl World {
                 let known = self.snapshot();
                 let told = known.sure && *known.game == ours(self.cable.board.game());
                 self.hand(HandAction::TakeBack);
-                // What stood on a board before the hand took it back, and it had not told: nobody can know.
+                // What stood on a board before the hand took it back, and it had not reported: that cannot be known.
                 self.met.1 += usize::from(!told);
             }
             Act::HandNewGame => self.hand(HandAction::NewGame),
@@ -459,7 +459,7 @@ impl World {
     }
 
     fn hand(&mut self, action: HandAction) {
-        // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
+        // Messages that cross on the wire are not a fault, and cannot be told apart.
         self.cable.late = None;
         self.carry();
         self.cable.board.hand(self.now, action);
@@ -694,7 +694,7 @@ fn the_one_move_that_the_hand_made_while_the_daemon_was_away_is_the_answer() {
         world.states_game(world.target.clone());
         world.awaits(true);
         world.pass(Duration::from_secs(5));
-        // Before the first move of a game nobody knows it from an old one's.
+        // Before the first move of a game it cannot be told from an old one's.
         assert_eq!(
             world.program.answer(&world.snapshot()),
             Some(m).filter(|_| counts),
@@ -771,7 +771,7 @@ fn a_board_that_forgets_its_game_is_given_the_position_and_shown_no_move_of_it()
                 world.pass(LONG);
                 assert!(world.makes.is_empty(), "{what}");
                 world.stands(&target, &what);
-                // What the board held is not told as a list of pieces to be carried: nobody knows where they stand.
+                // What the board held is not told as a list of pieces to be carried: it is unknown where they stand.
                 assert!(
                     !is_citrine || world.snapshot().guidance.is_empty(),
                     "{what}"
@@ -864,7 +864,7 @@ fn histories_that_went_wrong_once_go_right() {
     use Act::*;
     let histories: [(&str, Vec<Act>); 14] = [
         (
-            "a set-up was refused, and the list is empty after two take-backs: that is no start",
+            "a set-up was refused, and the list is empty after two take-backs: that is not a start",
             vec![
                 GuiMoves(11_786_552_537_128_576_636),
                 Wait(1100),

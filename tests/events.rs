@@ -381,7 +381,7 @@ async fn a_watcher_that_lags_is_told_how_everything_stands_anew() {
     };
     let stands = ["daemon", "snapshot", "client-snapshot"];
     assert_eq!(kinds(3).await, stands);
-    // The bus holds one event, and nobody else has a turn meanwhile.
+    // The bus holds one event, and no other task has a turn meanwhile.
     for _ in 0..3 {
         bus.tell(Some(&name()), Event::Mended);
     }

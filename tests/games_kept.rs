@@ -427,7 +427,7 @@ fn the_result_is_what_the_rules_or_the_players_say() {
 }
 
 #[test]
-fn nobodys_word_overrules_a_mate() {
+fn no_claim_overrules_a_mate() {
     for (end, judge) in [
         (GameEnd::Aborted, Judge::Program),
         (GameEnd::Draw, Judge::Hand),
@@ -1083,7 +1083,7 @@ impl Mortal {
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = log.find_map(|line| line.ok().filter(|line| line.contains("uci listens at")));
         let address = line.unwrap().rsplit_once(' ').unwrap().1.parse().unwrap();
-        // The log is read on, so that nobody waits for it to be.
+        // The log is read on, so that the daemon does not block on it.
         std::thread::spawn(move || log.for_each(drop));
         (Self(child), address)
     }

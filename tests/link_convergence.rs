@@ -172,7 +172,7 @@ impl Far {
     fn cut(&mut self, now: Instant) {
         if std::mem::take(&mut self.connected) {
             self.core.link_down(now, "cut".to_owned());
-            // Nobody knows what arrived.
+            // It is unknown what arrived.
             self.emulator.disconnected(now, "cut", Duration::MAX);
         }
     }
@@ -302,7 +302,7 @@ impl World {
     }
 
     fn hand(&mut self, side: Side, action: HandAction) {
-        // Messages that cross on the wire are nobody's fault, and nobody's to tell apart.
+        // Messages that cross on the wire are not a fault, and cannot be told apart.
         self.carry();
         self.cables[at(side)].board.hand(self.now, action);
         self.carry();

@@ -40,7 +40,7 @@ fn neo(suffix: &str) -> Neo {
         suffix: suffix.to_owned(),
         speed: SPEED,
         hand_delay: Some(Duration::from_millis(20)),
-        // What was on the way when a path began is no fault at this speed.
+        // What was on the way when a path began is not a fault at this speed.
         strict: false,
         ..Settings::default()
     })

@@ -123,7 +123,7 @@ impl Clocked for World {
                     .received(self.now, Channel::Gatt(characteristic), &value);
             }
             while let Some(report) = self.neo.poll_report() {
-                // A hand that reaches for a piece while a path or a question is on the air is nobody's fault; nor is one that
+                // A hand that reaches for a piece while a path or a question is on the air is not a fault; nor is one that
                 // held a piece when the link came back, whose square may as well read wrong.
                 let touches = |within| self.touched.is_some_and(|at| at + within > self.now);
                 let says = |what| report.to_string().contains(what);
@@ -441,7 +441,7 @@ impl World {
 
     /// The player does as asked, if anything is asked.
     fn obey(&mut self) {
-        // Nobody acts at once.
+        // No player acts at once.
         self.pass(Duration::from_secs(1));
         let snapshot = self.snapshot();
         let last = |text: &str| self.asked.iter().rposition(|asked| asked.ends_with(text));
@@ -531,7 +531,7 @@ impl World {
                 orders.push(Hand::Adjust(square));
                 continue;
             }
-            // Nobody has a second king: a piece that stands wrong is taken, and what belongs there is put there.
+            // There is no second king: a piece that stands wrong is taken, and what belongs there is put there.
             if let Some(at) = held.iter().position(|other| *other == piece) {
                 held.remove(at);
             } else if let Some(stray) = Square::ALL
@@ -1823,7 +1823,7 @@ fn a_hand_that_obeys_is_never_contradicted() {
             let one = stand[rng.usize(..stand.len())];
             let other = stand[rng.usize(..stand.len())];
             let by = free[rng.usize(..free.len())];
-            // With pieces in both hands nobody knows which is put down; while none is, each is known.
+            // With pieces in both hands it is unknown which is put down; while none is, each is known.
             match rng.u8(if hands.is_empty() { 0..4 } else { 2..4 }) {
                 0 => {
                     done.push(format!("{one} to {by}"));

@@ -58,7 +58,7 @@ impl Place {
             match self.listener.accept() {
                 Ok((stream, _)) => break stream,
                 Err(_) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
-                Err(error) => panic!("nobody connects: {error}"),
+                Err(error) => panic!("no relay connects: {error}"),
             }
         };
         stream.set_nonblocking(false).unwrap();
@@ -377,7 +377,7 @@ fn a_game_goes_on_through_stops_and_kills_of_the_daemon() {
     board.prints("executed e7e5");
     first.child.kill().unwrap();
     gui.prints("info string BoardBridge at");
-    // Made while nobody listens.
+    // Made while nothing listens.
     board.says("g1f3");
     board.prints("made g1f3");
     let _daemon = daemon(folder.path(), &address);

@@ -90,7 +90,7 @@ fn an_app_without_a_board_says_so_and_fails() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     for words in [
-        "127.0.0.1:1 cannot be reached: nobody listens there",
+        "127.0.0.1:1 cannot be reached: no program listens there",
         "Is BoardBridge running, with a [[whitepawn]] and tcp",
     ] {
         assert!(text.contains(words), "{text}");

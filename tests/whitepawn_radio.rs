@@ -424,7 +424,7 @@ mod promised {
         let phone = house.phone(PHONE, USUAL_MTU);
         phone.pair();
         for _ in 0..3 {
-            // It may subscribe again: BlueZ tells nobody.
+            // It may subscribe again: BlueZ does not report that.
             open(&phone).await;
             writes(&phone, "H0010023\n").await;
             hears(&phone, "H0010023\n").await;

@@ -13,7 +13,7 @@ pub struct Bound {
     /// square at most, so that is a matching, and as large as there can be.
     pub misplaced: usize,
     /// Groups of pieces that only wait for each other: each costs one more carry, to put a piece aside. Less those
-    /// that a piece nobody knows, and that is left over, puts an end to.
+    /// that an unknown surplus piece ends.
     pub parked: usize,
 }
 

@@ -27,7 +27,7 @@ pub fn positions(games: &str, count: usize) -> Result<Vec<Board>, String> {
 }
 
 /// Disturbs up to this many pieces. Some stand elsewhere then, some are gone, some are too many; some are in each
-/// other's places, and of none, some or all of the wrong ones nobody knows what they are.
+/// other's places, and of none, some or all of the wrong ones it is unknown what they are.
 pub fn disturbed(wanted: &Board, pieces: usize, rng: &mut Rng) -> Picture {
     let mut board = wanted.clone();
     let mut squares: Vec<Square> = wanted.occupied().into_iter().collect();

@@ -113,7 +113,7 @@ impl Session<'_> {
     /// The motor carries a piece; with that it may have made a move, or taken the last one back.
     fn carry(&mut self, path: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(path);
-        let (from, to) = ends(&text).ok_or_else(|| format!("`{text}` is no path"))?;
+        let (from, to) = ends(&text).ok_or_else(|| format!("`{text}` is not a path"))?;
         if let Some(from) = from {
             let piece = self.standing.remove_piece_at(from);
             let piece = piece.ok_or_else(|| format!("`{text}`: no piece stands on {from}"))?;

@@ -9,7 +9,7 @@ mod check;
 use boardbridge::guidance::{Picture, guide};
 use shakmaty::{Board, Color, Piece, Role, Square};
 
-/// Most squares empty, some with a piece that nobody knows.
+/// Most squares empty, some with an unknown piece.
 fn picture(bytes: [u8; 64]) -> Picture {
     let mut picture = Picture::from(Board::empty());
     for (square, byte) in Square::ALL.into_iter().zip(bytes) {

@@ -510,7 +510,7 @@ impl SimulatedBoard for Citrine {
                 }
             }
             HandAction::Wrong(m) => self.report(Report::Refused(format!(
-                "wrong {m}: a Citrine beeps at a wrong move itself, and tells nobody"
+                "wrong {m}: a Citrine beeps at a wrong move itself, and does not report it"
             ))),
             HandAction::TakeBack => self.take_back(false),
             HandAction::NewGame => self.new_game(),

@@ -52,9 +52,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     let game = held.game();
     // It is unknown whether a board that reports moves only has received the new game it was told to begin, so it is
     // told every one.
-    let anew = given.new_game && board.tells_moves_only && target.is_standard();
+    let restart = given.new_game && board.tells_moves_only && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_astray();
-    let known = known && !given.afresh && !anew;
+    let known = known && !given.afresh && !restart;
     let set_up = board.set_up_cost.filter(|_| !given.set_up_refused);
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hand_played_beyond_the_target_may_stay_while_nobody_knows_it() {
+    fn what_the_hand_played_beyond_the_target_may_stay_until_it_is_told() {
         let mut held = held("e2e4");
         assert!(matches!(
             next(&held, "", CITRINE),

@@ -219,8 +219,8 @@ impl Session {
             self.tell(side, Notice::Over(ending));
         }
         // Pieces that already stand at the start cannot be put there again.
-        let nobody_tells = self.ends.iter().all(|end| !end.player.tells_all);
-        self.next_at = (nobody_tells || self.game.is_empty()).then(|| now + NEXT_WAIT);
+        let none_tells = self.ends.iter().all(|end| !end.player.tells_all);
+        self.next_at = (none_tells || self.game.is_empty()).then(|| now + NEXT_WAIT);
     }
 
     fn presence(&mut self, now: Instant, side: Side, link: &LinkState) {

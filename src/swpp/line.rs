@@ -6,6 +6,10 @@ use thiserror::Error;
 use super::{BoardVersion, Ending, GameKind, MOVE_WIDTH, Message, VERSION_WIDTH};
 use crate::{lines::printable, vocabulary::Wording};
 
+/// The longest line read, in bytes without its end. The longest message, H1 with a serial number of any length,
+/// has 12 bytes before it; a line for a move has 7.
+pub const MAX_LINE: usize = 256;
+
 /// Characters of an unreadable payload quoted in an error.
 const QUOTED: usize = 40;
 
@@ -107,7 +111,7 @@ pub fn read(line: &[u8]) -> Result<Message, LineError> {
             Ok(Message::HandshakeResponse {
                 protocol,
                 version: BoardVersion::new(&printable(version, VERSION_WIDTH)),
-                serial: printable(serial, super::MAX_LINE).trim().to_owned(),
+                serial: printable(serial, MAX_LINE).trim().to_owned(),
             })
         }
         b"NG" => {

@@ -9,7 +9,7 @@ pub mod line;
 pub mod message;
 
 pub use gatt::{LongUuid, NORDIC_UART};
-pub use line::{LineError, read, write};
+pub use line::{LineError, MAX_LINE, read, write};
 pub use message::{BoardVersion, Ending, GameKind, Message};
 
 /// The speed of a serial line unless it is given, in baud: what most Arduino sketches use today. The protocol names
@@ -18,10 +18,6 @@ pub const BAUD: u32 = 115_200;
 
 /// The protocol's only version.
 pub const VERSION: u8 = 1;
-
-/// The longest line read, in bytes without its end. The longest message, H1 with a serial number of any length,
-/// has 12 bytes before it; a line for a move has 7.
-pub const MAX_LINE: usize = 256;
 
 /// Characters of the board's version in H1: the app's handshake fails with fewer (field notes, SWPP).
 pub const VERSION_WIDTH: usize = 8;

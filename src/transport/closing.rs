@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_that_is_long_in_closing_holds_up_nobody_and_is_in_use_until_then() {
+    async fn a_port_that_is_slow_to_close_blocks_nothing_else_and_is_in_use_until_then() {
         let usage = Usage::default();
         let (stuck, closing, go) = Stuck::new();
         drop(ClosedApart::new(stuck, usage.begin().await.unwrap()));

@@ -25,7 +25,7 @@ use crate::{
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
 };
 
-/// Whoever has said nothing of UCI for this long is no GUI, which says `uci` at once.
+/// A connection without a line of UCI for this long is not a GUI: a GUI sends `uci` at once.
 pub const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
 /// longest the rules allow 60 kB.
@@ -36,7 +36,7 @@ pub const MAX_OUTPUT: usize = 16 * 1024;
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
-/// Times that a GUI's turning to a board is told to whoever watches; one that does nothing else is then only in the log.
+/// Times that a GUI's turning to a board is told to watchers; one that does nothing else is then only in the log.
 pub const MAX_TURNS: u8 = 10;
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
@@ -152,7 +152,7 @@ impl Connection {
                 () = leave.cancelled() => {
                     self.session.info("closed, as others want to connect and you play no game: connect again when you do");
                     self.act().await;
-                    // Nobody waits for it to be read.
+                    // Not awaited: the client may not read.
                     let _ = self.stream.try_write(&self.output);
                     return "it played no game, and others want to connect".to_owned();
                 }
@@ -273,7 +273,7 @@ impl Connection {
         self.slot.set_busy(self.session.plays());
     }
 
-    /// Tells whoever watches what it has done.
+    /// Tells watchers what it has done.
     fn tell(&self, text: &str) {
         self.tell_on(self.turned_to(), text);
     }

@@ -429,8 +429,8 @@ impl Session {
         } = snapshot;
         let current = self.place(snapshot).is_some();
         let waits = self.others.is_some();
-        let anew = current && self.advice_due && snapshot.awaiting && !waits;
-        self.advice_due &= !anew;
+        let repeat = current && self.advice_due && snapshot.awaiting && !waits;
+        self.advice_due &= !repeat;
         // Between games and while the program thinks, only what cannot wait for the next `go`.
         let urgent = matches!(
             advice,
@@ -445,7 +445,7 @@ impl Session {
             return;
         }
         let list = in_short(guidance);
-        match self.told.throttle.look(advice, guidance, anew, now) {
+        match self.told.throttle.look(advice, guidance, repeat, now) {
             None => {}
             Some(Word::Task) => {
                 self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));

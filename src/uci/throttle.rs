@@ -51,17 +51,17 @@ impl Throttle {
         self.due
     }
 
-    /// What to send about this task and its list; `anew` if the task must be sent even if it has been.
+    /// What to send about this task and its list; `repeat` if the task must be sent even if it has been.
     pub fn look(
         &mut self,
         task: &Advice,
         list: &Arc<[Action]>,
-        anew: bool,
+        repeat: bool,
         now: Instant,
     ) -> Option<Word> {
         self.due = None;
         self.recent.retain(|(_, told)| *told + PROGRESS > now);
-        let word = if anew || !task.is_same_task(&self.task) {
+        let word = if repeat || !task.is_same_task(&self.task) {
             Word::Task
         } else if *list != self.list && !list.is_empty() {
             Word::List
@@ -73,7 +73,7 @@ impl Throttle {
             return None;
         }
         let told = self.recent.iter().find(|(told, _)| told.is_same_task(task));
-        if let Some((_, told)) = told.filter(|_| !anew) {
+        if let Some((_, told)) = told.filter(|_| !repeat) {
             self.due = Some(*told + PROGRESS);
             return None;
         }

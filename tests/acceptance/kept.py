@@ -53,7 +53,7 @@ def check_kept(folder: Path, board: str, played: list[Played]) -> int:
         end = game.end().board()
         if end.root().fen() != wanted.last.root().fen() or end.move_stack != wanted.last.move_stack:
             raise Failed(f"{wanted.title}: kept as {game.headers} {end.root().fen()} {end.move_stack}")
-        # What nobody claimed or said is not over.
+        # A game is over only if a program or player said so.
         result = wanted.last.result(claim_draw=False)
         if game.headers["Result"] != result:
             raise Failed(f"{wanted.title}: {result} is kept as {game.headers['Result']}")

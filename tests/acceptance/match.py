@@ -162,7 +162,7 @@ class Match:
     # What the GUI does.
 
     def think(self, ply: int) -> None:
-        """The GUI gives the position after `ply` plies and waits for a move; where nobody moves any more but
+        """The GUI gives the position after `ply` plies and waits for a move; where no move follows but
         could, the GUI analyses."""
         position = self.position(ply)
         if ply == len(self.moves) and any(position.legal_moves):

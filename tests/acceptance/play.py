@@ -114,7 +114,7 @@ def run_board(table: Table, games: list[str], tally: Tally) -> None:
 
 
 def check_quiet(simulator: Simulator, daemon: Daemon, tally: Tally) -> None:
-    """Nothing was lost or faulty from first to last, and nothing came that nobody expected."""
+    """Nothing was lost or faulty from first to last, and nothing unexpected came."""
     bad = [line for line in simulator.log.lines() if line.startswith(("lost ", "fault "))]
     bad += simulator.pending()
     if bad:
@@ -171,7 +171,7 @@ def main() -> None:
         "--real-time", action="store_true", help="boards as slow as real ones, default pacing: takes hours"
     )
     arguments = parser.parse_args()
-    # What asyncio says of a relay that was killed after a failure helps nobody.
+    # What asyncio says of a relay that was killed after a failure does not help.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
     tally = Tally()
     began = time.monotonic()

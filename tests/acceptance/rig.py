@@ -42,7 +42,7 @@ GAPS = {"command_gap", "second_send", "second_send_capture", "line_gap"}
 GAP_MARGIN_MS = 45
 
 
-# Lines that are no reports of moves: our own notes, what an SWPP board is told of the game, what the hand was told to do
+# Lines that do not report moves: our own notes, what an SWPP board is told of the game, what the hand was told to do
 # beside making moves, and lamps that a question put out and that are lit again.
 ASIDE = (
     "  (", "greeted ", "announced ", "ended ", "off", "on", "took-back ", "wrong ", "refused wrong ", "put-out ", "lit-again ",
@@ -107,7 +107,7 @@ class Log:
         threading.Thread(target=run, daemon=True).start()
 
     def note(self, line: str) -> None:
-        """Adds a line of our own, for whoever reads the log of a failure."""
+        """Adds a line of our own, for the reader of a failure's log."""
         with self._news:
             self._lines.append(line)
 
@@ -267,7 +267,7 @@ class Simulator:
             raise Failed(f"{self.spec.name}: its last move was not told again within {timeout:.0f} s")
 
     def pending(self) -> list[str]:
-        """Reports nobody has read."""
+        """Unread reports."""
         unread = self.log.lines()[self._read :]
         return [line for line in unread if not line.startswith(ASIDE)]
 

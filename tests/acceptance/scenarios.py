@@ -176,7 +176,7 @@ def off_before_the_move(match: Match) -> None:
 
 
 def forgetful_before_the_move(match: Match) -> None:
-    """The board loses its memory while nobody awaits a move; the GUI's next move brings the game back."""
+    """The board loses its memory while no program awaits a move; the GUI's next move brings the game back."""
     match.simulator.order("off", "on forgetful")
     match.expect("new-game")
     since = match.mark()
@@ -301,7 +301,7 @@ def power_cycle_forgetful(match: Match) -> None:
 
 def take_back_own_by_hand(match: Match) -> None:
     """The hand takes back the GUI's move, which it had executed. A Citrine names it, and is shown it again; what a
-    UCB counts as the last move nobody knows, and it is given the position."""
+    UCB counts as an unknown last move, and it is given the position."""
     if match.is_citrine:
         take_back_by_hand(match)
     else:

@@ -58,7 +58,7 @@ void openPort() {
   port = posix_openpt(O_RDWR | O_NOCTTY);
   if (port < 0 || grantpt(port) != 0 || unlockpt(port) != 0) fail("pseudo-terminal");
   const char *name = ptsname(port);
-  // Kept open, so that the port outlives whoever opens and closes it; raw, like a wire.
+  // Kept open, so that the port outlives the programs that open and close it; raw, like a wire.
   const int other = open(name, O_RDWR | O_NOCTTY);
   struct termios settings;
   if (other < 0 || tcgetattr(other, &settings) != 0) fail(name);

@@ -93,7 +93,7 @@ impl ModelGui {
                     .map(bubble)
                     .collect()
             }
-            other => panic!("`{other}` is no keyword of the proposal"),
+            other => panic!("`{other}` is not a keyword of the proposal"),
         }
     }
 
@@ -102,7 +102,7 @@ impl ModelGui {
             let known = ["name", "header", "row", "rows", "updatedby"];
             assert!(
                 known.contains(&key.as_str()),
-                "`{key}` is no keyword of the proposal"
+                "`{key}` is not a keyword of the proposal"
             );
         }
         let name = table["name"].as_str().expect("a name");
@@ -159,7 +159,7 @@ fn cells(row: &Value) -> Vec<Value> {
     let row = row.as_array().expect("a row").clone();
     for cell in &row {
         let standard = cell.is_string() || cell.is_number() || cell.is_boolean();
-        assert!(standard, "{cell} is no datum of a table");
+        assert!(standard, "{cell} is not a datum of a table");
     }
     row
 }

@@ -24,7 +24,7 @@ struct Link {
     lines: Lines,
     /// This goes, and the link has taken it at that time.
     sending: Option<(Instant, String)>,
-    /// It was cut, and nobody has noticed.
+    /// It was cut, and neither end has noticed.
     dead: bool,
     /// What it was given and the other end has not read.
     lost: Vec<String>,

@@ -48,7 +48,7 @@ pub struct Setup {
     delay: u64,
     /// Over Bluetooth LE.
     gatt: bool,
-    /// The board restarts when its link is opened anew, is deaf for so many milliseconds, and has forgotten its game.
+    /// The board restarts when its link is opened again, is deaf for so many milliseconds, and has forgotten its game.
     restarts: Option<u64>,
     /// What the configuration says of that, rightly or wrongly.
     forgets: Option<bool>,
@@ -195,7 +195,7 @@ struct Wire {
     cut: bool,
     /// GE0 has gone, and NG has to follow.
     left: bool,
-    /// The last NG and the last MA, which may go once more on a link that was opened anew.
+    /// The last NG and the last MA, which may go once more on a link that was opened again.
     last: [Option<String>; 2],
     reminds: [bool; 2],
     /// The NG on its way is told again.
@@ -216,8 +216,8 @@ pub struct World {
     plugged: bool,
     /// When a cable that came off is noticed.
     notice: Option<Instant>,
-    /// When a link that was given up is opened anew.
-    anew: Option<Instant>,
+    /// When a link that was given up is opened again.
+    reopens: Option<Instant>,
     on: bool,
     /// It restarts with its port, and hears nothing until then.
     deaf: Option<Instant>,
@@ -247,7 +247,7 @@ pub struct World {
     followed: bool,
     /// The board was told of a game, and has not forgotten it.
     announced: bool,
-    /// Moves that the board has told and nobody has been given as an answer.
+    /// Moves that the board has told and no client was given as an answer.
     told: Vec<Move>,
     /// Ends of games that a program or the rules have made.
     ends: Vec<char>,
@@ -269,7 +269,7 @@ impl Clocked for World {
             self.from_board.deadline(),
             self.outcomes.iter().map(|(at, ..)| *at).min(),
             self.notice,
-            self.anew,
+            self.reopens,
         ]
         .into_iter()
         .flatten()
@@ -280,7 +280,7 @@ impl Clocked for World {
         if self.notice.take_if(|at| *at <= self.now).is_some() {
             self.link_down();
         }
-        if self.anew.take_if(|at| *at <= self.now).is_some() {
+        if self.reopens.take_if(|at| *at <= self.now).is_some() {
             self.plug();
         }
         if self.core.deadline().is_some_and(|at| at <= self.now) {
@@ -353,7 +353,7 @@ impl World {
             now,
             plugged: true,
             notice: None,
-            anew: None,
+            reopens: None,
             on: true,
             deaf: None,
             to_board: Pipe::new(manner),
@@ -491,12 +491,12 @@ impl World {
                 continue;
             }
             if let Some(why) = self.core.poll_hang_up() {
-                // Three writes in a row: the link is opened anew.
+                // Three writes in a row: the link is opened again.
                 assert!(self.setup.gatt, "hung up: {why}");
                 self.unplug(0);
                 self.notice = None;
                 self.link_down();
-                self.anew = Some(self.now + Duration::from_secs(1));
+                self.reopens = Some(self.now + Duration::from_secs(1));
                 continue;
             }
             while self.core.poll_event().is_some() {}
@@ -856,7 +856,7 @@ impl World {
         let at = self.told.iter().position(|told| *told == m);
         assert!(
             at.is_some(),
-            "{m:?} is an answer again, or nobody's: {:?}",
+            "{m:?} is an answer again, or to no client: {:?}",
             self.told
         );
         self.told.remove(at.unwrap());
@@ -1022,7 +1022,7 @@ impl World {
                     self.board.hand(self.now, HandAction::Garbage(length));
                     self.board_speaks(|_| Said::Junk);
                     if self.plugged {
-                        // A message is read behind noise that nobody could print.
+                        // A message is read behind unprintable noise.
                         let last: &[u8] = if ends { b"\r\n" } else { b"x" };
                         self.from_board
                             .send(self.now, last, Said::Junk, &mut self.random);
@@ -1112,7 +1112,7 @@ impl World {
     }
 
     fn unplug(&mut self, ms: u64) {
-        self.anew = None;
+        self.reopens = None;
         if !std::mem::take(&mut self.plugged) {
             return;
         }

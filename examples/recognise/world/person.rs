@@ -19,7 +19,7 @@ const MOTOR: Range<u64> = 3_000..7_000;
 const REACTION: u64 = 2_000;
 /// A person who waits for the program's answer gives up after this, ms.
 const PATIENCE: u64 = 30_000;
-/// A person sees after this whether the pieces seated anew have helped, ms.
+/// A person sees after this whether the reseated pieces have helped, ms.
 const HOPE: u64 = 6_000;
 /// How often a person who is asked again does it again.
 const ATTEMPTS: usize = 3;
@@ -225,7 +225,7 @@ impl World<'_> {
         for expected in &mut self.expected {
             expected.asked = true;
         }
-        // First the pieces just moved are seated anew.
+        // First the pieces just moved are reseated.
         let moved = self.expected.back().map(|expected| match expected.deed {
             Deed::Played(m) | Deed::Executed(m) | Deed::TookBack(m) => m,
         });

@@ -297,7 +297,7 @@ impl WhitePawnApp {
     fn answered(&mut self, now: Instant, field: &[u8]) {
         self.answered += 1;
         if self.answered > self.asked {
-            self.fault(format!("H1 that nobody asked for: {}", quoted(field)));
+            self.fault(format!("H1 without a request: {}", quoted(field)));
         }
         if self.state == State::Ready {
             // One for each time it asked.

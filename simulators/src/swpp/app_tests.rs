@@ -235,7 +235,7 @@ fn an_answer_for_each_handshake_is_right_and_one_more_is_not() {
     rig.hears(&"H101     1.2MY_SERIAL\n".repeat(2));
     assert_eq!(rig.seen().len(), 3);
     rig.hears("H101     1.2MY_SERIAL\n");
-    assert!(rig.seen()[0].starts_with("fault H1 that nobody asked for"));
+    assert!(rig.seen()[0].starts_with("fault H1 without a request"));
 }
 
 #[test]

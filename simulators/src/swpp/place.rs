@@ -77,7 +77,7 @@ impl Place {
 /// Nothing answers at an address.
 fn unreachable(address: &str, error: &io::Error) -> io::Error {
     let words = match error.kind() {
-        ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+        ErrorKind::ConnectionRefused => "no program listens there".to_owned(),
         ErrorKind::TimedOut => "no answer".to_owned(),
         _ => error.to_string(),
     };

@@ -11,10 +11,13 @@ use serde::{
 };
 
 use super::Citrine;
-use crate::driver::{
-    Driver,
-    identity::{self, Medium},
-    settings::{settings, text},
+use crate::{
+    driver::{
+        Driver,
+        identity::{self, Medium},
+        settings::settings,
+    },
+    toml_value::text,
 };
 
 /// The longest level, in characters.
@@ -32,19 +35,19 @@ settings! {
         level: Option<String> = None,
         /// Minimum time between two commands; closer ones are lost.
         // The documents: at least 100 ms, drivers use 100 to 200 ms.
-        #[serde(with = "crate::driver::settings::gap")]
+        #[serde(with = "crate::durations::gap")]
         command_gap: Duration = Duration::from_millis(150),
         /// A move is sent twice, this far apart.
-        #[serde(with = "crate::driver::settings::gap")]
+        #[serde(with = "crate::durations::gap")]
         second_send: Duration = Duration::from_millis(200),
         /// The same for a capture.
-        #[serde(with = "crate::driver::settings::gap")]
+        #[serde(with = "crate::durations::gap")]
         second_send_capture: Duration = Duration::from_secs(3),
         /// For the hand to make one shown move before the next is shown.
-        #[serde(with = "crate::driver::settings::span")]
+        #[serde(with = "crate::durations::span")]
         move_wait: Duration = Duration::from_secs(3),
         /// For the hand to set up a position before a move is shown.
-        #[serde(with = "crate::driver::settings::span")]
+        #[serde(with = "crate::durations::span")]
         setup_wait: Duration = Duration::from_secs(5),
     }
 }

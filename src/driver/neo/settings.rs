@@ -12,9 +12,10 @@ use crate::{
     driver::{
         Driver,
         identity::{self, Medium},
-        settings::{list, number, settings, text},
+        settings::settings,
     },
     recognise::Waits,
+    toml_value::{list, number, text},
 };
 
 settings! {
@@ -31,7 +32,7 @@ settings! {
         #[serde(deserialize_with = "parking")]
         parking: Vec<i8> = DEFAULT_COLUMNS.to_vec(),
         /// Wait before a capture counts; other moves wait half of it.
-        #[serde(with = "crate::driver::settings::gap")]
+        #[serde(with = "crate::durations::gap")]
         settle: Duration = Waits::default().swap,
         /// Whether the firmware needs check and results as old commands, `27#…`.
         old_signs: bool = false,

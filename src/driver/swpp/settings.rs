@@ -21,7 +21,7 @@ settings! {
         /// The characteristic that is subscribed to; without it Nordic UART's.
         notify in ble: Option<LongUuid> = None,
         /// For the hand to make one shown move before the next is shown: no board says that the hand has made it.
-        #[serde(with = "crate::driver::settings::span")]
+        #[serde(with = "crate::durations::span")]
         move_wait: Duration = MOVE_WAIT,
         /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps
         /// its game, and is never told it again. Without it true on a serial line; on others, if it missed our first

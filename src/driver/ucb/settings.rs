@@ -5,10 +5,13 @@ use std::time::Duration;
 use serde::{Deserializer, Serializer};
 
 use super::{Ucb, codec::PositionFormat};
-use crate::driver::{
-    Driver,
-    identity::{self, Medium},
-    settings::{number, settings},
+use crate::{
+    driver::{
+        Driver,
+        identity::{self, Medium},
+        settings::settings,
+    },
+    toml_value::number,
 };
 
 /// The speed of its serial line, in baud.
@@ -23,15 +26,15 @@ settings! {
         /// Minimum time between two lines; the board has no input buffer.
         // The document gives no number; a line of 12 bytes takes 12.5 ms on the wire and the board serves its 64 lamps
         // and sensors meanwhile.
-        #[serde(with = "crate::driver::settings::gap")]
+        #[serde(with = "crate::durations::gap")]
         line_gap: Duration = Duration::from_millis(200),
         /// For the hand to make a shown move before the next is shown; the board does not acknowledge it.
         // Document: 15 seconds.
-        #[serde(with = "crate::driver::settings::span")]
+        #[serde(with = "crate::durations::span")]
         move_wait: Duration = Duration::from_secs(15),
         /// For the hand to set up a position before a move is shown; the board does not acknowledge it.
         // Document: one minute.
-        #[serde(with = "crate::driver::settings::span")]
+        #[serde(with = "crate::durations::span")]
         setup_wait: Duration = Duration::from_mins(1),
     }
 }

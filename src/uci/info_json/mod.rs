@@ -47,7 +47,7 @@ pub struct InfoJson {
     /// What the GUI shows.
     shown: Picture,
     /// Everything must be sent, changed or not.
-    anew: bool,
+    again: bool,
     /// Something may have changed since the last refresh.
     stale: bool,
     /// No refresh before this time.
@@ -65,7 +65,7 @@ impl InfoJson {
             on: false,
             latest: None,
             shown: Picture::default(),
-            anew: false,
+            again: false,
             stale: false,
             rests_until: None,
             awaits_notice: None,
@@ -77,7 +77,7 @@ impl InfoJson {
     pub fn switch(&mut self, on: bool, now: Instant) {
         let before = std::mem::replace(&mut self.on, on);
         if on && !before {
-            self.anew = true;
+            self.again = true;
             // What was asked for is sent at once, however recent the last refresh.
             self.refresh(now);
         }
@@ -102,7 +102,7 @@ impl InfoJson {
     /// The GUI sent `go`: it has cleared everything.
     pub fn thinking(&mut self, now: Instant) {
         self.shown = Picture::default();
-        self.anew = true;
+        self.again = true;
         self.stale = true;
         self.awaits_notice = Some(now + NOTICE);
     }
@@ -143,7 +143,7 @@ impl InfoJson {
             None => Picture::default(),
         };
         let before = std::mem::replace(&mut self.shown, picture);
-        let anew = std::mem::take(&mut self.anew);
+        let again = std::mem::take(&mut self.again);
         self.stale = false;
         self.awaits_notice = None;
         let told = self.lines.len();
@@ -153,14 +153,14 @@ impl InfoJson {
             bubbles,
         } = &self.shown;
         for (was, is) in before.tables.iter().zip(tables) {
-            tell(was, is, anew, &mut self.lines);
+            tell(was, is, again, &mut self.lines);
         }
         let both_empty = before.arrows.is_empty() && arrows.is_empty();
-        if before.arrows != *arrows || (anew && !both_empty) {
+        if before.arrows != *arrows || (again && !both_empty) {
             self.lines.extend(Info::Arrow(arrows).line());
         }
         let both_empty = before.bubbles.is_empty() && bubbles.is_empty();
-        if before.bubbles != *bubbles || (anew && !both_empty) {
+        if before.bubbles != *bubbles || (again && !both_empty) {
             self.lines.extend(Info::Bubble(bubbles).line());
         }
         if self.lines.len() > told {
@@ -170,8 +170,8 @@ impl InfoJson {
 }
 
 /// Writes the lines that turn `was` into `is` on the GUI.
-fn tell(was: &Table, is: &Table, anew: bool, lines: &mut VecDeque<String>) {
-    if was.rows == is.rows && (!anew || is.rows.is_empty()) {
+fn tell(was: &Table, is: &Table, again: bool, lines: &mut VecDeque<String>) {
+    if was.rows == is.rows && (!again || is.rows.is_empty()) {
         return;
     }
     let key = is.header.first().copied();
@@ -190,7 +190,7 @@ fn tell(was: &Table, is: &Table, anew: bool, lines: &mut VecDeque<String>) {
     let changed =
         (is.rows.iter().zip(before)).filter_map(|(is, was)| (Some(is) != was).then_some(is));
     let few = changed.clone().count() <= MAX_CHANGED;
-    if !anew && !is.whole && !was.rows.is_empty() && same_keys && few {
+    if !again && !is.whole && !was.rows.is_empty() && same_keys && few {
         lines.extend(changed.filter_map(|row| line(None, key, Rows::Row(row))));
         return;
     }
