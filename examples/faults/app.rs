@@ -105,7 +105,7 @@ pub async fn play(seat: Arc<Seat>, address: String) {
                     sent = None;
                 } else if !seat.is_hands(plies) && sent != Some((number, plies)) {
                     seat.sends();
-                    call.order(Order::Move(script[plies].clone()));
+                    call.order(Order::Move(script[plies]));
                     sent = Some((number, plies));
                 } else if !seat.is_hands(plies) && let Some(made) = seat.is_unheard() {
                     seat.sends_again(made);

@@ -171,7 +171,8 @@ impl House {
                 let spare = self.folder.path().join("nothing");
                 let more = match nth % 3 {
                     0 => format!(
-                        "[boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = {spare:?} }}\n"
+                        "[boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = \"{}\" }}\n",
+                        spare.display()
                     ),
                     1 => "[boards.spare]\nkind = \"novag\"\n".to_owned(),
                     _ => String::new(),

@@ -118,7 +118,7 @@ impl Builder<'_> {
         seat: &Arc<Seat>,
         number: usize,
     ) -> io::Result<()> {
-        let _ = write!(self.text, "[boards.{name}]\n");
+        let _ = writeln!(self.text, "[boards.{name}]");
         self.seed += 1;
         let place = Place {
             seat: seat.clone(),
@@ -164,7 +164,7 @@ impl Builder<'_> {
             port
         } else {
             let link = self.folder.join(name);
-            let _ = writeln!(self.text, "serial = {{ port = {link:?} }}");
+            let _ = writeln!(self.text, "serial = {{ port = \"{}\" }}", link.display());
             Port::new(simulated, Some(link))?
         };
         self.cables.push(on_a_line(place, port));
@@ -298,7 +298,7 @@ impl House {
             ports,
             folder,
         };
-        house.recovered(Duration::from_secs(60)).await;
+        house.recovered(Duration::from_mins(1)).await;
         Ok(house)
     }
 

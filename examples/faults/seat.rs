@@ -22,7 +22,7 @@ const LONGEST: usize = 110;
 /// A player whose move has brought no answer for this long, and whose opponent was there, makes it again.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// A game that has not moved for this long is lost.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_mins(1);
 /// The first moves are made this long after the boards are there.
 const START: Duration = Duration::from_secs(3);
 /// Lines of the record that are kept for a report.
@@ -390,7 +390,7 @@ impl Seat {
             }
             state.made = Some(now);
             state.next[board] = now + BETWEEN;
-            let m = state.script[plies].clone();
+            let m = state.script[plies];
             drop(state);
             self.note(format!("board {board}: the hand plays {m}"));
             return Some(HandAction::Move(m));

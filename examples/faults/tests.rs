@@ -50,10 +50,7 @@ fn a_move_that_is_heard_once_is_right_and_twice_is_doubled() {
     let seat = seat(&score);
     let (_, _, script) = seat.game();
     seat.sends();
-    assert_eq!(
-        acts(&seat, &board(&seat, 1)),
-        HandAction::Move(script[1].clone())
-    );
+    assert_eq!(acts(&seat, &board(&seat, 1)), HandAction::Move(script[1]));
     assert!(seat.hand(0, &board(&seat, 2), false).is_none());
     let m = script[1].to_string();
     assert_eq!(seat.hears(&m), Heard::Right);

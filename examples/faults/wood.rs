@@ -125,11 +125,14 @@ impl Peripheral for Same {
     }
 }
 
+/// The simulated BlueZ while it runs, and the boards on it.
+type OnAir = (Bluez, Vec<Hosted<Same>>);
+
 /// The Bluetooth, and the Neos on it. The bus itself may go and come back.
 pub struct Air {
     socket: PathBuf,
     neos: Vec<(Address, Arc<Mutex<Neo>>)>,
-    on: Arc<Mutex<Option<(Bluez, Vec<Hosted<Same>>)>>>,
+    on: Arc<Mutex<Option<OnAir>>>,
 }
 
 impl Air {
@@ -202,7 +205,7 @@ async fn at_a_neo(
     place: Place,
     neo: Arc<Mutex<Neo>>,
     number: usize,
-    air: Arc<Mutex<Option<(Bluez, Vec<Hosted<Same>>)>>>,
+    air: Arc<Mutex<Option<OnAir>>>,
 ) {
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
