@@ -166,8 +166,8 @@ impl Score {
         let now = self.now();
         let line = |cells: [String; 9]| {
             let [name, cells @ ..] = cells;
-            let [a, b, c, d, e, f, g, h] = cells;
-            format!("{name:<20}{a:>9}{b:>9}{c:>9}{d:>9}{e:>9}{f:>9}{g:>9}{h:>9}\n")
+            let cells = cells.map(|cell| format!("{cell:>9}")).concat();
+            format!("{name:<20}{cells}\n")
         };
         let heads = [
             ["fault", ""],

@@ -125,7 +125,7 @@ impl Peripheral for Same {
     }
 }
 
-/// The simulated BlueZ while it runs, and the boards on it.
+/// The simulated `BlueZ` while it runs, and the boards on it.
 type OnAir = (Bluez, Vec<Hosted<Same>>);
 
 /// The Bluetooth, and the Neos on it. The bus itself may go and come back.

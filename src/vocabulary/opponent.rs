@@ -115,6 +115,18 @@ impl FromStr for Occasion {
     }
 }
 
+impl Serialize for Occasion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        text::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Occasion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text::deserialize(deserializer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,17 +147,5 @@ mod tests {
             }
         }
         assert!("lichess/hand/never".parse::<Occasion>().is_err());
-    }
-}
-
-impl Serialize for Occasion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        text::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Occasion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        text::deserialize(deserializer)
     }
 }
