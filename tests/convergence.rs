@@ -353,8 +353,13 @@ impl World {
             return;
         };
         let ours = match &snapshot.advice {
-            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => (0..=target.len())
-                .any(|plies| *target.position_at(plies).board() == fen.as_setup().board),
+            // A board that cannot be asked is given the position with the hand's known answer, after a restart.
+            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => {
+                let answered = Some(&*snapshot.game).filter(|game| game.continues(target));
+                let game = answered.unwrap_or(target);
+                (0..=game.len())
+                    .any(|plies| *game.position_at(plies).board() == fen.as_setup().board)
+            }
             Advice::Make(m) => target.moves().contains(m),
             _ => true,
         };

@@ -20,6 +20,7 @@ use syn::visit::{self, Visit};
 const FLOORS: [&[&str]; 9] = [
     &[
         "serial_access",
+        "toml_value",
         "clock",
         "door",
         "game",

@@ -225,6 +225,8 @@ pub struct Watch {
     /// The last of them.
     last: String,
     advice: String,
+    /// The moves of the game it is led to.
+    target: Vec<String>,
 }
 
 impl Watch {
@@ -236,6 +238,7 @@ impl Watch {
             plies: 0,
             last: String::new(),
             advice: String::new(),
+            target: Vec::new(),
         }
     }
 
@@ -266,11 +269,17 @@ impl Watch {
         match event["event"].as_str().unwrap() {
             "snapshot" => {
                 let game = words("game");
-                let moves = game.split_whitespace().skip_while(|word| *word != "moves");
-                let moves: Vec<&str> = moves.skip(1).collect();
+                let moves = moves_of(&game);
                 self.plies = moves.len();
-                self.last = moves.last().map_or(String::new(), ToString::to_string);
+                self.last = moves.last().cloned().unwrap_or_default();
+                self.target = moves_of(event["target"].as_str().unwrap_or_default());
                 self.advice = words("advice");
+            }
+            "target" => self.target = moves_of(event["game"].as_str().unwrap_or_default()),
+            // A board that cannot be asked is given the game it is led to.
+            "set-up" => {
+                self.plies = self.target.len();
+                self.last = self.target.last().cloned().unwrap_or_default();
             }
             "moved" => {
                 self.plies = ply();
@@ -311,4 +320,10 @@ impl Watch {
             .is_some_and(|text| text.contains(words))
         {}
     }
+}
+
+/// The moves of a game in words: `startpos moves e2e4`.
+fn moves_of(game: &str) -> Vec<String> {
+    let moves = game.split_whitespace().skip_while(|word| *word != "moves");
+    moves.skip(1).map(str::to_owned).collect()
 }
