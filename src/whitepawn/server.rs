@@ -182,9 +182,13 @@ impl Server {
     ) {
         let mut feed = self.app.board.feed();
         loop {
-            let message = self.next_message();
-            self.keep().await;
-            self.send(message);
+            loop {
+                let message = self.next_message();
+                self.keep().await;
+                if !self.send(message) {
+                    break;
+                }
+            }
             self.act();
             self.appear();
             let line_ends = self.links.iter().filter_map(|link| link.line_ends).min();
@@ -471,22 +475,24 @@ impl Server {
         self.active.and_then(|_| self.session.next_message())
     }
 
-    /// Gives it to the link.
-    fn send(&mut self, message: Option<Message>) {
+    /// Gives it to the link. `true` if the link has passed something at once: another message may be sent.
+    fn send(&mut self, message: Option<Message>) -> bool {
         let Some(link) = self.active.and_then(|index| self.links.get_mut(index)) else {
-            return;
+            return false;
         };
         link.duplex.set_reading(!self.session.is_full());
-        let Some(message) = message else { return };
+        let Some(message) = message else { return false };
         let text = swpp::write(&message);
         link.duplex
             .send(&Outgoing::serial(text.clone().into_bytes().into()));
         // At once: what is kept as sent is lost if the daemon is killed before it is.
         let passed = link.duplex.pass().now_or_never();
         debug!(peer = %link.address, line = text.trim_end(), ">");
-        if let (Some(passed), Some(index)) = (passed, self.active) {
-            self.passed(index, passed);
-        }
+        let (Some(passed), Some(index)) = (passed, self.active) else {
+            return false;
+        };
+        self.passed(index, passed);
+        true
     }
 }
 
