@@ -339,7 +339,7 @@ fn citrine(folder: &Path) -> Program {
 fn daemon(folder: &Path, address: &str) -> Program {
     let file: PathBuf = folder.join("bb.toml");
     let text = format!(
-        "[uci]\nlisten = {address:?}\n[status]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n[boards.citrine]\n\
+        "[uci]\nlisten = {address:?}\n[status]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n[boards.citrine]\n\
          kind = \"novag-citrine\"\nserial = {{ port = {:?} }}\n",
         folder.join("citrine")
     );

@@ -52,7 +52,7 @@ impl Daemon {
         let file = folder.path().join("bb.toml");
         fs::write(
             &file,
-            format!("{text}[games]\ndirectory = \"off\"\n{BOARD}"),
+            format!("{text}[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n{BOARD}"),
         )
         .unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))

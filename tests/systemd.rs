@@ -63,7 +63,7 @@ struct Service {
 /// The configuration: free ports, no games saved, these boards, each at the link of this name in the folder.
 fn text(folder: &Path, uci: &str, boards: &[(&str, &str)]) -> String {
     let mut text = format!(
-        "[uci]\nlisten = \"{uci}\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n"
+        "[uci]\nlisten = \"{uci}\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n"
     );
     for (name, link) in boards {
         let port = folder.join(link);

@@ -338,7 +338,7 @@ fn a_way_of_the_app_that_is_shut_is_named_with_its_board_its_cause_and_the_remed
     let port = folder.path().join("ttyGS0");
     let file = folder.path().join("bb.toml");
     let text = format!(
-        "[uci]\nlisten = \"off\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n\
+        "[uci]\nlisten = \"off\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n\
          [boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = {:?} }}\n\
          [[whitepawn]]\nboard = \"spare\"\nserial = {{ port = {port:?} }}\n\
          [[whitepawn]]\nboard = \"spare\"\nble = {{}}\n",
