@@ -1,6 +1,6 @@
 //! The daemon: one task per board, the bus, the front-ends at their ports.
 //!
-//! It runs [parts](part), each with the configuration it depends on. Starting and reloading are the same: what is wanted
+//! It runs parts, each with the configuration it depends on. Starting and reloading are the same: what is wanted
 //! and does not run is started, what runs and is not wanted is stopped.
 
 mod app;

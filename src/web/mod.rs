@@ -1,7 +1,7 @@
 //! The API: JSON over HTTP, for commands such as `boardbridge release` and for programs of others. `docs/api.md` describes
 //! it.
 //!
-//! [`guard`] looks at every request first; [`boards`] has the answers; [`answer`] is their form, also of errors.
+//! `guard` looks at every request first; `boards` has the answers; `answer` is their form, also of errors.
 
 mod answer;
 mod boards;
