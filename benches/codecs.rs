@@ -11,7 +11,7 @@
 use std::{hint::black_box, time::Instant};
 
 use boardbridge::{
-    board::{core::Core, held::Held},
+    board::{core::Core, held_game::Held},
     driver::{
         Driver, citrine,
         ucb::{self, codec::PositionFormat},

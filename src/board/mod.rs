@@ -2,7 +2,7 @@
 //!
 //! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
-//! them, [`held`] finds the legal move it means, [`core`] finds the client that waits for it, the
+//! them, [`held_game`] finds the legal move it means, [`core`] finds the client that waits for it, the
 //! [UCI session](crate::uci::session) writes `bestmove`.
 //!
 //! # A board is led toward a target
@@ -20,7 +20,7 @@
 //!
 //! # What the hand does
 //!
-//! - A legal move from the held position was *played* ([`held`]). It answers a client only while it is *fresh* to it:
+//! - A legal move from the held position was *played* ([`held_game`]). It answers a client only while it is *fresh* to it:
 //!   when the client stated its game the move was unknown, and no answer, `ucinewgame` or take-back has passed since.
 //!   So a hand that moved before `go` is answered at once. How many moves may already stand on the board when a client
 //!   joins is one rule, at `Claims::meet`: one move, and never one of an old game.
@@ -43,5 +43,5 @@
 pub mod actor;
 pub mod claims;
 pub mod core;
-pub mod held;
+pub mod held_game;
 pub mod plan;

@@ -5,7 +5,7 @@
 
 use shakmaty::Position;
 
-use super::held::{Certainty, Held};
+use super::held_game::{Certainty, Held};
 use crate::{
     driver::{Capabilities, Step},
     game::{Game, is_chess960_castling},

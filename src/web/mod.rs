@@ -5,8 +5,8 @@
 
 mod answer;
 mod boards;
-mod control;
 mod guard;
+mod permission;
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ use tracing::{Instrument, debug, info_span, warn};
 pub use self::{
     answer::Wrong,
     boards::{MAX_BODY, RELEASE_WAIT},
-    control::Control,
+    permission::Control,
 };
 use crate::{
     bus::Bus,

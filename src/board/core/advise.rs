@@ -4,7 +4,7 @@ use shakmaty::Move;
 
 use super::{Core, precedence::Standing};
 use crate::{
-    board::held::Certainty,
+    board::held_game::Certainty,
     game::Game,
     vocabulary::{Advice, LinkState, Misplaced},
 };

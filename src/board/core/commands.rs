@@ -9,7 +9,7 @@ use shakmaty::uci::UciMove;
 
 use super::{Core, current_step::Following};
 use crate::{
-    board::held::Certainty,
+    board::held_game::Certainty,
     game::Game,
     vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };

@@ -3,7 +3,7 @@
 use shakmaty::{Board, Chess, Position};
 
 use crate::{
-    board::held::carried,
+    board::held_game::carried,
     vocabulary::{Misplaced, Reported},
 };
 

@@ -4,7 +4,7 @@ use shakmaty::{Board, Move, Position};
 
 use super::{Core, placement::Placement, precedence::Standing, published::Scene};
 use crate::{
-    board::held::Certainty,
+    board::held_game::Certainty,
     game::{Game, is_chess960_castling},
     vocabulary::{Advice, Misplaced},
 };

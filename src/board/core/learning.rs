@@ -6,7 +6,7 @@ use shakmaty::{Board, Color, Position};
 
 use super::Core;
 use crate::{
-    board::held::{Held, List, Listed},
+    board::held_game::{Held, List, Listed},
     driver::{Step, StepFailure},
     game::Game,
     vocabulary::{By, Event, Reported},

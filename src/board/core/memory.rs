@@ -9,7 +9,7 @@ use super::{Core, hand::Hand, leading::Leading, move_times::MoveTimes, verdict::
 use crate::{
     board::{
         claims::{Claims, RETURN_WAIT},
-        held::Held,
+        held_game::Held,
     },
     driver::Step,
     game::uci,

@@ -49,7 +49,7 @@ use self::{
 };
 use super::{
     claims::{Claim, Claims},
-    held::{Certainty, Held, Listed},
+    held_game::{Certainty, Held, Listed},
 };
 use crate::{
     driver::Driver,

@@ -6,7 +6,7 @@ use shakmaty::{Color, Move};
 
 use super::{Core, deviation::Unplayable};
 use crate::{
-    board::held::{Certainty, Meaning},
+    board::held_game::{Certainty, Meaning},
     driver::Step,
     game::{Game, uci},
     vocabulary::{By, Event, Reported, Words},

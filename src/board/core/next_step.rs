@@ -7,7 +7,7 @@ use shakmaty::Position;
 use super::{Core, precedence::Standing};
 use crate::{
     board::{
-        held::Certainty,
+        held_game::Certainty,
         plan::{Circumstances, Plan, plan},
     },
     driver::Step,

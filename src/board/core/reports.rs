@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Core;
 use crate::{
-    board::held::List,
+    board::held_game::List,
     driver::DriverEvent,
     game::Game,
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},

@@ -6,7 +6,7 @@ use shakmaty::{Board, Move, Position};
 
 use super::{Core, current_step::Following};
 use crate::{
-    board::held::Certainty,
+    board::held_game::Certainty,
     driver::{Step, StepFailure},
     game::{Game, uci},
     vocabulary::{Advice, Beginning, By, Event},
