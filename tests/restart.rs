@@ -283,7 +283,7 @@ async fn a_damaged_file_costs_a_warning_and_the_game_goes_on_all_the_same() {
             }
         })
         .await;
-    let log = table.process.log.join("\n");
+    let log = table.process.log().join("\n");
     assert!(log.contains("damaged"), "{log}");
     // The board itself has the game.
     table.gui.asks("e2e4 e7e5").await;

@@ -15,24 +15,19 @@ mod support;
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::Mutex,
-    thread,
     time::Duration,
 };
 
 use boardbridge::game::{Game, uci};
 use shakmaty::Position;
 use simulators::{run::Kind, swpp::Place};
-use support::{FAST_CITRINE, FAST_UCB, Hand, PATIENCE, phone::Phone, process::Watch};
+use support::{FAST_CITRINE, FAST_UCB, Hand, logged::Logged, phone::Phone, process::Watch};
 use tempfile::TempDir;
-use tokio::{
-    sync::mpsc,
-    time::{sleep, timeout},
-};
+use tokio::time::sleep;
 
 const GAMES: &str = include_str!("games/lichess.uci");
 const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
@@ -60,9 +55,7 @@ fn free_port() -> SocketAddr {
 /// A daemon that can be killed, and goes on with what it has kept.
 struct Mortal {
     config: PathBuf,
-    child: Child,
-    lines: mpsc::UnboundedReceiver<String>,
-    log: Vec<String>,
+    process: Logged,
     status: SocketAddr,
     random: fastrand::Rng,
     _folder: TempDir,
@@ -77,12 +70,9 @@ impl Mortal {
              [games]\ndirectory = \"off\"\n[state]\ndirectory = {state:?}\n{boards}"
         );
         fs::write(&config, text).unwrap();
-        let (child, lines) = started(&config);
         let mut mortal = Self {
+            process: started(&config, Logged::start),
             config,
-            child,
-            lines,
-            log: Vec::new(),
             status: ([127, 0, 0, 1], 0).into(),
             random: fastrand::Rng::with_seed(seed),
             _folder: folder,
@@ -92,23 +82,7 @@ impl Mortal {
     }
 
     async fn is_up(&mut self) {
-        // It listens for watchers last.
-        let line = self.logs("status listens at").await;
-        self.status = line.split_whitespace().last().unwrap().parse().unwrap();
-    }
-
-    async fn logs(&mut self, words: &str) -> String {
-        loop {
-            match timeout(PATIENCE, self.lines.recv()).await {
-                Ok(Some(line)) => {
-                    self.log.push(line.clone());
-                    if line.contains(words) {
-                        return line;
-                    }
-                }
-                _ => panic!("`{words}` is not in the log"),
-            }
-        }
+        self.status = self.process.address("status").await;
     }
 
     async fn watch(&self, board: &'static str) -> Watch {
@@ -117,13 +91,9 @@ impl Mortal {
 
     /// SIGKILL, and another daemon.
     async fn is_killed(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        while let Some(line) = self.lines.recv().await {
-            self.log.push(line);
-        }
-        self.log.push("--- killed ---".to_owned());
-        (self.child, self.lines) = started(&self.config);
+        self.process.signal("KILL");
+        self.process.ends();
+        started(&self.config, |command| self.process.restart(command));
         self.is_up().await;
     }
 
@@ -135,41 +105,16 @@ impl Mortal {
     }
 }
 
-fn started(config: &Path) -> (Child, mpsc::UnboundedReceiver<String>) {
-    let alone = STARTING.lock();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+/// Has the daemon started on this configuration.
+fn started<T>(config: &Path, by: impl FnOnce(&mut Command) -> T) -> T {
+    let _alone = STARTING.lock();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    command
         .args(["run", "--config"])
         .arg(config)
         .env("RUST_LOG", "boardbridge=debug")
-        .env_remove("JOURNAL_STREAM")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(alone);
-    let errors = child.stderr.take().unwrap();
-    let (sender, lines) = mpsc::unbounded_channel();
-    thread::spawn(move || {
-        for line in BufReader::new(errors).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    (child, lines)
-}
-
-impl Drop for Mortal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if thread::panicking() {
-            while let Ok(line) = self.lines.try_recv() {
-                self.log.push(line);
-            }
-            println!("the daemon's log:\n{}", self.log.join("\n"));
-        }
-    }
+        .env_remove("JOURNAL_STREAM");
+    by(&mut command)
 }
 
 /// A player at a board, and all that was seen there.
@@ -378,7 +323,7 @@ async fn in_the_app(kind: Kind, game: usize) {
         } else if ply % 4 == 2 {
             phone.does("hang-up").await;
             phone.tells("hung-up").await;
-            daemon.logs("left: it closed the connection").await;
+            daemon.process.logs("left: it closed the connection").await;
             player.plays(ply, m, &mut daemon).await;
         } else {
             phone.does(m).await;
@@ -465,8 +410,8 @@ async fn what_is_no_longer_configured_is_forgotten() {
     daemon.is_killed().await;
     fs::write(&daemon.config, text.clone()).unwrap();
     daemon.is_killed().await;
-    daemon.logs("new game with second").await;
+    daemon.process.logs("new game with second").await;
     fs::write(&daemon.config, format!("{text}white = \"second\"\n")).unwrap();
     daemon.is_killed().await;
-    daemon.logs("new game with second").await;
+    daemon.process.logs("new game with second").await;
 }

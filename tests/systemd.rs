@@ -13,8 +13,7 @@
 mod support;
 
 use std::{
-    fs,
-    io::{self, BufRead, BufReader},
+    fs, io,
     net::{SocketAddr, TcpListener},
     os::{
         fd::OwnedFd,
@@ -22,7 +21,7 @@ use std::{
         unix::{fs::symlink, net},
     },
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::{Mutex, Once, mpsc as sync},
     thread,
     time::Duration,
@@ -41,11 +40,11 @@ use boardbridge::{
     vocabulary::BoardName,
 };
 use simulators::run::Kind;
-use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE};
+use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged};
 use tempfile::TempDir;
 use tokio::{
     net::{TcpStream, UnixDatagram},
-    sync::{broadcast, mpsc},
+    sync::broadcast,
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -53,9 +52,7 @@ use tracing_subscriber::EnvFilter;
 
 /// The daemon in a process of its own, and systemd.
 struct Service {
-    child: Child,
-    lines: mpsc::UnboundedReceiver<String>,
-    log: Vec<String>,
+    daemon: Logged,
     told: UnixDatagram,
     folder: TempDir,
 }
@@ -90,30 +87,15 @@ impl Service {
         let socket = folder.path().join("notify");
         let _ = fs::remove_file(&socket);
         let told = UnixDatagram::bind(&socket).unwrap();
-        let mut child = command
+        command
             .args(["run", "--config"])
             .arg(&file)
             .env_remove("JOURNAL_STREAM")
             .env_remove("WATCHDOG_USEC")
             .env("NOTIFY_SOCKET", &socket)
-            .envs(environment.iter().copied())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let errors = child.stderr.take().unwrap();
-        let (sender, lines) = mpsc::unbounded_channel();
-        thread::spawn(move || {
-            for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+            .envs(environment.iter().copied());
         Self {
-            child,
-            lines,
-            log: Vec::new(),
+            daemon: Logged::start(&mut command),
             told,
             folder,
         }
@@ -121,17 +103,7 @@ impl Service {
 
     /// Waits for a new line of the log with these words.
     async fn logs(&mut self, words: &str) -> String {
-        loop {
-            match timeout(PATIENCE, self.lines.recv()).await {
-                Ok(Some(line)) => {
-                    self.log.push(line.clone());
-                    if line.contains(words) {
-                        return line;
-                    }
-                }
-                _ => panic!("`{words}` is not in the log, but\n{}", self.log.join("\n")),
-            }
-        }
+        self.daemon.logs(words).await
     }
 
     /// What systemd is told next.
@@ -152,24 +124,10 @@ impl Service {
         }
     }
 
-    fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
-        assert!(sent.success());
-    }
-
     /// Stops it, and waits for its end.
     async fn stop(&mut self) {
-        self.signal("-TERM");
-        self.ended().await;
-    }
-
-    /// Waits for its end, and for the end of its log.
-    async fn ended(&mut self) {
-        while let Some(line) = timeout(PATIENCE, self.lines.recv()).await.unwrap() {
-            self.log.push(line);
-        }
-        assert!(self.child.wait().unwrap().success());
+        self.daemon.signal("TERM");
+        self.daemon.ended().await;
     }
 
     async fn uci(&mut self) -> SocketAddr {
@@ -180,25 +138,11 @@ impl Service {
     /// Writes another configuration and reloads; waits until that is done.
     async fn reload(&self, text: &str) {
         fs::write(self.folder.path().join("bb.toml"), text).unwrap();
-        self.signal("-HUP");
+        self.daemon.signal("HUP");
         let reloading = self.tells_of("RELOADING=1").await;
         let (_, usec) = reloading.split_once("MONOTONIC_USEC=").unwrap();
         assert!(usec.trim().parse::<u64>().unwrap() > 0);
         self.tells_of("READY=1").await;
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if thread::panicking() {
-            while let Ok(line) = self.lines.try_recv() {
-                self.log.push(line);
-            }
-            println!("the daemon's log:\n{}", self.log.join("\n"));
-        }
     }
 }
 
@@ -223,9 +167,9 @@ async fn systemd_is_told_when_all_is_ready_what_goes_on_and_when_it_ends() {
         status.starts_with("STATUS=2 boards, 1 up; 127.0.0.1:"),
         "{status}"
     );
-    service.signal("-TERM");
+    service.daemon.signal("TERM");
     service.tells_of("STOPPING=1").await;
-    service.ended().await;
+    service.daemon.ended().await;
 }
 
 #[tokio::test]
@@ -261,7 +205,7 @@ async fn the_watchdog_is_off_without_its_time_or_for_another_process() {
         let mut service = Service::start(folder, &text, &[usec, environment]);
         service.tells_of("READY=1").await;
         service.uci().await;
-        service.signal("-TERM");
+        service.daemon.signal("TERM");
         // Nothing was told between.
         while let told = service.tells().await
             && !told.contains("STOPPING=1")
@@ -453,7 +397,13 @@ async fn a_file_with_a_mistake_changes_nothing_and_is_named() {
     service.logs("the configuration stays as it was").await;
     hand.does("e2e4").await;
     gui.hears("bestmove e2e4").await;
-    assert!(!service.log.iter().any(|line| line.contains("no link")));
+    assert!(
+        !service
+            .daemon
+            .log
+            .iter()
+            .any(|line| line.contains("no link"))
+    );
 }
 
 #[tokio::test]
@@ -525,7 +475,11 @@ async fn a_reload_touches_only_what_has_changed() {
     gone.does("g1f3").await;
     on_gone.hears("bestmove g1f3").await;
     service.stop().await;
-    let of_kept = service.log.iter().filter(|line| line.contains("name=kept"));
+    let of_kept = service
+        .daemon
+        .log
+        .iter()
+        .filter(|line| line.contains("name=kept"));
     let connected = of_kept.filter(|line| line.contains(": connected"));
     assert_eq!(connected.count(), 1);
 }

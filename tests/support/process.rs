@@ -1,23 +1,16 @@
 //! The daemon in a process of its own, with a Bluetooth of its own.
 
-use std::{
-    fs,
-    io::{BufRead, BufReader},
-    net::SocketAddr,
-    path::Path,
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, net::SocketAddr, path::Path, process::Command, time::Duration};
 
 use serde_json::Value;
 use simulators::bluez::Bluez;
 use tempfile::TempDir;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     Gui,
     kept::{Read, games_in, kept_in},
+    logged::Logged,
 };
 
 /// The time limit for anything awaited: an unreachable board is reported after 20 s.
@@ -44,10 +37,7 @@ pub fn boardbridge(bluez: &Bluez) -> Command {
 
 /// See the module documentation.
 pub struct Process {
-    child: Child,
-    lines: mpsc::UnboundedReceiver<String>,
-    /// The log so far.
-    pub log: Vec<String>,
+    daemon: Logged,
     folder: TempDir,
     /// It keeps what survives a restart; each start has this limit on the size of its files, in kilobytes.
     keeps: Option<Option<u32>>,
@@ -79,11 +69,8 @@ impl Process {
         );
         fs::write(&file, text).unwrap();
         let bus = bluez.address();
-        let (child, lines) = spawn(folder.path(), keeps, &bus);
         Self {
-            child,
-            lines,
-            log: Vec::new(),
+            daemon: Logged::start(&mut command(folder.path(), keeps, &bus)),
             folder,
             keeps,
             bus,
@@ -92,51 +79,33 @@ impl Process {
 
     /// Ends it by this signal (`KILL`, `TERM`), and starts it again, on a disk with room. `between` may change its folder.
     pub fn again(&mut self, signal: &str, between: impl FnOnce(&Path)) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &id]).status();
-        assert!(sent.unwrap().success());
-        self.child.wait().unwrap();
+        self.daemon.signal(signal);
+        self.daemon.ends();
         between(self.folder.path());
         self.keeps = self.keeps.map(|_| None);
-        (self.child, self.lines) = spawn(self.folder.path(), self.keeps, &self.bus);
-        self.log.clear();
+        let mut command = command(self.folder.path(), self.keeps, &self.bus);
+        self.daemon.restart(&mut command);
+    }
+
+    /// The log so far.
+    pub fn log(&self) -> &[String] {
+        &self.daemon.log
     }
 
     /// Waits for a new line of the log with these words.
     pub async fn logs(&mut self, words: &str) -> String {
-        loop {
-            match timeout(PATIENCE, self.lines.recv()).await {
-                Ok(Some(line)) => {
-                    self.log.push(line.clone());
-                    if line.contains(words) {
-                        return line;
-                    }
-                }
-                _ => panic!("`{words}` is not in the log, but\n{}", self.log.join("\n")),
-            }
-        }
+        self.daemon.logs(words).await
     }
 
     /// Waits until it listens for this, and returns the address.
     pub async fn address(&mut self, what: &str) -> SocketAddr {
-        let words = format!("{what} listens at");
-        let known = self.log.iter().find(|line| line.contains(&words)).cloned();
-        let line = match known {
-            Some(line) => line,
-            None => self.logs(&words).await,
-        };
-        line.split_whitespace().last().unwrap().parse().unwrap()
+        self.daemon.address(what).await
     }
 
     /// Stops it by SIGTERM; returns the archived games.
     pub async fn kept(&mut self) -> Vec<Read> {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").arg(id).status().unwrap().success());
-        // Its log ends with it.
-        while let Some(line) = timeout(PATIENCE, self.lines.recv()).await.unwrap() {
-            self.log.push(line);
-        }
-        assert!(self.child.wait().unwrap().success());
+        self.daemon.signal("TERM");
+        self.daemon.ended().await;
         games_in(&self.folder.path().join("games"))
     }
 
@@ -156,12 +125,8 @@ impl Process {
     }
 }
 
-/// Starts the daemon on the configuration in this folder, and reads its log.
-fn spawn(
-    folder: &Path,
-    keeps: Option<Option<u32>>,
-    bus: &str,
-) -> (Child, mpsc::UnboundedReceiver<String>) {
+/// The daemon on the configuration in this folder.
+fn command(folder: &Path, keeps: Option<Option<u32>>, bus: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_boardbridge");
     let mut command = match keeps.flatten() {
         None => Command::new(program),
@@ -173,7 +138,7 @@ fn spawn(
         }
     };
     let state = folder.join("state");
-    let mut child = command
+    command
         .env("RUST_LOG", "boardbridge=debug")
         .env("DBUS_SYSTEM_BUS_ADDRESS", bus)
         .env_remove("JOURNAL_STREAM")
@@ -186,35 +151,8 @@ fn spawn(
             },
         )
         .args(["run", "--config"])
-        .arg(folder.join("bb.toml"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let errors = child.stderr.take().unwrap();
-    let (sender, lines) = mpsc::unbounded_channel();
-    thread::spawn(move || {
-        for line in BufReader::new(errors).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    (child, lines)
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if thread::panicking() {
-            while let Ok(line) = self.lines.try_recv() {
-                self.log.push(line);
-            }
-            println!("the daemon's log:\n{}", self.log.join("\n"));
-        }
-    }
+        .arg(folder.join("bb.toml"));
+    command
 }
 
 /// A daemon's event stream.
