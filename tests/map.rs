@@ -22,7 +22,6 @@ const FLOORS: [&[&str]; 9] = [
         "serial_access",
         "toml_value",
         "clock",
-        "door",
         "game",
         "lines",
         "default_ports",
@@ -31,7 +30,7 @@ const FLOORS: [&[&str]; 9] = [
         "spelling",
         "state",
     ],
-    &["durations", "guidance", "log", "reach", "recognise"],
+    &["door", "durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],
     &[
         "clients",

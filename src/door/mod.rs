@@ -8,9 +8,11 @@ use std::{
 };
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info_span, warn};
 
 pub use self::allow::{Allow, MAX_NETWORKS, NotANetwork};
+use crate::slots::{ACCEPT_WAIT, Slot, Slots};
 
 /// Whether a connection comes from this machine: by the address that every machine calls itself, or by the very address
 /// it was made to. Only a program on this machine can do either.
@@ -65,6 +67,45 @@ impl Door {
             // A peer that does not get this has lost nothing.
             let _ = stream.try_write(farewell(&why).as_bytes());
         }
+    }
+
+    /// Gives every connection that is admitted a slot and a task of its own, until `stop` is cancelled and all tasks have
+    /// ended. Without a free slot it is logged and told `full`. What is told becomes a line by `farewell`.
+    pub async fn serve<F: Future<Output = ()> + Send + 'static>(
+        self,
+        slots: &Slots,
+        full: &str,
+        farewell: fn(&str) -> String,
+        stop: &CancellationToken,
+        visit: impl Fn(TcpStream, SocketAddr, Slot) -> F,
+    ) {
+        let visits = TaskTracker::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = self.accept(farewell) => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let slot = tokio::select! {
+                        () = stop.cancelled() => break,
+                        slot = slots.take(peer.ip()) => slot,
+                    };
+                    if let Some(slot) = slot {
+                        visits.spawn(visit(stream, peer, slot));
+                    } else {
+                        warn!(%peer, "turned away: {full}");
+                        let _ = stream.try_write(farewell(full).as_bytes());
+                    }
+                }
+                Err(error) => {
+                    warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_WAIT).await;
+                }
+            }
+        }
+        visits.close();
+        visits.wait().await;
     }
 
     fn refusal(&self, peer: IpAddr) -> String {

@@ -6,20 +6,20 @@
 
 pub mod json;
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
     net::{TcpStream, tcp::OwnedReadHalf},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{Instrument, debug, info_span, warn};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug, info_span};
 
 use crate::{
     bus::{Bus, News},
     door::Door,
-    slots::{ACCEPT_WAIT, Slots},
+    slots::{Slot, Slots},
 };
 use json::{Present, closed_line, event_line, lagged_line, text};
 
@@ -34,50 +34,27 @@ const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
 pub async fn serve(door: Door, bus: Bus, stop: CancellationToken) {
-    let watchers = TaskTracker::new();
     let slots = Slots::new(MAX_WATCHERS, MAX_WATCHERS);
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = door.accept(|_| String::new()) => accepted,
+    let visit = |stream, peer: SocketAddr, slot: Slot| {
+        let (bus, stop, slots) = (bus.clone(), stop.clone(), slots.clone());
+        let watching = async move {
+            debug!("a watcher came");
+            let leave = slot.leave();
+            let overdue = async {
+                leave.cancelled().await;
+                tokio::time::sleep(FAREWELL_WAIT).await;
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = overdue => debug!("closed: others want to watch"),
+                () = watcher(stream, bus, &slots, leave) => debug!("a watcher left"),
+            }
         };
-        match accepted {
-            Ok((stream, peer)) => {
-                let span = info_span!("watcher", %peer);
-                let slot = tokio::select! {
-                    () = stop.cancelled() => break,
-                    slot = slots.take(peer.ip()) => slot,
-                };
-                let Some(slot) = slot else {
-                    span.in_scope(|| {
-                        warn!("turned away: {MAX_WATCHERS} watchers are connected already");
-                    });
-                    continue;
-                };
-                let (bus, stop, slots) = (bus.clone(), stop.clone(), slots.clone());
-                let watching = async move {
-                    debug!("a watcher came");
-                    let leave = slot.leave();
-                    let overdue = async {
-                        leave.cancelled().await;
-                        tokio::time::sleep(FAREWELL_WAIT).await;
-                    };
-                    tokio::select! {
-                        () = stop.cancelled() => {}
-                        () = overdue => debug!("closed: others want to watch"),
-                        () = watcher(stream, bus, &slots, leave) => debug!("a watcher left"),
-                    }
-                };
-                watchers.spawn(watching.instrument(span));
-            }
-            Err(error) => {
-                warn!(%error, "a watcher's connection could not be accepted");
-                tokio::time::sleep(ACCEPT_WAIT).await;
-            }
-        }
-    }
-    watchers.close();
-    watchers.wait().await;
+        watching.instrument(info_span!("watcher", %peer))
+    };
+    let full = format!("{MAX_WATCHERS} watchers are connected already");
+    door.serve(&slots, &full, |_| String::new(), &stop, visit)
+        .await;
 }
 
 /// Waits until the watcher has closed its side. Its input is ignored.

@@ -5,17 +5,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use tokio::net::TcpStream;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{Instrument, info_span, warn};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
 
 use super::connection;
-use crate::{
-    bus::Bus,
-    door::Door,
-    slots::{ACCEPT_WAIT, Slots},
-    vocabulary::ClientId,
-};
+use crate::{bus::Bus, door::Door, slots::Slots, vocabulary::ClientId};
 
 /// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
 /// stated no game makes room; if there is none, the next one is told to come later.
@@ -54,45 +48,14 @@ impl Shared {
 
 /// Serves one port until `stop` is cancelled.
 pub async fn serve(door: Door, bus: Bus, shared: Shared, stop: CancellationToken) {
-    let clients = TaskTracker::new();
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = door.accept(|why| format!("info string {why}\n")) => accepted,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                let id = shared.client();
-                let span = info_span!("client", %id, %peer);
-                let slot = tokio::select! {
-                    () = stop.cancelled() => break,
-                    slot = shared.slots.take(peer.ip()) => slot,
-                };
-                let Some(slot) = slot else {
-                    span.in_scope(|| {
-                        warn!("turned away: too many GUIs are connected already");
-                    });
-                    turn_away(&stream);
-                    continue;
-                };
-                let client = connection::client(stream, peer, id, bus.clone(), stop.clone(), slot);
-                clients.spawn(client.instrument(span));
-            }
-            Err(error) => {
-                warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_WAIT).await;
-            }
-        }
-    }
-    clients.close();
-    clients.wait().await;
-}
-
-/// Sends the reason, without waiting for it to be read.
-fn turn_away(stream: &TcpStream) {
-    let text = format!(
-        "info string {MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later\n"
+    let full = format!(
+        "{MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later"
     );
-    // A client that does not read this has lost nothing.
-    let _ = stream.try_write(text.as_bytes());
+    let visit = |stream, peer, slot| {
+        let id = shared.client();
+        let span = info_span!("client", %id, %peer);
+        connection::client(stream, peer, id, bus.clone(), stop.clone(), slot).instrument(span)
+    };
+    let line = |why: &str| format!("info string {why}\n");
+    door.serve(&shared.slots, &full, line, &stop, visit).await;
 }

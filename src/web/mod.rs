@@ -21,7 +21,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::net::TcpStream;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info_span, warn};
 
 pub use self::{
@@ -32,7 +32,7 @@ pub use self::{
 use crate::{
     bus::Bus,
     door::{Door, is_here},
-    slots::{ACCEPT_WAIT, Slot, Slots},
+    slots::{Slot, Slots},
     transport::tcp::watch_over,
 };
 
@@ -88,36 +88,15 @@ fn router(house: &Arc<House>) -> Router {
 
 /// Serves the API until `stop` is cancelled.
 pub async fn serve(door: Door, house: Arc<House>, stop: CancellationToken) {
-    let visitors = TaskTracker::new();
     let slots = Slots::new(MAX_CONNECTIONS, MAX_CONNECTIONS_EACH);
     let router = router(&house);
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = door.accept(|_| String::new()) => accepted,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                let span = info_span!("web", %peer);
-                let slot = tokio::select! {
-                    () = stop.cancelled() => break,
-                    slot = slots.take(peer.ip()) => slot,
-                };
-                let Some(slot) = slot else {
-                    span.in_scope(|| warn!("turned away: too many connections"));
-                    continue;
-                };
-                let serving = connection(stream, peer, router.clone(), slot, stop.clone());
-                visitors.spawn(serving.instrument(span));
-            }
-            Err(error) => {
-                warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_WAIT).await;
-            }
-        }
-    }
-    visitors.close();
-    visitors.wait().await;
+    let visit = |stream, peer, slot| {
+        let span = info_span!("web", %peer);
+        connection(stream, peer, router.clone(), slot, stop.clone()).instrument(span)
+    };
+    let silence = |_: &str| String::new();
+    door.serve(&slots, "too many connections", silence, &stop, visit)
+        .await;
 }
 
 async fn connection(
