@@ -85,11 +85,13 @@ impl Gui {
     }
 }
 
-/// A daemon on a thread of its own, as `boardbridge run` has it.
+/// A daemon on a thread of its own, as `boardbridge run` has it: each move is kept on the disk before it is told.
 fn daemon(port: &str) -> SocketAddr {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().to_owned();
     let text = format!(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[boards.ucb]\nkind = \"novag-ucb\"\n\
-         serial = {{ port = {port:?} }}\n"
+        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[web]\nlisten = \"off\"\n\
+         [state]\ndirectory = {state:?}\n[boards.ucb]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n"
     );
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {
@@ -99,6 +101,7 @@ fn daemon(port: &str) -> SocketAddr {
             sender.send(daemon.ports()[0].1).unwrap();
             std::future::pending::<()>().await;
         });
+        drop(folder);
     });
     address.recv().unwrap()
 }

@@ -21,7 +21,6 @@
 //! 9. A client that was put out waits, and gets the board again only for a new game: one that it announces, or that
 //!    shares no move with the game it was put out of. A program that connects again is another client. A link cannot
 //!    begin a game by itself: it goes on when the board is free.
-//!
 //! 10. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
 //!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
 //!     [`RETURN_WAIT`] has left.

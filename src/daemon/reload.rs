@@ -27,6 +27,11 @@ impl Daemon {
     /// # Errors
     /// [`StartError`] if a new port cannot be had; nothing has changed then.
     pub async fn reload(&mut self, config: &Config) -> Result<(), StartError> {
+        if config.state.path() != self.store.path() {
+            warn!(
+                "the new [state] directory is used after a restart: systemctl restart boardbridge"
+            );
+        }
         let wanted = Part::all(config);
         let runs = |part: &Part| self.running.iter().any(|running| running.part == *part);
         let new: Vec<Part> = wanted.iter().filter(|part| !runs(part)).cloned().collect();
