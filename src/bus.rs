@@ -18,6 +18,7 @@ use tokio::sync::{
 
 use crate::{
     clients::Clients,
+    pairings::Pairings,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
 
@@ -134,6 +135,7 @@ pub struct Bus {
     boards: Arc<watch::Sender<Vec<BoardHandle>>>,
     shown: Shown,
     clients: Clients,
+    pairings: Pairings,
 }
 
 /// Which boards a handle to the bus shows.
@@ -163,6 +165,7 @@ impl Bus {
             boards: Arc::new(watch::Sender::new(boards)),
             shown: Shown::All,
             clients: Clients::default(),
+            pairings: Pairings::default(),
         }
     }
 
@@ -224,6 +227,11 @@ impl Bus {
     /// The connected clients of all boards.
     pub fn clients(&self) -> &Clients {
         &self.clients
+    }
+
+    /// Who plays whom.
+    pub fn pairings(&self) -> &Pairings {
+        &self.pairings
     }
 
     /// Publishes what happened to a client, on its board if it has one.

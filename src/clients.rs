@@ -24,6 +24,13 @@ pub enum ClientKind {
     App,
     /// A link to another board.
     Link,
+    /// An engine that the daemon runs.
+    Engine,
+    /// A game on Lichess.
+    Lichess,
+    /// A program that takes the board by `LiveChess`.
+    #[serde(rename = "livechess")]
+    LiveChess,
 }
 
 /// One client.

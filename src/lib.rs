@@ -7,6 +7,7 @@
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
 //! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
+//! - [`clients`], [`pairings`]: who is connected, and who plays whom.
 //! - [`door`]: who may connect; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
@@ -44,6 +45,7 @@ pub mod lines;
 pub mod link;
 pub mod log;
 pub mod objects;
+pub mod pairings;
 pub mod pgn;
 pub mod reach;
 pub mod recognise;

@@ -35,6 +35,7 @@ const FLOORS: [&[&str]; 9] = [
     &[
         "clients",
         "objects",
+        "pairings",
         "sensing",
         "swpp",
         "transcript",

@@ -1212,12 +1212,18 @@ mod tests {
                     3..5 => {
                         claims.set_awaiting(client, game > 0);
                     }
-                    5 => claims.set_away(client, game > 1),
+                    5 => {
+                        claims.set_away(client, game > 1);
+                        claims.admit_waiting();
+                    }
                     6 => claims.announce(client),
                     7 => {
                         claims.release(client);
                     }
-                    8 => claims.finish(client),
+                    8 => {
+                        claims.finish(client);
+                        claims.admit_waiting();
+                    }
                     _ => {
                         now += Duration::from_secs(seconds);
                         if claims.pass(now) {

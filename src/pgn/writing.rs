@@ -148,6 +148,8 @@ pub fn program(client: &ClientName) -> Arc<str> {
         ClientName::Program(address) => format!("Chess program at {}", address.ip()).into(),
         ClientName::App(_) => "WhitePawn app".into(),
         ClientName::Link(board) => format!("link with {board}").into(),
-        ClientName::Other(name) => name.clone(),
+        ClientName::LiveChess(_) => "LiveChess".into(),
+        ClientName::Lichess => "Lichess".into(),
+        ClientName::Engine(name) | ClientName::Other(name) => name.clone(),
     }
 }

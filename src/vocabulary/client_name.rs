@@ -12,6 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 const APP: &str = "the WhitePawn app (";
 /// What stands before the board of a link.
 const LINK: &str = "the link with ";
+/// What stands before the name of an engine.
+const ENGINE: &str = "the engine ";
+/// A game on Lichess.
+const LICHESS: &str = "Lichess";
+/// What stands before the address of a client of `LiveChess`.
+const LIVECHESS: &str = "LiveChess at ";
 
 /// A client's name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,17 +28,25 @@ pub enum ClientName {
     App(Arc<str>),
     /// The link with this other board.
     Link(Arc<str>),
+    /// An engine that the daemon runs, by its name.
+    Engine(Arc<str>),
+    /// A game on Lichess.
+    Lichess,
+    /// A program that takes the board by `LiveChess`, by its address.
+    LiveChess(SocketAddr),
     /// Any other.
     Other(Arc<str>),
 }
 
 impl ClientName {
-    /// The address that it plays from. This machine is one address, and the app and the links belong to it: the owner
-    /// of the board has set them up.
+    /// The address that it plays from. This machine is one address, and the app, the links, the engine and Lichess belong
+    /// to it: the owner of the board has set them up.
     pub fn address(&self) -> IpAddr {
         let address = match self {
-            Self::Program(address) => address.ip().to_canonical(),
-            Self::App(_) | Self::Link(_) | Self::Other(_) => Ipv4Addr::LOCALHOST.into(),
+            Self::Program(address) | Self::LiveChess(address) => address.ip().to_canonical(),
+            Self::App(_) | Self::Link(_) | Self::Engine(_) | Self::Lichess | Self::Other(_) => {
+                Ipv4Addr::LOCALHOST.into()
+            }
         };
         if address == Ipv6Addr::LOCALHOST {
             Ipv4Addr::LOCALHOST.into()
@@ -64,6 +78,9 @@ impl fmt::Display for ClientName {
             Self::Program(address) => address.fmt(f),
             Self::App(way) => write!(f, "{APP}{way})"),
             Self::Link(board) => write!(f, "{LINK}{board}"),
+            Self::Engine(name) => write!(f, "{ENGINE}{name}"),
+            Self::Lichess => f.write_str(LICHESS),
+            Self::LiveChess(address) => write!(f, "{LIVECHESS}{address}"),
             Self::Other(name) => f.write_str(name),
         }
     }
@@ -80,10 +97,40 @@ impl<'de> Deserialize<'de> for ClientName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let app = text.strip_prefix(APP).and_then(|way| way.strip_suffix(')'));
-        Ok(match (app, text.strip_prefix(LINK)) {
-            (Some(way), _) => Self::App(way.into()),
-            (None, Some(board)) => Self::Link(board.into()),
-            (None, None) => text.as_str().into(),
+        let livechess = text.strip_prefix(LIVECHESS).and_then(|at| at.parse().ok());
+        Ok(if let Some(way) = app {
+            Self::App(way.into())
+        } else if let Some(board) = text.strip_prefix(LINK) {
+            Self::Link(board.into())
+        } else if let Some(name) = text.strip_prefix(ENGINE) {
+            Self::Engine(name.into())
+        } else if let Some(address) = livechess {
+            Self::LiveChess(address)
+        } else if text == LICHESS {
+            Self::Lichess
+        } else {
+            text.as_str().into()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_name_is_read_again() {
+        for name in [
+            ClientName::Program("192.168.1.7:50112".parse().unwrap()),
+            ClientName::App("TCP".into()),
+            ClientName::Link("neo".into()),
+            ClientName::Engine("Stockfish 17".into()),
+            ClientName::Lichess,
+            ClientName::LiveChess("[::1]:50112".parse().unwrap()),
+            ClientName::Other("somebody".into()),
+        ] {
+            let text = serde_json::to_string(&name).unwrap();
+            assert_eq!(serde_json::from_str::<ClientName>(&text).unwrap(), name);
+        }
     }
 }
