@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     time::{Duration, Instant},
 };
 
@@ -51,8 +51,12 @@ pub struct Actor {
     core: Core,
     /// Cores that have failed.
     failed: u32,
-    /// Commands that restore each client's state, taken from the core that failed, for the new one.
-    restated: VecDeque<Vec<Command>>,
+    /// What the core knew when it last published something: what the next one begins with, should it fail.
+    memory: Memory,
+    /// The commands since then, for the next one.
+    since: VecDeque<Command>,
+    /// Commands that the core before has not finished.
+    again: VecDeque<Command>,
     transport: Transport,
     recorder: Option<Recorder>,
     commands: mpsc::Receiver<Command>,
@@ -97,6 +101,7 @@ impl Actor {
         bus: broadcast::Sender<Publication>,
     ) -> (Self, BoardHandle) {
         let core = make();
+        let memory = core.memory();
         let (sender, commands) = mpsc::channel(COMMANDS);
         let (pulse, questions) = mpsc::channel(1);
         let publisher = Publisher::new(bus, core.snapshot());
@@ -111,7 +116,9 @@ impl Actor {
             make: Box::new(make),
             core,
             failed: 0,
-            restated: VecDeque::new(),
+            memory,
+            since: VecDeque::new(),
+            again: VecDeque::new(),
             transport,
             recorder,
             commands,
@@ -129,7 +136,8 @@ impl Actor {
         let memory: Option<Memory> = shelf.read();
         let last = memory.as_ref().and_then(Memory::last_client);
         if let Some(memory) = memory {
-            self.core.recall(now(), memory);
+            self.core.recall(now(), memory.after_restart());
+            self.memory = self.core.memory();
             self.publisher
                 .publish(Vec::new(), self.core.poll_snapshot());
         }
@@ -147,8 +155,7 @@ impl Actor {
         self.transport.to_string()
     }
 
-    /// Continues a board that was stopped, with another configuration: its clients keep their handles, and a new core is
-    /// told what they want.
+    /// Continues a board that was stopped, with another configuration: its clients keep their handles.
     pub fn change(
         &mut self,
         make: impl Fn() -> Core + Send + 'static,
@@ -162,7 +169,7 @@ impl Actor {
     }
 
     /// Runs until `stop` is cancelled; returns what is needed to continue. A bug of our own (a panic) ends the link and
-    /// the core, not the board: a new core starts with its clients' state restored.
+    /// the core, not the board: a new core goes on with what was told last.
     pub async fn run(mut self, stop: CancellationToken) -> Self {
         let span = info_span!("board", name = %self.name);
         async {
@@ -207,23 +214,21 @@ impl Actor {
         ));
     }
 
-    /// Replaces the core by a new one, which is told what the clients want.
+    /// Replaces the core by a new one, which goes on as after a restart, with its clients still there.
     fn replace_core(&mut self, why: String) {
-        let old = std::mem::replace(&mut self.core, (self.make)());
-        // A fault in the old core may break this too.
-        let known = catch_unwind(AssertUnwindSafe(|| old.restated())).unwrap_or_default();
-        // Behind the commands it had not received yet: the last of these may be what it failed on.
-        self.restated.extend(known);
+        self.core = (self.make)();
+        self.core.recall(now(), self.memory.clone());
+        self.again.append(&mut self.since);
         self.record(Item::LinkDown(why.clone()));
-        self.core.link_down(Instant::now(), why);
+        self.core.link_down(now(), why);
     }
 
     /// Opens links and serves them, until `stop` is cancelled.
     async fn work(&mut self, wait: Option<Duration>, stop: &CancellationToken) {
-        while let Some(told) = self.restated.pop_front() {
-            for command in told {
-                self.command(command);
-            }
+        // One on which this core fails too is not tried a third time.
+        while let Some(command) = self.again.pop_front() {
+            self.tell(command.clone());
+            self.since.push_back(command);
         }
         self.publish().await;
         if let Some(wait) = wait
@@ -355,6 +360,11 @@ impl Actor {
     }
 
     fn command(&mut self, command: Command) {
+        self.since.push_back(command.clone());
+        self.tell(command);
+    }
+
+    fn tell(&mut self, command: Command) {
         debug!(%command, "asked");
         self.record(Item::Command(command.clone()));
         self.core.command(now(), command);
@@ -393,11 +403,13 @@ impl Actor {
             events.push(event);
         }
         if state.is_some() || !events.is_empty() {
+            self.memory = self.core.memory();
             if let Some(shelf) = &mut self.shelf {
-                shelf.keep(&self.core.memory()).await;
+                shelf.keep(&self.memory).await;
             }
             self.publisher.publish(events, state);
         }
+        self.since.clear();
     }
 
     fn record(&mut self, item: Item) {

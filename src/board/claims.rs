@@ -33,12 +33,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{Move, Position, Role};
 
 use crate::{
     game::Game,
-    vocabulary::{ClientId, ClientName, Command, Occasion},
+    vocabulary::{ClientId, ClientName, Occasion},
 };
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
@@ -198,31 +198,6 @@ impl Claim {
             (Seat::LooksOn | Seat::Waits, _) => false,
         }
     }
-
-    /// Commands that restore the client's state. Answers are not among them: the board supplies those.
-    pub fn restated(&self) -> Vec<Command> {
-        let client = self.client;
-        let mut told = vec![
-            Command::Target {
-                client,
-                label: self.label.clone(),
-                number: self.number,
-                game: Box::new(self.game.clone()),
-                occasion: self.occasion,
-            },
-            Command::Promotion {
-                client,
-                role: self.promotion,
-            },
-        ];
-        if self.awaiting {
-            told.push(Command::Await { client, on: true });
-        }
-        if self.away {
-            told.push(Command::Away { client, on: true });
-        }
-        told
-    }
 }
 
 /// A board that is kept for an address in mid-game.
@@ -237,6 +212,7 @@ struct Kept {
 /// All claims to one board.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
+    #[serde(serialize_with = "holders")]
     all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
@@ -253,18 +229,14 @@ pub struct Claims {
     kept: Option<Kept>,
 }
 
-impl Claims {
-    /// What is kept of them for a restart: the clients that have the board.
-    pub fn memory(&self) -> Self {
-        Self {
-            all: self.holders().take(MAX_KEPT).cloned().collect(),
-            target: self.target.clone(),
-            players: self.players,
-            ..Self::default()
-        }
-    }
+/// Kept for a restart are the clients that have the board.
+fn holders<S: Serializer>(all: &[Claim], serializer: S) -> Result<S::Ok, S::Error> {
+    let holders = all.iter().filter(|claim| claim.is_joined());
+    serializer.collect_seq(holders.take(MAX_KEPT))
+}
 
-    /// The same, after the restart.
+impl Claims {
+    /// What was kept of them, after a restart of the daemon.
     pub fn recalled(mut self) -> Self {
         self.all.retain(Claim::is_joined);
         self.all.truncate(MAX_KEPT);

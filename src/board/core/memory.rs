@@ -1,4 +1,4 @@
-//! What a board's core must know to go on after a restart of the daemon.
+//! What a board's core must know to go on after a restart of the daemon, or in place of a core that has failed.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::{
     vocabulary::ClientId,
 };
 
-/// What a board's core must know to go on after a restart of the daemon: what it knows while the board is away.
+/// What a board's core must know to go on: what it knows while the board is away.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
     held: Held,
@@ -37,10 +37,17 @@ impl Memory {
     pub fn last_client(&self) -> Option<ClientId> {
         self.claims.iter().map(|claim| claim.client).max()
     }
+
+    /// The same after a restart of the daemon: its clients have to come back.
+    #[must_use]
+    pub fn after_restart(mut self) -> Self {
+        self.claims = self.claims.recalled();
+        self
+    }
 }
 
 impl Core {
-    /// What this core must know to go on, if the daemon ended now.
+    /// What this core must know to go on, if it ended now.
     pub fn memory(&self) -> Memory {
         let mut held = self.held.clone();
         let plies = held.game().len();
@@ -50,7 +57,7 @@ impl Core {
         let sent = self.current_step.may_have_sent(plies);
         Memory {
             held,
-            claims: self.claims.memory(),
+            claims: self.claims.clone(),
             verdict: self.verdict.clone(),
             leading: self.leading.clone(),
             hand: self.hand.clone(),
@@ -60,10 +67,10 @@ impl Core {
         }
     }
 
-    /// Goes on after a restart of the daemon. Call it on a new core, before its link is up.
+    /// Goes on from there. Call it on a new core, before its link is up.
     pub fn recall(&mut self, now: Instant, memory: Memory) {
         self.held = memory.held.recalled();
-        self.claims = memory.claims.recalled();
+        self.claims = memory.claims;
         self.verdict = memory.verdict;
         self.leading = memory.leading;
         self.hand = memory.hand;

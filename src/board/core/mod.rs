@@ -54,7 +54,7 @@ use super::{
 use crate::{
     driver::Driver,
     vocabulary::{
-        BoardName, By, Channel, ClientName, ClientPlace, Command, Event, Outgoing, Reply, Snapshot,
+        BoardName, By, Channel, ClientName, ClientPlace, Event, Outgoing, Reply, Snapshot,
     },
 };
 
@@ -225,12 +225,6 @@ impl Core {
         let kept = self.claims.kept();
         holders.extend(kept.map(|name| ClientName::Other(format!("{name} (disconnected)").into())));
         holders
-    }
-
-    /// The commands that restore each client's state in a core that replaces this one, holders of the board first.
-    pub fn restated(&self) -> Vec<Vec<Command>> {
-        let claims = self.claims.holders().chain(self.claims.waiting());
-        claims.map(Claim::restated).collect()
     }
 
     fn event(&mut self, event: Event) {

@@ -6,6 +6,7 @@ use shakmaty::uci::UciMove;
 use uuid::Uuid;
 
 use super::*;
+use crate::vocabulary::Command;
 use crate::{
     board::claims::LOOKS_ON,
     driver::{
