@@ -150,6 +150,9 @@ impl House {
     pub async fn strike(&mut self, fault: Fault, nth: u32) -> io::Result<()> {
         let short = || sleep(Duration::from_millis(fastrand::u64(100..2000)));
         self.score.begins(fault);
+        self.seats
+            .iter()
+            .for_each(|seat| seat.note(fault.to_string()));
         match fault {
             Fault::Kill | Fault::Term => {
                 let signal = if fault == Fault::Kill { "KILL" } else { "TERM" };
@@ -287,6 +290,7 @@ impl House {
             }
         }
         self.score.ends();
+        self.seats.iter().for_each(|seat| seat.note("it is over"));
         Ok(())
     }
 }

@@ -107,8 +107,8 @@ impl Score {
         change(now.rows.entry(fault).or_default());
     }
 
-    /// A player made a move again.
-    pub fn again(&self, made: Instant) {
+    /// A player made a move again. Returns whether it was lost: not merely on its way when a fault came.
+    pub fn again(&self, made: Instant) -> bool {
         let in_flight = self.in_flight(made);
         self.row(|row| {
             if in_flight {
@@ -117,6 +117,7 @@ impl Score {
                 row.lost += 1;
             }
         });
+        !in_flight
     }
 
     /// A move came twice, or was never made.

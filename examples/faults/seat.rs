@@ -171,6 +171,13 @@ impl Seat {
         eprintln!("{}: {what}\n    {}", self.name, record.join("\n    "));
     }
 
+    /// A move that was made then is made again: worth a report if it was lost.
+    fn again(&self, made: Instant, what: &str) {
+        if self.score.again(made) || std::env::var_os("FAULTS_ALL").is_some() {
+            self.complain(what);
+        }
+    }
+
     /// The number of the game, the moves that both sides have, and all its moves.
     pub fn game(&self) -> (usize, usize, Vec<UciMove>) {
         let state = self.state();
@@ -246,8 +253,7 @@ impl Seat {
 
     /// The front-end begins the game again.
     pub fn begins_again(&self, begun: Instant) {
-        self.score.again(begun);
-        self.complain("the game is begun again");
+        self.again(begun, "the game is begun again");
         let mut state = self.state();
         state.begun = Instant::now();
         state.made = None;
@@ -276,8 +282,7 @@ impl Seat {
 
     /// The front-end makes its move again.
     pub fn sends_again(&self, made: Instant) {
-        self.score.again(made);
-        self.complain("the program's move is sent again");
+        self.again(made, "the program's move is sent again");
         self.state().made = Some(Instant::now());
     }
 
@@ -384,14 +389,14 @@ impl Seat {
         let over = self.score.over();
         let waited = |since: Instant| over.is_some_and(|over| since.max(over).elapsed() > PATIENCE);
         if at == Some(plies) && self.plays(board, plies, whole) {
-            if let Some(made) = state.made {
-                // The daemon led the board back to before it, or it was taken back.
-                self.score.again(made);
-            }
-            state.made = Some(now);
+            // The daemon led the board back to before it, or it was taken back.
+            let before = state.made.replace(now);
             state.next[board] = now + BETWEEN;
             let m = state.script[plies];
             drop(state);
+            if let Some(made) = before {
+                self.again(made, "the hand's move is made again");
+            }
             self.note(format!("board {board}: the hand plays {m}"));
             return Some(HandAction::Move(m));
         }

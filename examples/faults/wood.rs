@@ -42,7 +42,10 @@ pub struct Place {
 
 impl Place {
     fn saw(&self, report: &Report) {
-        if matches!(report, Report::Lit(_) | Report::Carried(..)) {
+        if matches!(
+            report,
+            Report::Lit(_) | Report::Carried(..) | Report::Missing(_)
+        ) {
             return;
         }
         self.seat.note(format!("board {}: {report}", self.board));

@@ -402,11 +402,14 @@ impl Actor {
             self.record(Item::Event(event.clone()));
             events.push(event);
         }
-        if state.is_some() || !events.is_empty() {
+        let news = state.is_some() || !events.is_empty();
+        if news || self.core.has_other_knowledge(&self.memory) {
             self.memory = self.core.memory();
             if let Some(shelf) = &mut self.shelf {
                 shelf.keep(&self.memory).await;
             }
+        }
+        if news {
             self.publisher.publish(events, state);
         }
         self.since.clear();

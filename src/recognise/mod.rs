@@ -305,11 +305,9 @@ impl Recogniser {
         if news.tells {
             self.weigh(now, touched);
         }
-        // The sensor of a square that reads empty for this long may be wrong.
-        if self
-            .resuming
-            .is_some_and(|pictures| pictures > PICTURES_TO_RESUME)
-        {
+        // The sensor of a square that reads empty for this long may be wrong. What was found by then is waited for.
+        let resumed = |pictures| pictures > PICTURES_TO_RESUME;
+        if self.pending.is_none() && self.resuming.is_some_and(resumed) {
             self.resuming = None;
         }
     }

@@ -67,6 +67,11 @@ impl Core {
         }
     }
 
+    /// Whether the driver knows something else of the board now.
+    pub fn has_other_knowledge(&self, memory: &Memory) -> bool {
+        self.driver.memory() != memory.driver
+    }
+
     /// Goes on from there. Call it on a new core, before its link is up.
     pub fn recall(&mut self, now: Instant, memory: Memory) {
         self.held = memory.held.recalled();

@@ -183,20 +183,19 @@ impl Neo {
                     return self.drive(now, driving);
                 }
             }
-            Motion::Ready => {
-                if !self.squares.is_disturbed() && !self.leftover.has_path() {
-                    match self.next_motion(&driving) {
-                        Some(motion) => driving.motion = motion,
-                        None => return self.driven(&driving),
-                    }
-                }
-            }
+            Motion::Ready if self.leftover.has_path() => {}
+            Motion::Ready => match self.next_action(&driving) {
+                // The player may be making the next move already.
+                None => return self.driven(&driving),
+                Some(_) if self.squares.is_disturbed() => {}
+                Some(action) => driving.motion = self.begin_motion(action),
+            },
         }
         self.driving = Some(driving);
     }
 
-    /// Begins the next action of a step. `None` if nothing is left to do.
-    fn next_motion(&mut self, driving: &Driving) -> Option<Motion> {
+    /// The next action of a step. `None` if nothing is left to do.
+    fn next_action(&self, driving: &Driving) -> Option<Action> {
         let standing = self.squares.standing();
         let plan = if driving.forward {
             motor::forward(standing, &self.parking, driving.m, driving.mover)
@@ -205,14 +204,16 @@ impl Neo {
         };
         // A piece taken off by hand comes back when the step is undone: perhaps on another square.
         let by_hand = |action: &Action| matches!(action, Action::Bring { .. });
-        let next = plan
-            .into_iter()
-            .find(|action| driving.forward || !by_hand(action));
-        let carry = match next? {
+        plan.into_iter()
+            .find(|action| driving.forward || !by_hand(action))
+    }
+
+    fn begin_motion(&mut self, action: Action) -> Motion {
+        let carry = match action {
             Action::Carry(carry) => carry,
             action => {
                 self.ask(&action);
-                return Some(Motion::Asking(action));
+                return Motion::Asking(action);
             }
         };
         self.paths = self.paths.wrapping_add(1);
@@ -223,13 +224,13 @@ impl Neo {
             Spot::Square(square) => self.squares.reads_empty(square),
             Spot::Slot(_) => false,
         };
-        Some(Motion::Moving {
+        Motion::Moving {
             carry,
             number,
             dim,
             crossed: false,
             due: None,
-        })
+        }
     }
 
     pub(super) fn ask(&mut self, action: &Action) {

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// What the motor has left unfinished: a path that may not have been carried out, a step that was not finished.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Leftover {
     path: Option<Interrupted>,
     step: Option<Unfinished>,
@@ -19,6 +19,15 @@ pub(super) struct Leftover {
 }
 
 impl Leftover {
+    /// What was left before a restart of the daemon.
+    pub fn recalled(path: Option<Interrupted>, step: Option<Unfinished>) -> Self {
+        Self {
+            path,
+            step,
+            quiet_until: None,
+        }
+    }
+
     /// The pieces are set up: nothing is left.
     pub fn set_up(&mut self) {
         self.path = None;
@@ -60,6 +69,11 @@ impl Leftover {
         self.path.take()
     }
 
+    /// The same, which stays.
+    pub fn path(&self) -> Option<&Interrupted> {
+        self.path.as_ref()
+    }
+
     /// Whether the outcome of a path is unknown.
     pub fn has_path(&self) -> bool {
         self.path.is_some()
@@ -71,6 +85,11 @@ impl Leftover {
     }
 
     /// A step that was begun and not finished.
+    pub fn unfinished(&self) -> Option<Unfinished> {
+        self.step
+    }
+
+    /// The same, to be changed.
     pub fn step(&mut self) -> Option<&mut Unfinished> {
         self.step.as_mut()
     }

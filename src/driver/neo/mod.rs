@@ -16,6 +16,7 @@ mod contact;
 mod driving;
 mod identity;
 mod leftover;
+mod memory;
 pub mod motor;
 mod reports;
 pub mod request;
@@ -36,6 +37,7 @@ use self::{
     codec::Message,
     contact::Contact,
     leftover::Leftover,
+    memory::Memory,
     motor::{Action, Parking},
     request::Purpose,
     signs::Signs,
@@ -195,6 +197,19 @@ impl Neo {
         self.squares.mind_new_game(picture, self.driving.is_some());
     }
 
+    /// What is left unfinished if the link breaks now.
+    fn left_now(&self) -> Leftover {
+        let mut left = self.leftover.clone();
+        left.stopped();
+        if let Some(driving) = &self.driving {
+            left.break_off(driving);
+            if let Motion::Moving { carry, dim, .. } = &driving.motion {
+                left.interrupt(Interrupted::of(carry.clone(), *dim));
+            }
+        }
+        left
+    }
+
     /// Whether it is known which piece stands where.
     fn is_known(&self) -> bool {
         self.squares.follower().is_known()
@@ -330,15 +345,10 @@ impl Driver for Neo {
         self.outbox.clear();
         self.events.clear();
         self.asked = false;
-        self.leftover.stopped();
         self.owed_due = None;
         self.squares.link_down();
-        if let Some(driving) = self.driving.take() {
-            self.leftover.break_off(&driving);
-            if let Motion::Moving { carry, dim, .. } = driving.motion {
-                self.leftover.interrupt(Interrupted::of(carry, dim));
-            }
-        }
+        self.leftover = self.left_now();
+        self.driving = None;
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -533,12 +543,12 @@ impl Driver for Neo {
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self.parking.memory()).ok()
+        serde_json::to_value(Memory::of(self)).ok()
     }
 
     fn recall(&mut self, memory: serde_json::Value) {
-        if let Ok(memory) = serde_json::from_value(memory) {
-            self.parking.recall(memory);
+        if let Ok(memory) = serde_json::from_value::<Memory>(memory) {
+            memory.recall(self);
         }
     }
 

@@ -89,6 +89,19 @@ impl Squares {
         self.gesture.is_awaited()
     }
 
+    /// The placement of the pieces, if it is known and stays so without a link: it is kept through a restart.
+    pub fn placement(&self) -> Option<&Board> {
+        let known = self.follower.is_known() && !self.follower.has_setup();
+        known.then(|| self.standing())
+    }
+
+    /// The placement of the pieces was known before a restart, while the link is down.
+    pub fn recall(&mut self, placement: Board) {
+        self.forget(placement);
+        self.follower.find();
+        self.resume();
+    }
+
     /// Whether moves can be recognised.
     pub fn follows(&self) -> bool {
         self.follower.follows() && !self.gesture.is_awaited()

@@ -1,0 +1,141 @@
+//! What the driver knows of its board when the link breaks, as it is kept through a restart of the daemon.
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{Board, Chess, Position, Square, uci::UciMove};
+
+use super::{
+    Neo,
+    leftover::Leftover,
+    motor::{Carry, Path, Slot, Spot, parking},
+    task::{Interrupted, Unfinished},
+};
+use crate::{
+    game::{Game, uci},
+    state::Text,
+};
+
+/// See the module documentation.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    #[serde(flatten)]
+    parking: parking::Memory,
+    /// Which piece stands where, if that is known, as in a FEN.
+    placement: Option<String>,
+    path: Option<PathMemory>,
+    step: Option<StepMemory>,
+}
+
+/// A path that may or may not have been carried out.
+#[derive(Debug, Serialize, Deserialize)]
+struct PathMemory {
+    from: SpotMemory,
+    to: SpotMemory,
+    dim: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum SpotMemory {
+    Square(Text<Square>),
+    Slot(Slot),
+}
+
+/// A step that was begun and not finished.
+#[derive(Debug, Serialize, Deserialize)]
+struct StepMemory {
+    forward: bool,
+    m: Text<UciMove>,
+    /// The game up to this move.
+    game: Game,
+    unwanted: bool,
+}
+
+impl Memory {
+    pub fn of(driver: &Neo) -> Self {
+        let leftover = driver.left_now();
+        let game = driver.squares.game();
+        Self {
+            parking: driver.parking.memory(),
+            placement: driver
+                .squares
+                .placement()
+                .map(|board| board.board_fen().to_string()),
+            path: leftover.path().map(PathMemory::of),
+            step: leftover
+                .unfinished()
+                .and_then(|step| StepMemory::of(step, game)),
+        }
+    }
+
+    /// Takes these into a driver whose link is down.
+    pub fn recall(self, driver: &mut Neo) {
+        driver.parking.recall(self.parking);
+        let placement = self
+            .placement
+            .and_then(|fen| Board::from_ascii_board_fen(fen.as_bytes()).ok());
+        // Without it nothing can be made of the rest.
+        let Some(placement) = placement else {
+            return;
+        };
+        driver.squares.recall(placement);
+        let path = self.path.map(PathMemory::recalled);
+        let step = self.step.and_then(StepMemory::recalled);
+        driver.leftover = Leftover::recalled(path, step);
+    }
+}
+
+impl PathMemory {
+    fn of(path: &Interrupted) -> Self {
+        let spot = |spot| match spot {
+            Spot::Square(square) => SpotMemory::Square(Text(square)),
+            Spot::Slot(slot) => SpotMemory::Slot(slot),
+        };
+        Self {
+            from: spot(path.carry.from),
+            to: spot(path.carry.to),
+            dim: path.dim,
+        }
+    }
+
+    fn recalled(self) -> Interrupted {
+        let spot = |spot| match spot {
+            SpotMemory::Square(Text(square)) => Spot::Square(square),
+            SpotMemory::Slot(slot) => Spot::Slot(slot),
+        };
+        // It is never sent again: only its ends count.
+        let carry = Carry {
+            from: spot(self.from),
+            to: spot(self.to),
+            path: Path::through([]),
+        };
+        Interrupted::of(carry, self.dim)
+    }
+}
+
+impl StepMemory {
+    fn of(step: Unfinished, game: &Game) -> Option<Self> {
+        let legal = |game: &Game| {
+            let position: &Chess = game.position();
+            position.turn() == step.mover && position.is_legal(step.m)
+        };
+        let before = game.truncated(game.len().saturating_sub(1));
+        let game = [game.clone(), before].into_iter().find(legal)?;
+        Some(Self {
+            forward: step.forward,
+            m: Text(uci(step.m)),
+            game,
+            unwanted: step.unwanted,
+        })
+    }
+
+    fn recalled(self) -> Option<Unfinished> {
+        let position = self.game.position();
+        Some(Unfinished {
+            forward: self.forward,
+            m: self.m.0.to_move(position).ok()?,
+            mover: position.turn(),
+            unwanted: self.unwanted,
+        })
+    }
+}
