@@ -188,12 +188,15 @@ impl Session {
     /// A board has a new snapshot.
     pub fn snapshot(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         self.presence(now, side, &snapshot.link);
+        let was_at_start = self.end(side).is_at_start();
         let put_to_start = self.end(side).put_to_start(snapshot);
         if self.over.is_some() {
+            // It may have been put there while its link was lost, or the daemon away.
+            let at_start = put_to_start || (self.end(side).is_at_start() && !was_at_start);
             let number = self.end(side).number();
             let client = self.end(side).player.client;
             let ours = snapshot.place(client, number).is_some_and(|p| p.joined);
-            if put_to_start && (ours || snapshot.holders.is_empty()) {
+            if at_start && (ours || snapshot.holders.is_empty()) {
                 self.begin();
             }
             return;

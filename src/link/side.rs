@@ -209,6 +209,11 @@ impl End {
             .min()
     }
 
+    /// Whether all pieces stood at the start when that was last noted.
+    pub fn is_at_start(&self) -> bool {
+        self.at_start
+    }
+
     /// Notes whether all pieces stand at the start. `true` if the hand has just put them there.
     pub fn put_to_start(&mut self, snapshot: &Snapshot) -> bool {
         let game = &snapshot.game;
