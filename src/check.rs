@@ -84,6 +84,10 @@ pub fn describe(config: &Config, file: &str) -> String {
             names.join(" + ")
         );
     }
+    for entry in &config.opponent {
+        let name = &entry.board;
+        let _ = writeln!(text, "  opponent {name:<18} {}", entry.in_words());
+    }
     if config.boards.is_empty() {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",

@@ -48,6 +48,7 @@ const FLOORS: [&[&str]; 9] = [
         "link",
         "pgn",
         "event_stream",
+        "opponent",
         "uci",
         "watch",
         "web",
@@ -59,10 +60,11 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 8] = [
+const FRONT_ENDS: [&str; 9] = [
     "call",
     "event_stream",
     "link",
+    "opponent",
     "pgn",
     "uci",
     "watch",

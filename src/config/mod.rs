@@ -6,6 +6,7 @@ mod conflicts;
 pub mod error;
 pub mod link;
 mod mistakes;
+pub mod opponent;
 mod syntax;
 #[cfg(target_os = "linux")]
 pub mod transport;
@@ -20,8 +21,8 @@ use serde::Deserialize;
 
 use self::mistakes::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen, web::WebConfig,
-    whitepawn::WhitePawnConfig,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, opponent::OpponentConfig,
+    value::Listen, web::WebConfig, whitepawn::WhitePawnConfig,
 };
 pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
@@ -64,6 +65,9 @@ pub struct Config {
     /// Boards that play each other.
     #[serde(default)]
     pub link: Vec<LinkConfig>,
+    /// Boards with an engine, or two hands.
+    #[serde(default)]
+    pub opponent: Vec<OpponentConfig>,
 }
 
 /// `[uci]`
@@ -152,6 +156,7 @@ impl Config {
         self.check_whitepawn(&mut problems, &known);
         conflicts::check(self, &mut problems);
         self.check_links(&mut problems, &known);
+        self.check_opponents(&mut problems, &known);
         problems
     }
 
@@ -238,6 +243,35 @@ impl Config {
             wrong.dedup_by(|later, earlier| later.0 == earlier.0);
             problems.extend(wrong);
             taken.extend(&entry.boards);
+        }
+    }
+
+    /// A board has one opponent.
+    fn check_opponents(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
+        for (index, entry) in self.opponent.iter().enumerate() {
+            let path = |key: &str| {
+                let key = key.split('.').map(str::to_owned);
+                let start = ["opponent".to_owned(), index.to_string()];
+                start.into_iter().chain(key).collect::<Vec<_>>()
+            };
+            let board = &entry.board;
+            let earlier = &self.opponent[..index];
+            let problem = if !known(board) {
+                Some(format!("there is no [boards.{board}]"))
+            } else if earlier.iter().any(|other| other.board == *board) {
+                Some(format!(
+                    "{board} is in another [[opponent]] already: a board has one opponent"
+                ))
+            } else if self.link.iter().any(|link| link.boards.contains(board)) {
+                Some(format!(
+                    "{board} is in a [[link]] already: a board has one opponent"
+                ))
+            } else {
+                None
+            };
+            problems.extend(problem.map(|problem| (path("board"), problem)));
+            let wrong = entry.problems().into_iter();
+            problems.extend(wrong.map(|(key, problem)| (path(&key), problem)));
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{
 /// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
 /// Repeatable tables: their names stand in double brackets.
-pub(super) const LISTS: [&str; 2] = ["whitepawn", "link"];
+pub(super) const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
 /// Tables that appear once.
 const SINGLE: [&str; 5] = ["uci", "status", "web", "state", "games"];
 

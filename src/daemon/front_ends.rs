@@ -41,6 +41,9 @@ impl Daemon {
             }
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
             (Part::Link(entry, linked), _) => self.link(running, entry, linked),
+            (Part::Opponent(entry, board, player), _) => {
+                self.opponent(running, entry, board, player);
+            }
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::service::Service;
 use crate::{
     config::{
-        BoardConfig, Config, LinkConfig, Listen, StatusConfig, UciConfig, WebConfig,
-        WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
+        BoardConfig, Config, LinkConfig, Listen, OpponentConfig, StatusConfig, UciConfig,
+        WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
     },
     pgn::settings::GamesConfig,
     vocabulary::BoardName,
@@ -30,13 +30,15 @@ pub(super) enum Part {
     WhitePawn(WhitePawnConfig),
     /// Two boards that play each other.
     Link(LinkConfig, [Linked; 2]),
+    /// The other side of a board, and the name of the player there.
+    Opponent(OpponentConfig, Linked, String),
     /// The event stream.
     Status(StatusConfig),
     /// The API.
     Web(WebConfig),
 }
 
-/// What a link has to know of a board.
+/// What a link, or an opponent, has to know of a board.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Linked {
     /// See [`Player`](crate::link::Player).
@@ -82,6 +84,12 @@ impl Part {
                 Linked::of(board.and_then(|name| config.boards.get(name)))
             });
             Self::Link(entry.clone(), linked)
+        }));
+        parts.extend(config.opponent.iter().map(|entry| {
+            let board = Linked::of(config.boards.get(&entry.board));
+            let player = config.games.player.as_ref();
+            let player = player.map_or("Hand", |player| &player.0);
+            Self::Opponent(entry.clone(), board, player.to_owned())
         }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));

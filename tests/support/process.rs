@@ -195,6 +195,18 @@ impl Watch {
         }
     }
 
+    /// The moves of the game it is led to.
+    pub fn target(&self) -> &[String] {
+        &self.target
+    }
+
+    /// Waits until the board is led to a game of more plies.
+    pub async fn is_led_beyond(&mut self, plies: usize) {
+        while self.target.len() <= plies {
+            self.next().await;
+        }
+    }
+
     /// The next event, or null for one of another board.
     async fn next(&mut self) -> Value {
         let line = self.stream.line().await.unwrap();
