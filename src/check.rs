@@ -28,6 +28,12 @@ pub fn describe(config: &Config, file: &str) -> String {
         "  web      API                {}",
         at(&config.web.listen(), &config.web.allow)
     );
+    let livechess = &config.livechess;
+    let _ = writeln!(
+        text,
+        "  pages    LiveChess          {}",
+        at(&livechess.listen(), &livechess.allow)
+    );
     let _ = match config.state.path() {
         Some(folder) => writeln!(
             text,

@@ -989,6 +989,35 @@ fn a_link_has_two_boards_or_one_and_another_boardbridge() {
 }
 
 #[test]
+fn what_pages_are_offered_is_checked() {
+    let with = |keys: &str| format!("{CITRINE}[livechess]\n{keys}\n");
+    for (keys, words) in [
+        ("listen = \"here\"", ["bb.toml:5:", "HOST:PORT"]),
+        (
+            "listen = \"127.0.0.1:9670\"",
+            ["bb.toml:5:", "already taken by uci"],
+        ),
+        (
+            "board = \"neo\"",
+            ["bb.toml:5:", "there is no [boards.neo]"],
+        ),
+        (
+            "origins = [\"lichess.dev\"]",
+            ["bb.toml:5:", "https://chess.example.org"],
+        ),
+        ("orgins = []", ["bb.toml:5:", "did you mean origins?"]),
+    ] {
+        refused(&with(keys), &words);
+    }
+    let output = check_with(&with(""), &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("LiveChess          at 127.0.0.1:1982"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
     let with = |keys: &str| format!("{CITRINE}[[opponent]]\nboard = \"citrine\"\n{keys}\n");
     for (keys, words) in [
@@ -1179,6 +1208,8 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "go",
         "hand",
         "patience",
+        "livechess",
+        "origins",
     ]) {
         assert!(text.contains(key), "{key} is not in the default file");
     }
@@ -1198,6 +1229,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("docs/whitepawn.md", 5),
         ("docs/swpp-board.md", 2),
         ("docs/links.md", 3),
+        ("docs/livechess.md", 1),
         ("docs/opponent.md", 2),
         ("docs/games.md", 1),
         ("docs/security.md", 1),

@@ -46,6 +46,7 @@ const FLOORS: [&[&str]; 9] = [
         "board",
         "call",
         "link",
+        "livechess",
         "pgn",
         "event_stream",
         "opponent",
@@ -60,10 +61,11 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 9] = [
+const FRONT_ENDS: [&str; 10] = [
     "call",
     "event_stream",
     "link",
+    "livechess",
     "opponent",
     "pgn",
     "uci",

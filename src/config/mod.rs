@@ -5,6 +5,7 @@ pub mod board;
 mod conflicts;
 pub mod error;
 pub mod link;
+pub mod livechess;
 mod mistakes;
 pub mod opponent;
 mod syntax;
@@ -21,8 +22,8 @@ use serde::Deserialize;
 
 use self::mistakes::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, link::LinkConfig, opponent::OpponentConfig,
-    value::Listen, web::WebConfig, whitepawn::WhitePawnConfig,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, livechess::LiveChessConfig,
+    opponent::OpponentConfig, value::Listen, web::WebConfig, whitepawn::WhitePawnConfig,
 };
 pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
@@ -53,6 +54,9 @@ pub struct Config {
     /// The API.
     #[serde(default)]
     pub web: WebConfig,
+    /// The boards for pages such as lichess.org's.
+    #[serde(default)]
+    pub livechess: LiveChessConfig,
     /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
@@ -151,6 +155,8 @@ impl Config {
         }
         let web = self.web.problems().into_iter();
         problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
+        let livechess = self.livechess.problems(&known).into_iter();
+        problems.extend(livechess.map(|(key, problem)| (path(&["livechess", key]), problem)));
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);
@@ -169,14 +175,20 @@ impl Config {
         // A default port that is taken is only a warning.
         let web = self.web.listen.as_ref();
         let web = web.map(|listen| (path(&["web", "listen"]), "web".to_owned(), listen));
-        let ports = status
-            .into_iter()
-            .chain(web)
-            .chain(self.boards.iter().filter_map(|(name, board)| {
-                let key = path(&["boards", name.as_str(), "uci_listen"]);
-                let listen = &board.uci_listen.as_ref()?.listen;
-                Some((key, format!("board {name}"), listen))
-            }));
+        let livechess = self.livechess.listen.as_ref().map(|listen| {
+            let key = path(&["livechess", "listen"]);
+            (key, "livechess".to_owned(), listen)
+        });
+        let ports =
+            status
+                .into_iter()
+                .chain(web)
+                .chain(livechess)
+                .chain(self.boards.iter().filter_map(|(name, board)| {
+                    let key = path(&["boards", name.as_str(), "uci_listen"]);
+                    let listen = &board.uci_listen.as_ref()?.listen;
+                    Some((key, format!("board {name}"), listen))
+                }));
         let apps = self
             .whitepawn
             .iter()

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::service::Service;
 use crate::{
     config::{
-        BoardConfig, Config, LinkConfig, Listen, OpponentConfig, StatusConfig, UciConfig,
-        WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
+        BoardConfig, Config, LinkConfig, Listen, LiveChessConfig, OpponentConfig, StatusConfig,
+        UciConfig, WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
     },
     pgn::settings::GamesConfig,
     vocabulary::BoardName,
@@ -36,6 +36,8 @@ pub(super) enum Part {
     Status(StatusConfig),
     /// The API.
     Web(WebConfig),
+    /// Pages such as lichess.org's.
+    LiveChess(LiveChessConfig),
 }
 
 /// What a link, or an opponent, has to know of a board.
@@ -93,6 +95,7 @@ impl Part {
         }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
+        parts.push(Self::LiveChess(config.livechess.clone()));
         parts
     }
 
@@ -117,12 +120,17 @@ impl Part {
             }
             Self::Status(status) => Some((Service::Status, status.listen.clone())),
             Self::Web(web) => Some((Service::Web, web.listen())),
+            Self::LiveChess(livechess) => Some((Service::LiveChess, livechess.listen())),
             _ => None,
         }
     }
 
     /// Whether it may do without its port: a default one may be in use, by another daemon.
     pub fn may_lack_port(&self) -> bool {
-        matches!(self, Self::Web(web) if web.listen.is_none())
+        match self {
+            Self::Web(web) => web.listen.is_none(),
+            Self::LiveChess(livechess) => livechess.listen.is_none(),
+            _ => false,
+        }
     }
 }

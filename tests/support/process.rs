@@ -65,7 +65,7 @@ impl Process {
         let file = folder.path().join("bb.toml");
         let games = kept_in(&folder.path().join("games"));
         let text = format!(
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n[livechess]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
         );
         fs::write(&file, text).unwrap();
         let bus = bluez.address();
