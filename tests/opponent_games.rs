@@ -361,6 +361,49 @@ async fn a_restart_goes_on_with_the_same_game() {
     assert_eq!(heard.matches("uci\n").count(), 2, "{heard}");
 }
 
+#[tokio::test]
+async fn a_daemon_that_is_killed_after_every_move_of_the_hand_plays_one_game() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let port = folder.path().join("citrine");
+    let mut hand = Hand::new(Kind::NovagCitrine, port.clone(), true);
+    let bluez = Bluez::start().unwrap();
+    let text = format!(
+        "[boards.citrine]\n{FAST_CITRINE}serial = {{ port = {port:?} }}\n[[opponent]]\nboard = \"citrine\"\n{opponent}"
+    );
+    let mut process = Process::keeping(&bluez, &text);
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut watch = process.watch().await;
+    for (ply, m) in game.iter().enumerate() {
+        if ply % 2 == 0 {
+            watch.asks_at(ply).await;
+            hand.does(m).await;
+            hand.sees(&format!("made {m}")).await;
+            if ply + 1 == game.len() {
+                break;
+            }
+            // Somewhere between before and after all that follows a move.
+            tokio::time::sleep(Duration::from_micros(random.u64(0..40_000))).await;
+            process.again("KILL", |_| {});
+            watch = process.watch().await;
+        } else {
+            let before = hand.sees(&format!("executed {m}")).await;
+            let wrong = |report: &String| {
+                ["fault", "new-game", "made"]
+                    .iter()
+                    .any(|word| report.starts_with(word))
+            };
+            assert!(!before.iter().any(wrong), "{before:?}");
+        }
+    }
+    watch.tells("the game is over: checkmate").await;
+    let kept = process.kept().await;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[0].moves(), game.join(" "));
+    assert_eq!(kept[0].tag("Result"), "1-0");
+}
+
 /// Stockfish, at a path of its own.
 fn stockfish(folder: &Path) -> Option<String> {
     if !Path::new(STOCKFISH).exists() {

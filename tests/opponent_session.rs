@@ -25,7 +25,8 @@ use boardbridge::{
         BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState, Snapshot,
     },
 };
-use shakmaty::uci::UciMove;
+use proptest::prelude::*;
+use shakmaty::{Position, uci::UciMove};
 
 const OURS: ClientId = ClientId(1);
 
@@ -314,4 +315,86 @@ fn after_a_restart_the_game_is_stated_again_under_the_same_number() {
         "{first:?}"
     );
     assert_eq!(again.poll_notice(), None);
+}
+
+proptest! {
+    /// Whatever the board, the engine and the player do: the game is legal, the engine is asked only when it is its turn, and
+    /// no more than a few commands ever wait.
+    #[test]
+    fn whatever_happens_the_game_goes_on_by_the_rules(
+        hand in 0..4_u8,
+        acts in prop::collection::vec((0..12_u8, 0..40_usize, any::<bool>()), 0..80)
+    ) {
+        let hand = [None, Some(Hand::White), Some(Hand::Black), Some(Hand::Alternate)][usize::from(hand)];
+        let mut rig = Rig::new(hand);
+        for (what, which, flag) in acts {
+            let ours = rig.session.game().clone();
+            let words = |game: &Game| game.uci_moves().map(|m| m.to_string()).collect::<Vec<_>>().join(" ");
+            match what {
+                // The hand plays, for whichever side.
+                0..4 => {
+                    let mut held = ours.clone();
+                    let legal = held.position().legal_moves();
+                    if !legal.is_empty() {
+                        held.push(legal[which % legal.len()]);
+                    }
+                    rig.holds(&words(&held));
+                }
+                4..6 => {
+                    if let Some(question) = rig.session.question() {
+                        let legal = question.game.position().legal_moves();
+                        let number = question.number - u64::from(which == 0);
+                        rig.session.reply(number, legal[which % legal.len()]);
+                        rig.asked();
+                    }
+                }
+                6 => {
+                    let mut board = rig.board(&words(&ours.truncated(which % (ours.len() + 1))));
+                    board.taken_back = true;
+                    rig.sees(&board);
+                }
+                7 => {
+                    rig.put_to_start += 1;
+                    rig.holds("");
+                }
+                8 => {
+                    let mut board = rig.board(&words(&ours));
+                    board.places[0].joined = false;
+                    board.places[0].put_out = flag;
+                    board.holders = if flag { vec![] } else { vec!["192.168.1.7:5000".into()] };
+                    rig.sees(&board);
+                }
+                9 => {
+                    let mut board = rig.board(&words(&ours));
+                    board.ending = Some(GameEnd::Draw);
+                    rig.sees(&board);
+                }
+                10 => {
+                    let saying = [Saying::Ready, Saying::NewGame, Saying::Resign, Saying::TakeBack, Saying::Draw, Saying::Abort];
+                    let can = rig.session.can();
+                    let saying = saying[which % saying.len()];
+                    let said = rig.session.said(saying);
+                    prop_assert!(!can.contains(&saying) || said.is_ok(), "{saying}: {said:?}");
+                    prop_assert!(rig.asked().len() < 10);
+                }
+                _ => {
+                    let mut board = rig.board(&words(&ours));
+                    board.places.clear();
+                    board.holders.clear();
+                    rig.sees(&board);
+                    rig.passes(Duration::from_secs(which as u64));
+                }
+            }
+            rig.asked();
+            let game = rig.session.game();
+            if let Some(question) = rig.session.question() {
+                prop_assert_eq!(&question.game, game);
+                prop_assert!(rig.session.hand().is_some_and(|hand| hand != game.turn()));
+            }
+            if rig.session.phase() != Phase::Rests {
+                prop_assert!(GameEnd::by_rules(game).is_none());
+            }
+            rig.notices();
+        }
+    }
 }

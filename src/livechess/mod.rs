@@ -10,6 +10,5 @@
 
 mod guard;
 pub mod relay;
-#[cfg(target_os = "linux")]
 pub mod server;
 pub mod session;

@@ -50,6 +50,8 @@ pub const MAX_SOCKETS: usize = 32;
 pub const MAX_SOCKETS_EACH: usize = 16;
 /// The longest message of a client, in bytes: a `setup` has some 200.
 pub const MAX_CALL: usize = 4096;
+/// What may wait for a client, in bytes: the longest list of moves has 16 KiB, and so have as many boards as there can be.
+pub const MAX_UNSENT: usize = 64 * 1024;
 /// How long a request's head may take, and a connection may wait for its next request.
 pub const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// The most bytes of a request's head: lichess.org's cookies are not sent here.
@@ -218,6 +220,9 @@ async fn upgrade(
     upgrade
         .max_message_size(MAX_CALL)
         .max_frame_size(MAX_CALL)
+        .read_buffer_size(MAX_CALL)
+        .write_buffer_size(MAX_CALL)
+        .max_write_buffer_size(MAX_UNSENT)
         .on_upgrade(|socket| talk(house, visitor, socket).instrument(span))
 }
 

@@ -250,6 +250,7 @@ impl Session {
             Phase::Rests | Phase::Waits if self.occupied.is_some() => vec![],
             Phase::Rests => vec![Saying::NewGame],
             Phase::Waits => vec![Saying::Ready, Saying::NewGame],
+            Phase::Plays if self.occupied.is_some() => vec![Saying::Resign],
             Phase::Plays => {
                 let mut can = vec![Saying::Resign, Saying::NewGame];
                 can.extend(self.before_last_move().map(|_| Saying::TakeBack));
@@ -358,7 +359,8 @@ impl Session {
     /// Why not, in words with the remedy.
     pub fn said(&mut self, saying: Saying) -> Result<(), String> {
         let board = &self.place.board;
-        if let Some(holders) = &self.occupied {
+        let leaves = matches!(saying, Saying::Resign | Saying::Abort);
+        if let Some(holders) = self.occupied.as_ref().filter(|_| !leaves) {
             return Err(format!(
                 "the board is with {holders}: end that game first, or release it (`boardbridge release {board}`)"
             ));
