@@ -1,6 +1,9 @@
 //! Runs one `[[opponent]]`: connects the game to its board, the engine's process, and what the player says.
 
-use std::{future::pending, time::Duration};
+use std::{
+    future::pending,
+    time::{Duration, SystemTime},
+};
 
 use shakmaty::{ByColor, Color};
 use tokio::time::Instant;
@@ -21,7 +24,7 @@ use crate::{
     lines::printable,
     pairings::{Entry, Pairing, Player, Said},
     state::Shelf,
-    vocabulary::{ClientId, ClientName, Event, Opponent},
+    vocabulary::{ClientId, ClientName, Event},
 };
 
 /// How much of an engine's line the debug log shows, in bytes.
@@ -71,7 +74,7 @@ pub async fn serve(table: Table, stop: CancellationToken) {
     let presence = engine.is_some().then(|| {
         let mut client = Client::new(table.client, label.clone(), ClientKind::Engine);
         client.board = Some(table.board.name.clone());
-        client.opponent = Some(Opponent::Engine);
+        client.since = None;
         table.bus.clients().enter(client)
     });
     let entry = table
@@ -260,8 +263,15 @@ impl Server {
         self.entry.change(|shown| *shown = pairing);
         let awaiting = self.session.awaits_hand();
         if let Some(presence) = &self.presence {
+            let trouble = self.engine.as_ref().and_then(Engine::trouble).cloned();
+            let peer = self.process.as_ref().map(|_| self.label.to_string().into());
             presence.change(|client| {
+                if client.peer.is_some() != peer.is_some() {
+                    client.since = Some(SystemTime::now());
+                }
                 client.label = self.label.clone();
+                client.peer = peer;
+                client.why = trouble;
                 client.awaiting = awaiting;
             });
         }
