@@ -28,6 +28,12 @@ pub fn describe(config: &Config, file: &str) -> String {
         "  web      API                {}",
         at(&config.web.listen(), &config.web.allow)
     );
+    let livechess = &config.livechess;
+    let _ = writeln!(
+        text,
+        "  pages    LiveChess          {}",
+        at(&livechess.listen(), &livechess.allow)
+    );
     let _ = match config.state.path() {
         Some(folder) => writeln!(
             text,
@@ -83,6 +89,10 @@ pub fn describe(config: &Config, file: &str) -> String {
             "  link     {:<18} White on {white}",
             names.join(" + ")
         );
+    }
+    for entry in &config.opponent {
+        let name = &entry.board;
+        let _ = writeln!(text, "  opponent {name:<18} {}", entry.in_words());
     }
     if config.boards.is_empty() {
         text.push_str(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI};
+use crate::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{config::DEFAULT_FILE, default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
@@ -81,6 +81,20 @@ pub enum Command {
         /// One JSON object per line, for programs.
         #[arg(long)]
         json: bool,
+    },
+    /// Offer the boards of a daemon elsewhere to pages on this machine, as LiveChess does.
+    #[expect(clippy::doc_markdown, reason = "it is printed as help")]
+    Livechess {
+        /// The daemon's address for LiveChess.
+        #[arg(
+            long,
+            value_name = "HOST:PORT",
+            default_value = "raspberrypi.local:1982"
+        )]
+        connect: String,
+        /// Where pages look for LiveChess.
+        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_LIVECHESS)]
+        listen: String,
     },
     /// Put out the program that has a board: it is told, and has to begin a new game to get the board again.
     #[cfg(target_os = "linux")]

@@ -4,5 +4,7 @@
 pub const DEFAULT_UCI: &str = "127.0.0.1:9670";
 /// The event stream.
 pub const DEFAULT_STATUS: &str = "127.0.0.1:9680";
+/// `LiveChess`, where pages look for it.
+pub const DEFAULT_LIVECHESS: &str = "127.0.0.1:1982";
 /// The API.
 pub const DEFAULT_WEB: &str = "127.0.0.1:9660";

@@ -6,7 +6,8 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
+//! - [`uci`], [`whitepawn`], [`link`], [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
+//!   [`web`], [`call`]: the front-ends.
 //! - [`clients`], [`pairings`]: who is connected, and who plays whom.
 //! - [`door`]: who may connect; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
@@ -43,8 +44,10 @@ pub mod game;
 pub mod guidance;
 pub mod lines;
 pub mod link;
+pub mod livechess;
 pub mod log;
 pub mod objects;
+pub mod opponent;
 pub mod pairings;
 pub mod pgn;
 pub mod reach;

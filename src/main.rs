@@ -18,6 +18,7 @@ use boardbridge::{
 };
 use boardbridge::{
     cli::{Cli, Command},
+    livechess::relay as livechess_relay,
     log, reach, replay,
     transcript::{Item, Transcript},
     uci::relay,
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
             board,
             json,
         } => watched(&connect, board.as_deref(), json),
+        Command::Livechess { connect, listen } => livechess(&listen, &connect),
         #[cfg(target_os = "linux")]
         Command::Release { board, connect } => released(&connect, &board),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
@@ -101,6 +103,23 @@ fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
         eprintln!("boardbridge: the daemon at {address} has ended; watch again when it runs");
     }
     done(ended)
+}
+
+fn livechess(listen: &str, connect: &str) -> ExitCode {
+    for address in [listen, connect] {
+        if let Some(why) = reach::malformed(address, reach::Wanted::LiveChess) {
+            return wrong(why);
+        }
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    let say = |line| {
+        // Without a reader it goes on all the same.
+        let _ = writeln!(stdout(), "{line}");
+    };
+    done(runtime.block_on(livechess_relay::run(listen, connect, say)))
 }
 
 fn released(address: &str, board: &BoardName) -> ExitCode {

@@ -3,7 +3,7 @@
 use std::{io, net::ToSocketAddrs};
 
 use crate::{
-    default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
+    default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
     lines::printable,
 };
 
@@ -19,6 +19,8 @@ pub enum Wanted {
     Status,
     /// The API.
     Web,
+    /// Where pages connect.
+    LiveChess,
 }
 
 impl Wanted {
@@ -27,6 +29,7 @@ impl Wanted {
             Self::Uci => "uci",
             Self::Status => "status",
             Self::Web => "web",
+            Self::LiveChess => "livechess",
         }
     }
 
@@ -35,6 +38,7 @@ impl Wanted {
             Self::Uci => DEFAULT_UCI,
             Self::Status => DEFAULT_STATUS,
             Self::Web => DEFAULT_WEB,
+            Self::LiveChess => DEFAULT_LIVECHESS,
         };
         default.rsplit(':').next().unwrap_or(default)
     }
@@ -45,6 +49,7 @@ impl Wanted {
             Self::Uci => "chess programs connect",
             Self::Status => "`boardbridge watch` connects",
             Self::Web => "commands connect",
+            Self::LiveChess => "`boardbridge livechess` connects",
         };
         format!(
             "{what} to `[{}] listen` of the daemon's configuration, port {} unless that was changed",

@@ -303,6 +303,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
                 Command::Await { client, on }
             }
         }
+        "yield" => Command::Yield { client },
         "answered" => Command::Answered {
             client,
             number: number(word("a number")?)?,

@@ -989,6 +989,95 @@ fn a_link_has_two_boards_or_one_and_another_boardbridge() {
 }
 
 #[test]
+fn what_pages_are_offered_is_checked() {
+    let with = |keys: &str| format!("{CITRINE}[livechess]\n{keys}\n");
+    for (keys, words) in [
+        ("listen = \"here\"", ["bb.toml:5:", "HOST:PORT"]),
+        (
+            "listen = \"127.0.0.1:9670\"",
+            ["bb.toml:5:", "already taken by uci"],
+        ),
+        (
+            "board = \"neo\"",
+            ["bb.toml:5:", "there is no [boards.neo]"],
+        ),
+        (
+            "origins = [\"lichess.dev\"]",
+            ["bb.toml:5:", "https://chess.example.org"],
+        ),
+        ("orgins = []", ["bb.toml:5:", "did you mean origins?"]),
+    ] {
+        refused(&with(keys), &words);
+    }
+    let output = check_with(&with(""), &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("LiveChess          at 127.0.0.1:1982"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
+    let with = |keys: &str| format!("{CITRINE}[[opponent]]\nboard = \"citrine\"\n{keys}\n");
+    for (keys, words) in [
+        (
+            "engine = \"/nowhere/fish\"",
+            ["bb.toml:6:", "there is no /nowhere/fish"],
+        ),
+        ("engine = \"/etc/passwd\"", ["bb.toml:6:", "not executable"]),
+        ("engine = \"/tmp\"", ["bb.toml:6:", "not a program"]),
+        ("engine = \"stockfish\"", ["bb.toml:6:", "whole path"]),
+        ("go = \"depth 3\"", ["bb.toml:6:", "needs `engine`"]),
+        (
+            "engine = \"/bin/sh\"\ngo = \"infinite\"",
+            ["bb.toml:7:", "movetime 1000"],
+        ),
+        (
+            "engine = \"/bin/sh\"\nhand = \"both\"",
+            ["bb.toml:7:", "alternate"],
+        ),
+        (
+            "engine = \"/bin/sh\"\noptions = { Hash = 1.5 }",
+            ["bb.toml:7:", "a whole number"],
+        ),
+        (
+            "engine = \"/bin/sh\"\npatience = \"0s\"",
+            ["bb.toml:7:", "at least"],
+        ),
+        (
+            "[[opponent]]\nboard = \"citrine\"",
+            ["bb.toml:7:", "a board has one opponent"],
+        ),
+        (
+            "[[opponent]]\nboard = \"nobody\"",
+            ["bb.toml:7:", "[boards.nobody]"],
+        ),
+    ] {
+        refused(&with(keys), &words);
+    }
+    let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
+    let link = "[[link]]\nboards = [\"citrine\", \"ucb\"]\n";
+    refused(
+        &with(&format!("{ucb}{link}")),
+        &["bb.toml:5:", "is in a [[link]] already"],
+    );
+    let fine = with("engine = \"/bin/sh\"\nhand = \"black\"");
+    let output = check_with(&fine, &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("/bin/sh (go movetime 1000), the hand plays Black"),
+        "{text}"
+    );
+    let output = check_with(&with(""), &[]);
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("two hands")
+    );
+}
+
+#[test]
 fn a_missing_file_and_a_file_of_bytes_are_refused_with_a_remedy() {
     let output = check_file(Path::new("/nowhere/bb.toml"), &[]);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -1064,6 +1153,11 @@ fn uncommented(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
+/// With a program that every machine has in place of the engine.
+fn with_engine(text: &str) -> String {
+    text.replace("/usr/games/stockfish", "/bin/sh")
+}
+
 fn is_key(text: &str) -> bool {
     let key = text.trim_end();
     !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
@@ -1073,11 +1167,12 @@ fn is_key(text: &str) -> bool {
 fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     let text = fs::read_to_string(root().join("config/boardbridge.toml")).unwrap();
     Config::from_text(&text, "default").unwrap();
-    let whole = uncommented(&text);
+    let whole = with_engine(&uncommented(&text));
     let config = Config::from_text(&whole, "default, uncommented").unwrap();
     assert_eq!(config.boards.len(), MAKES.len());
     assert_eq!(config.whitepawn.len(), 4);
     assert_eq!(config.link.len(), 2);
+    assert_eq!(config.opponent.len(), 1);
     // Every key there is stands in the file.
     let own = MAKES.iter().flat_map(|make| make.keys);
     for key in own.map(|key| key.parts().0).chain([
@@ -1107,6 +1202,14 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "directory",
         "site",
         "player",
+        "opponent",
+        "engine",
+        "options",
+        "go",
+        "hand",
+        "patience",
+        "livechess",
+        "origins",
     ]) {
         assert!(text.contains(key), "{key} is not in the default file");
     }
@@ -1126,6 +1229,8 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("docs/whitepawn.md", 5),
         ("docs/swpp-board.md", 2),
         ("docs/links.md", 3),
+        ("docs/livechess.md", 1),
+        ("docs/opponent.md", 2),
         ("docs/games.md", 1),
         ("docs/security.md", 1),
     ] {
@@ -1133,7 +1238,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         let mut count = 0;
         for block in text.split("```toml\n").skip(1) {
             let block = block.split("```").next().unwrap();
-            if let Err(error) = Config::from_text(block, file) {
+            if let Err(error) = Config::from_text(&with_engine(block), file) {
                 panic!("{error}\n{block}");
             }
             count += 1;

@@ -46,8 +46,10 @@ const FLOORS: [&[&str]; 9] = [
         "board",
         "call",
         "link",
+        "livechess",
         "pgn",
         "event_stream",
+        "opponent",
         "uci",
         "watch",
         "web",
@@ -59,10 +61,12 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 8] = [
+const FRONT_ENDS: [&str; 10] = [
     "call",
     "event_stream",
     "link",
+    "livechess",
+    "opponent",
     "pgn",
     "uci",
     "watch",

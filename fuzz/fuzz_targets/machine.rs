@@ -27,6 +27,7 @@ enum Act {
     NewGame(bool),
     Ready(bool),
     Away(bool, bool),
+    Yields(bool),
     Releases(bool),
     LinkDown,
     LinkUp,
@@ -136,6 +137,9 @@ impl World {
             Act::Away(second, on) => Command::Away {
                 client: client(second),
                 on,
+            },
+            Act::Yields(second) => Command::Yield {
+                client: client(second),
             },
             Act::Releases(second) => Command::Release {
                 client: client(second),

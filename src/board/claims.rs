@@ -5,7 +5,7 @@
 //! 1. The board belongs to one address at a time; this machine is one, and the app and the links are of it. Clients from
 //!    another address wait until the last client there leaves or makes way.
 //! 2. A client makes way when it has only looked on for [`LOOKS_ON`], when it plays and neither it nor the hand has done
-//!    anything for [`IDLE`], when it is disconnected, for other addresses after [`AWAY`], and when it is put out. Until
+//!    anything for [`IDLE`], when it says so (an engine whose game has not begun), when it is disconnected, for other addresses after [`AWAY`], and when it is put out. Until
 //!    another client wants the board it keeps it all the same, unless it was put out.
 //! 3. A free board goes to the first client that states a target.
 //! 4. A client that states the very game the board is led through joins: one hand plays both colours.
@@ -469,6 +469,8 @@ impl Claims {
             claim.stirs();
             claim.put_out &= !claim.is_new(&game);
             claim.number = number;
+            // An engine tells its name only when it has been started.
+            claim.label = label;
             claim.comes |= !game.continues(&claim.game);
             claim.game = game;
             claim.occasion = occasion;
@@ -563,6 +565,14 @@ impl Claims {
             claim.stirs();
             claim.away = away;
         }
+    }
+
+    /// A client makes way for others, until it does something again.
+    pub fn make_way(&mut self, client: ClientId) {
+        if let Some(claim) = self.get(client) {
+            claim.makes_way = true;
+        }
+        self.admit_waiting();
     }
 
     /// A client's game is over.
@@ -1208,6 +1218,27 @@ mod tests {
                 prop_assert!(claims.deadline().is_none_or(|deadline| deadline > now));
             }
         }
+    }
+
+    #[test]
+    fn a_client_that_makes_way_keeps_the_board_until_any_other_awaits_a_move() {
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "");
+        claims.set_awaiting(WHITE, true);
+        claims.make_way(WHITE);
+        assert!(claims.has(WHITE) && claims.awaiting());
+        state_from(&mut claims, BLACK, STRANGER, "d2d4");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+        // Doing something again, it makes way no longer.
+        let mut claims = Claims::default();
+        state(&mut claims, WHITE, "");
+        claims.make_way(WHITE);
+        state(&mut claims, WHITE, "e2e4");
+        claims.set_awaiting(WHITE, true);
+        state_from(&mut claims, BLACK, STRANGER, "d2d4");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.has(WHITE) && !claims.has(BLACK));
     }
 
     #[test]

@@ -5,7 +5,9 @@ pub mod board;
 mod conflicts;
 pub mod error;
 pub mod link;
+pub mod livechess;
 mod mistakes;
+pub mod opponent;
 mod syntax;
 #[cfg(target_os = "linux")]
 pub mod transport;
@@ -20,8 +22,8 @@ use serde::Deserialize;
 
 use self::mistakes::Problem;
 pub use self::{
-    board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen, web::WebConfig,
-    whitepawn::WhitePawnConfig,
+    board::BoardConfig, error::ConfigError, link::LinkConfig, livechess::LiveChessConfig,
+    opponent::OpponentConfig, value::Listen, web::WebConfig, whitepawn::WhitePawnConfig,
 };
 pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
@@ -52,6 +54,9 @@ pub struct Config {
     /// The API.
     #[serde(default)]
     pub web: WebConfig,
+    /// The boards for pages such as lichess.org's.
+    #[serde(default)]
+    pub livechess: LiveChessConfig,
     /// Where games are saved.
     #[serde(default)]
     pub games: GamesConfig,
@@ -64,6 +69,9 @@ pub struct Config {
     /// Boards that play each other.
     #[serde(default)]
     pub link: Vec<LinkConfig>,
+    /// Boards with an engine, or two hands.
+    #[serde(default)]
+    pub opponent: Vec<OpponentConfig>,
 }
 
 /// `[uci]`
@@ -147,11 +155,14 @@ impl Config {
         }
         let web = self.web.problems().into_iter();
         problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
+        let livechess = self.livechess.problems(&known).into_iter();
+        problems.extend(livechess.map(|(key, problem)| (path(&["livechess", key]), problem)));
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);
         conflicts::check(self, &mut problems);
         self.check_links(&mut problems, &known);
+        self.check_opponents(&mut problems, &known);
         problems
     }
 
@@ -164,14 +175,20 @@ impl Config {
         // A default port that is taken is only a warning.
         let web = self.web.listen.as_ref();
         let web = web.map(|listen| (path(&["web", "listen"]), "web".to_owned(), listen));
-        let ports = status
-            .into_iter()
-            .chain(web)
-            .chain(self.boards.iter().filter_map(|(name, board)| {
-                let key = path(&["boards", name.as_str(), "uci_listen"]);
-                let listen = &board.uci_listen.as_ref()?.listen;
-                Some((key, format!("board {name}"), listen))
-            }));
+        let livechess = self.livechess.listen.as_ref().map(|listen| {
+            let key = path(&["livechess", "listen"]);
+            (key, "livechess".to_owned(), listen)
+        });
+        let ports =
+            status
+                .into_iter()
+                .chain(web)
+                .chain(livechess)
+                .chain(self.boards.iter().filter_map(|(name, board)| {
+                    let key = path(&["boards", name.as_str(), "uci_listen"]);
+                    let listen = &board.uci_listen.as_ref()?.listen;
+                    Some((key, format!("board {name}"), listen))
+                }));
         let apps = self
             .whitepawn
             .iter()
@@ -238,6 +255,35 @@ impl Config {
             wrong.dedup_by(|later, earlier| later.0 == earlier.0);
             problems.extend(wrong);
             taken.extend(&entry.boards);
+        }
+    }
+
+    /// A board has one opponent.
+    fn check_opponents(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
+        for (index, entry) in self.opponent.iter().enumerate() {
+            let path = |key: &str| {
+                let key = key.split('.').map(str::to_owned);
+                let start = ["opponent".to_owned(), index.to_string()];
+                start.into_iter().chain(key).collect::<Vec<_>>()
+            };
+            let board = &entry.board;
+            let earlier = &self.opponent[..index];
+            let problem = if !known(board) {
+                Some(format!("there is no [boards.{board}]"))
+            } else if earlier.iter().any(|other| other.board == *board) {
+                Some(format!(
+                    "{board} is in another [[opponent]] already: a board has one opponent"
+                ))
+            } else if self.link.iter().any(|link| link.boards.contains(board)) {
+                Some(format!(
+                    "{board} is in a [[link]] already: a board has one opponent"
+                ))
+            } else {
+                None
+            };
+            problems.extend(problem.map(|problem| (path("board"), problem)));
+            let wrong = entry.problems().into_iter();
+            problems.extend(wrong.map(|(key, problem)| (path(&key), problem)));
         }
     }
 

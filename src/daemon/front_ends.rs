@@ -1,6 +1,6 @@
 //! Starts the front-ends.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use tokio::net::TcpListener;
 use tracing::warn;
@@ -9,7 +9,7 @@ use super::{Daemon, part::Part, running::Running};
 use crate::{
     bus::Bus,
     door::Door,
-    event_stream,
+    event_stream, livechess,
     pgn::{
         self,
         folder::{Folder, Writer},
@@ -41,6 +41,9 @@ impl Daemon {
             }
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
             (Part::Link(entry, linked), _) => self.link(running, entry, linked),
+            (Part::Opponent(entry, board, player), _) => {
+                self.opponent(running, entry, board, player);
+            }
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");
@@ -53,6 +56,18 @@ impl Daemon {
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));
+            }
+            (Part::LiveChess(served), Some(listener)) => {
+                let door = Door::new(listener, served.allow.clone(), "[livechess]");
+                let clients = self.clients.clone();
+                let house = livechess::server::House::new(
+                    self.bus.own(),
+                    served.board.clone(),
+                    served.origins.clone(),
+                    Arc::new(move || clients.client()),
+                    running.stop.clone(),
+                );
+                running.tasks.spawn(livechess::server::serve(door, house));
             }
             // A listener that is off; the task of a board.
             _ => {}

@@ -8,6 +8,7 @@ mod boards;
 mod front_ends;
 mod health;
 mod links;
+mod opponents;
 mod part;
 mod reload;
 mod running;

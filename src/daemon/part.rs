@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::service::Service;
 use crate::{
     config::{
-        BoardConfig, Config, LinkConfig, Listen, StatusConfig, UciConfig, WebConfig,
-        WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
+        BoardConfig, Config, LinkConfig, Listen, LiveChessConfig, OpponentConfig, StatusConfig,
+        UciConfig, WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
     },
     pgn::settings::GamesConfig,
     vocabulary::BoardName,
@@ -30,13 +30,17 @@ pub(super) enum Part {
     WhitePawn(WhitePawnConfig),
     /// Two boards that play each other.
     Link(LinkConfig, [Linked; 2]),
+    /// The other side of a board, and the name of the player there.
+    Opponent(OpponentConfig, Linked, String),
     /// The event stream.
     Status(StatusConfig),
     /// The API.
     Web(WebConfig),
+    /// Pages such as lichess.org's.
+    LiveChess(LiveChessConfig),
 }
 
-/// What a link has to know of a board.
+/// What a link, or an opponent, has to know of a board.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Linked {
     /// See [`Player`](crate::link::Player).
@@ -83,8 +87,15 @@ impl Part {
             });
             Self::Link(entry.clone(), linked)
         }));
+        parts.extend(config.opponent.iter().map(|entry| {
+            let board = Linked::of(config.boards.get(&entry.board));
+            let player = config.games.player.as_ref();
+            let player = player.map_or("Hand", |player| &player.0);
+            Self::Opponent(entry.clone(), board, player.to_owned())
+        }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
+        parts.push(Self::LiveChess(config.livechess.clone()));
         parts
     }
 
@@ -109,12 +120,17 @@ impl Part {
             }
             Self::Status(status) => Some((Service::Status, status.listen.clone())),
             Self::Web(web) => Some((Service::Web, web.listen())),
+            Self::LiveChess(livechess) => Some((Service::LiveChess, livechess.listen())),
             _ => None,
         }
     }
 
     /// Whether it may do without its port: a default one may be in use, by another daemon.
     pub fn may_lack_port(&self) -> bool {
-        matches!(self, Self::Web(web) if web.listen.is_none())
+        match self {
+            Self::Web(web) => web.listen.is_none(),
+            Self::LiveChess(livechess) => livechess.listen.is_none(),
+            _ => false,
+        }
     }
 }

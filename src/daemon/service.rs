@@ -21,6 +21,8 @@ pub enum Service {
     Status,
     /// The API.
     Web,
+    /// Pages such as lichess.org's.
+    LiveChess,
 }
 
 impl fmt::Display for Service {
@@ -31,6 +33,7 @@ impl fmt::Display for Service {
             Self::WhitePawn(board) => write!(f, "whitepawn for {board}"),
             Self::Status => f.write_str("status"),
             Self::Web => f.write_str("web"),
+            Self::LiveChess => f.write_str("livechess"),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! What apps and links have kept through a restart.
+//! What apps, links and opponents have kept through a restart.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
 use crate::{
-    config::{Config, LinkConfig, WhitePawnConfig},
-    link,
+    config::{Config, LinkConfig, OpponentConfig, WhitePawnConfig},
+    link, opponent,
     state::{Kind, Shelf, Store},
     vocabulary::ClientId,
     whitepawn,
@@ -34,6 +34,7 @@ impl<T: DeserializeOwned> Kept<T> {
 pub(super) struct Sessions {
     apps: BTreeMap<String, Kept<whitepawn::session::Memory>>,
     links: BTreeMap<String, Kept<link::session::Memory>>,
+    opponents: BTreeMap<String, Kept<opponent::session::Memory>>,
 }
 
 impl Sessions {
@@ -41,11 +42,17 @@ impl Sessions {
     pub async fn read(config: &Config, store: &Store) -> Self {
         let app = |entry| (app(entry), Kept::read(store, Kind::App, &app(entry)));
         let link = |entry| (link(entry), Kept::read(store, Kind::Link, &link(entry)));
+        let opponent = |entry: &OpponentConfig| {
+            let name = entry.board.to_string();
+            let kept = Kept::read(store, Kind::Opponent, &name);
+            (name, kept)
+        };
         let sessions = Self {
             apps: config.whitepawn.iter().map(app).collect(),
             links: config.link.iter().map(link).collect(),
+            opponents: config.opponent.iter().map(opponent).collect(),
         };
-        for kind in [Kind::App, Kind::Link] {
+        for kind in [Kind::App, Kind::Link, Kind::Opponent] {
             store.forget_rest(kind).await;
         }
         sessions
@@ -69,12 +76,26 @@ impl Sessions {
         kept.unwrap_or_else(|| Kept::read(store, Kind::Link, &name))
     }
 
+    /// That of an opponent.
+    pub fn opponent(
+        &mut self,
+        store: &Store,
+        entry: &OpponentConfig,
+    ) -> Kept<opponent::session::Memory> {
+        let name = entry.board.to_string();
+        let kept = self.opponents.remove(&name);
+        kept.unwrap_or_else(|| Kept::read(store, Kind::Opponent, &name))
+    }
+
     /// The highest number of a client among them.
     pub fn last_client(&self) -> Option<ClientId> {
         let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
         let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
         let links = links.flat_map(link::session::Memory::clients);
-        apps.map(|memory| memory.client).chain(links).max()
+        let opponents = self.opponents.values();
+        let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.client));
+        let apps = apps.map(|memory| memory.client);
+        apps.chain(links).chain(opponents).max()
     }
 }
 

@@ -82,6 +82,11 @@ pub enum Command {
         /// Whether it is away.
         on: bool,
     },
+    /// The client makes way for any other that wants the board, until it states a game or awaits a move again.
+    Yield {
+        /// The client.
+        client: ClientId,
+    },
     /// The client's game is over, in a way that the rules of chess may not show.
     Ended {
         /// The client.
@@ -130,6 +135,7 @@ impl fmt::Display for Command {
             Self::Away { client, on } => {
                 write!(f, "away {client} {}", if *on { "on" } else { "off" })
             }
+            Self::Yield { client } => write!(f, "yield {client}"),
             Self::Ended { client, end } => write!(f, "ended {client} {}", end.word()),
             Self::PutOut => f.write_str("put-out"),
             Self::Release { client } => write!(f, "release {client}"),

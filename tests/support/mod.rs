@@ -179,7 +179,7 @@ impl House {
 
     fn config(folder: &TempDir, boards: &[(&str, &str)], more: &str) -> Config {
         let mut text = "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n\
-                        [web]\nlisten = \"127.0.0.1:0\"\n"
+                        [web]\nlisten = \"127.0.0.1:0\"\n[livechess]\nlisten = \"127.0.0.1:0\"\n"
             .to_owned();
         for (name, keys) in boards {
             let port = folder.path().join(name);

@@ -65,7 +65,7 @@ impl Process {
         let file = folder.path().join("bb.toml");
         let games = kept_in(&folder.path().join("games"));
         let text = format!(
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n[livechess]\nlisten = \"127.0.0.1:0\"\n{games}{more}"
         );
         fs::write(&file, text).unwrap();
         let bus = bluez.address();
@@ -192,6 +192,18 @@ impl Watch {
             if target.as_str().is_some_and(|game| game.ends_with(m)) {
                 return;
             }
+        }
+    }
+
+    /// The moves of the game it is led to.
+    pub fn target(&self) -> &[String] {
+        &self.target
+    }
+
+    /// Waits until the board is led to a game of more plies.
+    pub async fn is_led_beyond(&mut self, plies: usize) {
+        while self.target.len() <= plies {
+            self.next().await;
         }
     }
 

@@ -1,0 +1,150 @@
+//! `[[opponent]]`: the other side of a board: an engine, or the same hand.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+
+use crate::{
+    durations::span,
+    opponent::settings::{
+        EngineSettings, Go, Hand, MAX_OPTION, MAX_OPTIONS, OptionValue, PATIENCE, is_plain,
+    },
+    vocabulary::BoardName,
+};
+
+/// The shortest patience: an engine needs a moment to start.
+const MIN_PATIENCE: Duration = Duration::from_secs(1);
+
+/// `[[opponent]]`
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table: [[opponent]]")]
+pub struct OpponentConfig {
+    /// The board.
+    pub board: BoardName,
+    /// The engine's program; without one two hands play.
+    pub engine: Option<PathBuf>,
+    /// Its options.
+    pub options: Option<BTreeMap<String, OptionValue>>,
+    /// The limit of its search.
+    pub go: Option<Go>,
+    /// What the hand plays.
+    pub hand: Option<Hand>,
+    /// The time for an answer where `go` does not limit it.
+    #[serde(default, with = "patience")]
+    pub patience: Option<Duration>,
+}
+
+/// A duration that may be left out.
+mod patience {
+    use super::{Duration, span};
+    use serde::Deserializer;
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        span::deserialize(deserializer).map(Some)
+    }
+}
+
+impl OpponentConfig {
+    /// The engine, and what the hand plays against it.
+    pub fn engine(&self) -> Option<(EngineSettings, Hand)> {
+        let settings = EngineSettings {
+            path: self.engine.clone()?,
+            options: self.options.clone().unwrap_or_default(),
+            go: self.go.clone().unwrap_or_default(),
+            patience: self.patience.unwrap_or(PATIENCE),
+        };
+        Some((settings, self.hand.unwrap_or_default()))
+    }
+
+    /// What is played, for `boardbridge check`.
+    pub fn in_words(&self) -> String {
+        let Some((engine, hand)) = self.engine() else {
+            return "two hands".to_owned();
+        };
+        let hand = match hand {
+            Hand::White => "White",
+            Hand::Black => "Black",
+            Hand::Alternate => "White and Black in turns",
+        };
+        format!(
+            "{} (go {}), the hand plays {hand}",
+            engine.path.display(),
+            engine.go.words()
+        )
+    }
+
+    /// Checks what the types cannot: returns the key, relative to the entry, and the problem.
+    pub(super) fn problems(&self) -> Vec<(String, String)> {
+        let mut problems = Vec::new();
+        let given = [
+            ("options", self.options.is_some()),
+            ("go", self.go.is_some()),
+            ("hand", self.hand.is_some()),
+            ("patience", self.patience.is_some()),
+        ];
+        let unusable = self.engine.as_deref().and_then(unusable);
+        problems.extend(unusable.map(|problem| ("engine".to_owned(), problem)));
+        let needless = |(_, given): &(_, bool)| *given && self.engine.is_none();
+        problems.extend(given.into_iter().filter(needless).map(|(key, _)| {
+            let problem = "needs `engine`: without one two hands play".to_owned();
+            (key.to_owned(), problem)
+        }));
+        let options = self.options.iter().flatten();
+        if options.clone().count() > MAX_OPTIONS {
+            let problem = format!("has at most {MAX_OPTIONS} options");
+            problems.push(("options".to_owned(), problem));
+        }
+        for (name, _) in options {
+            if name.is_empty() || !is_plain(name) {
+                let problem = format!(
+                    "{name:?} is not the name of an option: one line of at most {MAX_OPTION} bytes"
+                );
+                problems.push(("options".to_owned(), problem));
+            }
+        }
+        if self
+            .patience
+            .is_some_and(|patience| patience < MIN_PATIENCE)
+        {
+            let problem = "is too short: at least \"1s\"".to_owned();
+            problems.push(("patience".to_owned(), problem));
+        }
+        problems
+    }
+}
+
+/// Why this cannot be an engine's program.
+fn unusable(engine: &std::path::Path) -> Option<String> {
+    let name = engine.display();
+    if !engine.is_absolute() {
+        return Some(format!(
+            "`{name}` is not a whole path: write for instance \"/usr/games/stockfish\""
+        ));
+    }
+    match engine.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!(
+            "there is no {name}: install the engine (sudo apt install stockfish), or correct the path"
+        )),
+        Err(error) => Some(format!("{name} cannot be read: {error}")),
+        Ok(found) if !found.is_file() => {
+            Some(format!("{name} is not a program: name the engine's file"))
+        }
+        Ok(found) if !is_executable(&found) => Some(format!(
+            "{name} is not executable: chmod +x {name}, if it is the engine"
+        )),
+        Ok(_) => None,
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &std::fs::Metadata) -> bool {
+    true
+}

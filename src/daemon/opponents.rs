@@ -1,0 +1,41 @@
+//! Gives boards an opponent.
+
+use super::{Daemon, part::Linked, running::Running, sessions::Kept};
+use crate::{
+    config::OpponentConfig,
+    opponent::server::{Table, serve},
+};
+
+impl Daemon {
+    /// Lets an engine play at a board, or two hands.
+    pub(super) fn opponent(
+        &mut self,
+        running: &mut Running,
+        entry: &OpponentConfig,
+        linked: &Linked,
+        player: &str,
+    ) {
+        let Some(board) = self.bus.board(entry.board.as_str()) else {
+            return;
+        };
+        let Kept { memory, shelf } = self.sessions.opponent(&self.store, entry);
+        let engine = entry.engine();
+        let hand = engine.as_ref().map(|(_, hand)| *hand);
+        let client = memory.as_ref().map(|memory| memory.client);
+        let client = client.unwrap_or_else(|| self.clients.client());
+        running.clients.push((client, board.clone()));
+        let table = Table {
+            client,
+            board,
+            engine,
+            player: player.to_owned(),
+            tells_all: linked.tells_all,
+            correction_wait: linked.correction_wait,
+            // With other colours it is another game.
+            memory: memory.filter(|memory| memory.suits(hand)),
+            shelf,
+            bus: self.bus.clone(),
+        };
+        running.tasks.spawn(serve(table, running.stop.clone()));
+    }
+}

@@ -1,0 +1,260 @@
+//! UCI from the GUI's side, without I/O: lines and time go in, lines, moves and faults come out. One conversation is one
+//! life of the engine's process.
+//!
+//! The engine is asked one question at a time. Lines that are not awaited, and those that cannot be read, are ignored:
+//! engines print banners, debugging and information of many kinds. Only the answer counts, and it has to be legal.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use shakmaty::{Move, Position, uci::UciMove};
+use thiserror::Error;
+
+use super::settings::EngineSettings;
+use crate::{game::Game, lines::printable};
+
+/// How long after its time an engine has hung: a busy machine is late by less.
+pub const OVERTIME: Duration = Duration::from_secs(10);
+/// The longest name of an engine that is shown, in characters.
+pub const MAX_ENGINE_NAME: usize = 40;
+/// Options of an engine that are remembered: more than any has.
+const MAX_KNOWN: usize = 512;
+/// How much of a wrong answer is repeated, in bytes.
+const QUOTED: usize = 20;
+
+/// Why an engine cannot be used any longer; ends with the reason, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// It does not speak UCI.
+    #[error("the engine has not answered `uci` within {} s: is it a UCI engine?", .0.as_secs())]
+    NoUci(Duration),
+    /// It has stopped answering.
+    #[error("the engine has not answered within {} s", .0.as_secs())]
+    Hangs(Duration),
+    /// Its answer is not a legal move.
+    #[error("the engine answered `{0}`, which is not a legal move")]
+    Illegal(String),
+    /// Its process cannot be started, or has ended.
+    #[error("{0}")]
+    Ended(String),
+}
+
+/// What was heard from the engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Its name.
+    Name(Arc<str>),
+    /// It has no option of this name.
+    NoOption(String),
+    /// Its move in the position it was asked about.
+    Moved(Move),
+    /// It cannot be used any longer. Nothing comes after that.
+    Fault(Fault),
+}
+
+#[derive(Debug)]
+enum State {
+    /// It has been sent `uci`.
+    Greets,
+    /// It has been sent `isready`; then it thinks about this game, if there is one.
+    Prepares(Option<Box<Game>>),
+    /// It waits for a question.
+    Rests,
+    /// It thinks.
+    Thinks(Box<Game>),
+    /// It was told to stop; its answer does not count.
+    Stops,
+    /// It is of no use.
+    Failed,
+}
+
+/// One life of an engine. See the module documentation.
+#[derive(Debug)]
+pub struct Conversation {
+    settings: Arc<EngineSettings>,
+    state: State,
+    /// When it has hung, and how long it had.
+    until: Option<(Instant, Duration)>,
+    known: BTreeSet<String>,
+    lines: VecDeque<String>,
+    heard: VecDeque<Heard>,
+}
+
+impl Conversation {
+    /// Begins with an engine that was just started.
+    pub fn new(now: Instant, settings: Arc<EngineSettings>) -> Self {
+        let mut conversation = Self {
+            settings,
+            state: State::Greets,
+            until: None,
+            known: BTreeSet::new(),
+            lines: VecDeque::new(),
+            heard: VecDeque::new(),
+        };
+        conversation.say("uci");
+        conversation.patiently(now);
+        conversation
+    }
+
+    /// The next line for the engine, without its end.
+    pub fn poll_line(&mut self) -> Option<String> {
+        self.lines.pop_front()
+    }
+
+    /// What was heard next.
+    pub fn poll_heard(&mut self) -> Option<Heard> {
+        self.heard.pop_front()
+    }
+
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        self.until.map(|(at, _)| at)
+    }
+
+    /// The time returned by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        let Some((_, had)) = self.until.take_if(|(at, _)| *at <= now) else {
+            return;
+        };
+        self.fail(match self.state {
+            State::Greets => Fault::NoUci(had),
+            _ => Fault::Hangs(had),
+        });
+    }
+
+    /// Whether it can be asked.
+    pub fn is_free(&self) -> bool {
+        matches!(self.state, State::Rests)
+    }
+
+    /// Asks for a move in the last position of this game; `fresh` if it has not been asked about that game before. Does
+    /// nothing unless the engine is free.
+    pub fn ask(&mut self, now: Instant, game: Game, fresh: bool) {
+        if !self.is_free() {
+            return;
+        }
+        if fresh {
+            self.say("ucinewgame");
+            self.say("isready");
+            self.state = State::Prepares(Some(Box::new(game)));
+            self.patiently(now);
+        } else {
+            self.think(now, Box::new(game));
+        }
+    }
+
+    /// The answer is not wanted any more.
+    pub fn stop(&mut self, now: Instant) {
+        match &mut self.state {
+            State::Prepares(game) => *game = None,
+            State::Thinks(_) => {
+                self.say("stop");
+                self.state = State::Stops;
+                self.until = Some((now + OVERTIME, OVERTIME));
+            }
+            State::Greets | State::Rests | State::Stops | State::Failed => {}
+        }
+    }
+
+    /// The engine has said this.
+    pub fn line(&mut self, now: Instant, line: &[u8]) {
+        let Ok(text) = str::from_utf8(line) else {
+            return;
+        };
+        let mut words = text.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("id"), Some("name")) => self.named(words),
+            (Some("option"), Some("name")) if self.known.len() < MAX_KNOWN => {
+                let name: Vec<&str> = words.take_while(|word| *word != "type").collect();
+                self.known.insert(name.join(" ").to_lowercase());
+            }
+            (Some("uciok"), _) if matches!(self.state, State::Greets) => self.prepare(now),
+            (Some("readyok"), _) => self.ready(now),
+            (Some("bestmove"), answer) => self.answered(answer.unwrap_or_default()),
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, line: impl Into<String>) {
+        self.lines.push_back(line.into());
+    }
+
+    fn patiently(&mut self, now: Instant) {
+        let patience = self.settings.patience;
+        self.until = Some((now + patience, patience));
+    }
+
+    fn rest(&mut self) {
+        self.state = State::Rests;
+        self.until = None;
+    }
+
+    fn fail(&mut self, fault: Fault) {
+        self.state = State::Failed;
+        self.until = None;
+        self.lines.clear();
+        self.heard.push_back(Heard::Fault(fault));
+    }
+
+    fn named<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        let name = words.collect::<Vec<_>>().join(" ");
+        let plain = name.chars().filter(|c| !c.is_control());
+        let name: String = plain.take(MAX_ENGINE_NAME).collect();
+        if !name.is_empty() && matches!(self.state, State::Greets) {
+            self.heard.push_back(Heard::Name(name.trim().into()));
+        }
+    }
+
+    fn prepare(&mut self, now: Instant) {
+        let settings = self.settings.clone();
+        for (name, value) in &settings.options {
+            if self.known.contains(&name.to_lowercase()) {
+                self.say(format!("setoption name {name} value {value}"));
+            } else {
+                self.heard.push_back(Heard::NoOption(name.clone()));
+            }
+        }
+        self.say("isready");
+        self.state = State::Prepares(None);
+        self.patiently(now);
+    }
+
+    fn ready(&mut self, now: Instant) {
+        if let State::Prepares(game) = &mut self.state {
+            match game.take() {
+                Some(game) => self.think(now, game),
+                None => self.rest(),
+            }
+        }
+    }
+
+    fn think(&mut self, now: Instant, game: Box<Game>) {
+        self.say(format!("position {game}"));
+        self.say(format!("go {}", self.settings.go.words()));
+        let time = self.settings.go.time(game.turn());
+        let had = time.map_or(self.settings.patience, |time| time + OVERTIME);
+        self.until = Some((now + had, had));
+        self.state = State::Thinks(game);
+    }
+
+    fn answered(&mut self, answer: &str) {
+        match &self.state {
+            State::Thinks(game) => {
+                let answer_of = |uci: UciMove| uci.to_move(game.position()).ok();
+                let m = answer.parse().ok().and_then(answer_of);
+                match m.filter(|m| game.position().is_legal(*m)) {
+                    Some(m) => {
+                        self.rest();
+                        self.heard.push_back(Heard::Moved(m));
+                    }
+                    None => self.fail(Fault::Illegal(printable(answer.as_bytes(), QUOTED))),
+                }
+            }
+            State::Stops => self.rest(),
+            State::Greets | State::Prepares(_) | State::Rests | State::Failed => {}
+        }
+    }
+}
