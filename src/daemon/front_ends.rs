@@ -1,6 +1,6 @@
 //! Starts the front-ends.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::Path};
 
 use tokio::net::TcpListener;
 use tracing::warn;
@@ -13,7 +13,7 @@ use crate::{
     pgn::{
         self,
         folder::{Folder, Writer},
-        settings::GamesConfig,
+        settings::{GamesConfig, TagText},
     },
     uci::server,
     vocabulary::BoardName,
@@ -47,9 +47,15 @@ impl Daemon {
                 let serving = event_stream::serve(door, self.bus.clone(), running.stop.clone());
                 running.tasks.spawn(serving);
             }
-            (Part::Web(web), Some(listener)) => {
+            (Part::Web(web, games), Some(listener)) => {
                 let door = Door::new(listener, web.allow.clone(), "[web]");
-                let house = web::House::new(self.bus.own(), web.control, web.hosts.clone());
+                let text = |text: &Option<TagText>| text.as_ref().map(|text| text.0.clone());
+                let kept = web::Kept {
+                    folder: games.folder().map(Path::to_owned),
+                    site: text(&games.site),
+                    player: text(&games.player),
+                };
+                let house = web::House::new(self.bus.own(), web.control, web.hosts.clone(), kept);
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));

@@ -32,8 +32,8 @@ pub(super) enum Part {
     Link(LinkConfig, [Linked; 2]),
     /// The event stream.
     Status(StatusConfig),
-    /// The API.
-    Web(WebConfig),
+    /// The page and the API.
+    Web(WebConfig, GamesConfig),
 }
 
 /// What a link has to know of a board.
@@ -84,7 +84,7 @@ impl Part {
             Self::Link(entry.clone(), linked)
         }));
         parts.push(Self::Status(config.status.clone()));
-        parts.push(Self::Web(config.web.clone()));
+        parts.push(Self::Web(config.web.clone(), config.games.clone()));
         parts
     }
 
@@ -108,13 +108,13 @@ impl Part {
                 Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
             }
             Self::Status(status) => Some((Service::Status, status.listen.clone())),
-            Self::Web(web) => Some((Service::Web, web.listen())),
+            Self::Web(web, _) => Some((Service::Web, web.listen())),
             _ => None,
         }
     }
 
     /// Whether it may do without its port: a default one may be in use, by another daemon.
     pub fn may_lack_port(&self) -> bool {
-        matches!(self, Self::Web(web) if web.listen.is_none())
+        matches!(self, Self::Web(web, _) if web.listen.is_none())
     }
 }
