@@ -620,6 +620,29 @@ async fn head(to: SocketAddr, path: &str) -> String {
 }
 
 #[tokio::test]
+async fn the_page_runs_only_its_own_script() {
+    let mut daemon = Daemon::with_web("");
+    let to = daemon.address("web");
+    for (path, kind) in [
+        ("/", "text/html"),
+        ("/page.js", "text/javascript"),
+        ("/page.css", "text/css"),
+        ("/icon.svg", "image/svg+xml"),
+    ] {
+        let head = head(to, path).await;
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        for line in [
+            kind,
+            "default-src 'none'; script-src 'self'; style-src 'self'",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+        ] {
+            assert!(head.contains(line), "{path}: no {line} in {head}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn whoever_may_connect_sees_boards_and_games_and_no_other_file() {
     let folder = House::folder();
     let games = folder.path().join("games");
@@ -764,6 +787,7 @@ async fn a_page_of_another_site_does_nothing_here() {
         "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
     ] {
         for path in [
+            "/",
             "/api/v1/boards",
             "/api/v1/events",
             "/api/v1/games",

@@ -2,7 +2,7 @@
 //! others. `docs/api.md` describes it.
 //!
 //! `guard` looks at every request first; `boards`, `buttons`, `events`, `games`, `live` and `settings` have the answers;
-//! `answer` is their form, also of errors.
+//! `answer` is their form, also of errors; `page` has the files of the page.
 
 mod answer;
 mod boards;
@@ -11,6 +11,7 @@ mod events;
 mod games;
 mod guard;
 mod live;
+mod page;
 mod permission;
 mod settings;
 
@@ -117,6 +118,9 @@ fn router(house: &Arc<House>) -> Router {
     for saying in Saying::ALL {
         let path = format!("/api/v1/boards/{{name}}/{saying}");
         router = router.route(&path, post(buttons::say).layer(Extension(saying)));
+    }
+    for file in page::FILES {
+        router = router.route(file.path, get(async move || file.answer()));
     }
     router
         .fallback(answer::unknown_path)
