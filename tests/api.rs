@@ -23,7 +23,7 @@ use std::{
 use boardbridge::{
     bus::{BoardHandle, Bus, Publisher},
     pairings::{Clocks, Entry, Pairing, Player, Saying},
-    vocabulary::{BoardName, ClientId, ClientPlace, Event, Snapshot},
+    vocabulary::{BoardName, By, ClientId, ClientPlace, Event, Snapshot},
     web::{self, Control},
 };
 use serde_json::Value;
@@ -352,7 +352,13 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
         publisher: Publisher::new(publications.clone(), snapshot),
     };
     let bus = Bus::new(publications, vec![board]);
-    let house = web::House::new(bus, Control::Local, Vec::new(), web::Kept::default());
+    let house = web::House::new(
+        bus,
+        Control::Local,
+        Vec::new(),
+        web::Kept::default(),
+        web::Broadcast::default(),
+    );
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(web::serve(listener.into(), house, CancellationToken::new()));
@@ -369,6 +375,35 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
         assert_eq!(status, 200, "{answer}");
         assert_eq!(commands.try_recv().unwrap().to_string(), wanted);
     }
+}
+
+#[tokio::test]
+async fn two_linked_boards_have_one_game_in_a_broadcast_with_the_names_of_its_players() {
+    let folder = House::folder();
+    let hands =
+        ["b", "a"].map(|name| Hand::new(Kind::NovagCitrine, folder.path().join(name), true));
+    let more = format!(
+        "{OFF}[[link]]\nboards = [\"b\", \"a\"]\n[web.broadcast]\nevent = \"Club evening\"\nround = \"3\"\n\
+         players = {{ a = {{ white = \"Ada\" }} }}\n"
+    );
+    let keys = [("b", FAST_CITRINE), ("a", FAST_CITRINE)];
+    let house = House::with(folder, &keys, &more).await;
+    house.asks_for_a_move("b").await;
+    hands[0].does("e2e4").await;
+    house.knows("a", 1).await;
+    house
+        .until("a", |state| state.by.last() == Some(&Some(By::Target)))
+        .await;
+    let pgn = text(&house, "live.pgn").await;
+    for wanted in [
+        "[Event \"Club evening\"]",
+        "[Round \"3\"]",
+        "[White \"Ada\"]",
+        "[Board \"a\"]",
+    ] {
+        assert!(pgn.contains(wanted), "no {wanted} in {pgn}");
+    }
+    assert_eq!(pgn.matches("[White ").count(), 1, "{pgn}");
 }
 
 #[tokio::test]

@@ -147,6 +147,12 @@ impl Config {
         }
         let web = self.web.problems().into_iter();
         problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
+        for name in self.web.broadcast.players.keys() {
+            if !known(name) {
+                let place = path(&["web", "broadcast", "players", name.as_str()]);
+                problems.push((place, format!("there is no [boards.{name}]")));
+            }
+        }
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);

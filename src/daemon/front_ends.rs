@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::Path};
 
+use shakmaty::ByColor;
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -55,7 +56,19 @@ impl Daemon {
                     site: text(&games.site),
                     player: text(&games.player),
                 };
-                let house = web::House::new(self.bus.own(), web.control, web.hosts.clone(), kept);
+                let players = web.broadcast.players.iter().map(|(board, names)| {
+                    let white = text(&names.white);
+                    let black = text(&names.black);
+                    (board.clone(), ByColor { white, black })
+                });
+                let broadcast = web::Broadcast {
+                    event: text(&web.broadcast.event),
+                    round: text(&web.broadcast.round),
+                    players: players.collect(),
+                };
+                let hosts = web.hosts.clone();
+                let bus = self.bus.own();
+                let house = web::House::new(bus, web.control, hosts, kept, broadcast);
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));

@@ -125,7 +125,10 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Wrong> {
     let busy = || Wrong::not_now("the games cannot be read now: try again");
-    let _turn = house.reading.acquire().await.map_err(|_| busy())?;
+    let reading = house.reading.clone();
+    let turn = reading.acquire_owned().await.map_err(|_| busy())?;
+    // A disk that hangs keeps its one thread, also when the visitor has left.
+    let work = move || (work(), drop(turn)).0;
     spawn_blocking(work).await.map_err(|_| busy())
 }
 

@@ -59,13 +59,15 @@ impl Live<'_> {
         let result = outcome.to_string();
         let given = |text: Option<&String>| text.map_or("?", String::as_str).to_owned();
         let paired = self.paired;
-        let event = given(paired.and_then(|paired| paired.event.as_ref()));
+        let said = &self.house.broadcast;
+        let event = paired.and_then(|paired| paired.event.as_ref());
+        let event = given(event.or(said.event.as_ref()));
         let site = paired.and_then(|paired| paired.site.as_ref());
         let site = given(site.or(self.house.kept.site.as_ref()));
         tag(&mut text, "Event", &event);
         tag(&mut text, "Site", &site);
         tag(&mut text, "Date", "????.??.??");
-        tag(&mut text, "Round", "-");
+        tag(&mut text, "Round", said.round.as_deref().unwrap_or("-"));
         tag(&mut text, "White", &self.name(Color::White));
         tag(&mut text, "Black", &self.name(Color::Black));
         tag(&mut text, "Result", &result);
@@ -106,6 +108,10 @@ impl Live<'_> {
         let player = paired.and_then(|paired| paired.players.get(color).as_ref());
         if let Some(player) = player {
             return player.name.clone();
+        }
+        let named = self.house.broadcast.players.get(&self.board.name);
+        if let Some(name) = named.and_then(|names| names.get(color).as_ref()) {
+            return name.clone();
         }
         let by = match paired {
             Some(paired) if paired.hand.is_none_or(|hand| hand == color) => Some(By::Hand),

@@ -15,7 +15,10 @@ mod page;
 mod permission;
 mod settings;
 
-use std::{convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Extension, Router,
@@ -27,6 +30,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
+use shakmaty::ByColor;
 use tokio::{net::TcpStream, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info_span, warn};
@@ -44,6 +48,7 @@ use crate::{
     pairings::Saying,
     slots::{Slot, Slots},
     transport::tcp::watch_over,
+    vocabulary::BoardName,
 };
 
 /// Connections at once. For one more, the address with the most of them gives one up.
@@ -66,8 +71,9 @@ pub struct House {
     control: Control,
     names: guard::Names,
     kept: Kept,
+    broadcast: Broadcast,
     /// One list of games is made at a time.
-    reading: Semaphore,
+    reading: Arc<Semaphore>,
 }
 
 /// The games that are kept.
@@ -81,15 +87,33 @@ pub struct Kept {
     pub player: Option<String>,
 }
 
+/// What a broadcast says of the running games, unless an opponent's front-end knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Broadcast {
+    /// The tag `Event`.
+    pub event: Option<String>,
+    /// The tag `Round`.
+    pub round: Option<String>,
+    /// Who plays at each board.
+    pub players: BTreeMap<BoardName, ByColor<Option<String>>>,
+}
+
 impl House {
     /// These boards; `hosts` are further names of this machine.
-    pub fn new(bus: Bus, control: Control, hosts: Vec<String>, kept: Kept) -> Arc<Self> {
+    pub fn new(
+        bus: Bus,
+        control: Control,
+        hosts: Vec<String>,
+        kept: Kept,
+        broadcast: Broadcast,
+    ) -> Arc<Self> {
         Arc::new(Self {
             bus,
             control,
             names: guard::Names::new(hosts),
             kept,
-            reading: Semaphore::new(1),
+            broadcast,
+            reading: Arc::new(Semaphore::new(1)),
         })
     }
 }

@@ -534,19 +534,23 @@ document.addEventListener("visibilitychange", () => {
 // ---- the screen stays on while a game is on
 
 let lock = null;
+let locking = false;
 
 async function stayAwake() {
+  if (!navigator.wakeLock || locking) return;
   const plays = [...boards.values()].some(({ state }) => state && state.holders.length && !state.ending);
-  if (!navigator.wakeLock || document.hidden) return;
-  if (!plays) {
+  if (!plays || document.hidden) {
     lock?.release();
     lock = null;
-  } else if (!lock) {
-    lock = navigator.wakeLock.request("screen").then((held) => {
-      held.addEventListener("release", () => { lock = null; });
-      return held;
-    }).catch(() => { lock = null; });
-    lock = await lock;
+  } else if (!lock || lock.released) {
+    locking = true;
+    try {
+      lock = await navigator.wakeLock.request("screen");
+    } catch {
+      // The browser does not allow it: on a low battery, for instance.
+      lock = null;
+    }
+    locking = false;
   }
 }
 
