@@ -206,6 +206,7 @@ def sees_games(page: Page) -> None:
     for board in BOARDS:
         steps = [b - a for a, b in zip(seen[board], seen[board][1:])]
         assert all(step <= 2 for step in steps), (board, seen[board])
+    until("the move to make", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-arrow]"))
     said = page.driver.execute_script("return [...window.said]")
     for board in BOARDS:
         assert any(text.startswith(board + ": ") for text in said), said
@@ -324,6 +325,14 @@ def held_boards(page: Page, uci: int) -> None:
     Gui(uci, "citrine", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
     assert "Done: promote to a knight" in page.press("citrine", "promotionn")
+    print("a board that senses its squares")
+    assert "Done" in page.press("neo", "release")
+    until("the board is free", lambda: not page.text("#board-neo .with"))
+    Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
+    for mark in [".wrong", ".awaited", "[data-arrow]"]:
+        selector = f"#board-neo svg {mark}"
+        until(f"{mark} on the board", lambda selector=selector: page.driver.find_elements(By.CSS_SELECTOR, selector))
+    until("what to put right", lambda: page.text("#board-neo .list"))
 
 
 def every_button(folder: Path) -> None:

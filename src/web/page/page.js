@@ -288,7 +288,7 @@ class Board {
     part(".list").replaceChildren(...todo.map((text) => element("li", "", text)));
     write(part(".result"), state.ending ? "Over: " + state.ending.replaceAll("-", " ") : "");
     const offers = { draw: "The opponent offers a draw", "take-back": "The opponent asks to take back" };
-    write(part(".notice"), [paired?.notice, offers[paired?.offer]].filter(Boolean).join(". "));
+    write(part(".notice"), [capital(paired?.notice), offers[paired?.offer]].filter(Boolean).join(". "));
     const waits = state.waiting.length ? "; waiting: " + state.waiting.join(", ") : "";
     write(part(".with"), state.holders.length ? "With " + state.holders.join(" and ") + waits : "");
     part(".chat").replaceChildren(...(paired?.chat || []).map((text) => element("li", "", text)));
