@@ -187,6 +187,11 @@ impl Bus {
             .cloned()
     }
 
+    /// Whether this handle shows a board of this name.
+    pub fn shows(&self, name: &BoardName) -> bool {
+        self.shown.has(name)
+    }
+
     /// Replaces the boards. Each keeps its handle as long as its task lasts.
     pub fn set_boards(&self, boards: Vec<BoardHandle>) {
         self.boards.send_if_modified(|known| {

@@ -210,6 +210,7 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
     let uci = port(|service| matches!(service, Service::Uci));
     let status = port(|service| matches!(service, Service::Status));
     let app = port(|service| matches!(service, Service::WhitePawn(_)));
+    let web = port(|service| matches!(service, Service::Web));
     let program =
         std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
     let boards = match no_neo {
@@ -223,7 +224,7 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
              {program} uci --connect {uci} --board citrine\n\
          A program that connects by network (DroidFish): {uci}\n\
          The WhitePawn app, simulated: {program} simulate whitepawn-app --connect {app} --seed 1 --plays black\n\
-         Watch the boards: {program} watch --connect {status}\n\
+         Watch the boards: http://{web} in a browser, or {program} watch --connect {status}\n\
          Stop with Ctrl-C.\n"
     )
 }

@@ -50,8 +50,10 @@ pub mod objects;
 pub mod opponent;
 pub mod pairings;
 pub mod pgn;
+pub mod pgn_text;
 pub mod reach;
 pub mod recognise;
+mod regular_file;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod scan;

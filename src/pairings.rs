@@ -48,6 +48,19 @@ pub enum Saying {
     Abort,
 }
 
+impl Saying {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Ready,
+        Self::NewGame,
+        Self::Draw,
+        Self::TakeBack,
+        Self::Decline,
+        Self::Resign,
+        Self::Abort,
+    ];
+}
+
 impl fmt::Display for Saying {
     /// The name in the API.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -733,6 +733,11 @@ fn the_api_has_words_for_its_mistakes() {
             "\"http://pi\" is not the name of a machine",
         ),
         ("hosts = [\"\"]", "write for instance \"chess.example.org\""),
+        (
+            "broadcast = { players = { nowhere = { white = \"Ada\" } } }",
+            "there is no [boards.nowhere]",
+        ),
+        ("broadcast = { event = \"Café\" }", "without accents"),
         ("listen = \"9660\"", "write HOST:PORT"),
         ("port = 9660", "there is no such key"),
     ] {
@@ -1191,6 +1196,10 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "allow",
         "control",
         "hosts",
+        "broadcast",
+        "event",
+        "round",
+        "players",
         "name",
         "service",
         "rfcomm",

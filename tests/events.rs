@@ -14,19 +14,18 @@ mod schema;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use boardbridge::{
     bus::{BoardHandle, Bus, News, Publisher},
     clients::{Client, ClientKind},
     driver::ucb,
-    event_stream::{
-        self,
-        json::{Present, closed_line, event_line, lagged_line},
-    },
+    event_stream,
     game::Game,
     guidance::Action,
+    objects::lines::{Present, closed_line, event_line, lagged_line, pairing_line},
+    pairings::{Clocks, Pairing, Player, Saying},
     vocabulary::{
         Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
         LinkState, Opponent, Snapshot,
@@ -35,7 +34,7 @@ use boardbridge::{
 };
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use shakmaty::{Color, Role, Square};
+use shakmaty::{ByColor, Color, Role, Square};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -107,6 +106,37 @@ fn busy() -> Snapshot {
         }],
         holders: vec!["127.0.0.1:50112".into()],
         ..Snapshot::new(name())
+    }
+}
+
+/// A game against a person far away.
+fn pairing() -> Pairing {
+    let player = |name: &str, rating| Player {
+        name: name.to_owned(),
+        title: Some("GM".to_owned()),
+        rating,
+    };
+    Pairing {
+        players: ByColor {
+            white: Some(player("You", Some(1500))),
+            black: None,
+        },
+        hand: Some(Color::White),
+        event: Some("Rated rapid game".to_owned()),
+        site: Some("https://lichess.org/abcdefgh".to_owned()),
+        clocks: Some(Clocks {
+            left: ByColor {
+                white: Duration::from_secs(890),
+                black: Duration::from_millis(899_500),
+            },
+            at: SystemTime::UNIX_EPOCH,
+            runs: Some(Color::Black),
+        }),
+        clock_times: vec![Some(Duration::from_secs(900)), None],
+        offer: Some(Saying::Draw),
+        chat: vec!["hello".to_owned()],
+        notice: Some("the opponent has left".to_owned()),
+        can: vec![Saying::Draw, Saying::Resign],
     }
 }
 
@@ -213,9 +243,15 @@ fn is_among_them(event: &Event) {
 
 /// Every possible line.
 fn every_line() -> Vec<Value> {
-    let mut lines = vec![lagged_line(3), closed_line()];
+    let mut lines = vec![
+        lagged_line(3),
+        closed_line(32),
+        pairing_line(&name(), Some(&pairing())),
+        pairing_line(&name(), None),
+    ];
     for snapshot in [busy(), Snapshot::new(name())] {
         let bus = bus(snapshot);
+        let _paired = bus.pairings().enter(name(), pairing());
         let app = Client {
             board: Some(name()),
             opponent: Some(Opponent::WhitePawn),
@@ -444,7 +480,8 @@ the WhitePawn app (serial /dev/ttyGS0): cannot connect: there is no /dev/ttyGS0:
 08:53:20  citrine  the pieces are in place again
 08:53:21  -        127.0.0.1:50114: connected
 08:53:22  ucb      127.0.0.1:50114: chose this board
-08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)";
+08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)
+08:53:24  neo      the opponent offers a draw";
 
 #[test]
 fn a_list_is_named_after_what_it_is_for() {

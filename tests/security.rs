@@ -48,11 +48,16 @@ const PORTS: &str = "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0
 impl Daemon {
     /// With this configuration, a board, and no games kept.
     fn start(text: &str) -> Self {
+        Self::with_games(text, "off")
+    }
+
+    /// The same, with games kept there.
+    fn with_games(text: &str, games: &str) -> Self {
         let folder = House::folder();
         let file = folder.path().join("bb.toml");
         fs::write(
             &file,
-            format!("{text}[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n{BOARD}"),
+            format!("{text}[games]\ndirectory = {games:?}\n[state]\ndirectory = \"off\"\n{BOARD}"),
         )
         .unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
@@ -589,6 +594,105 @@ async fn few_addresses_do_not_fill_all_slots() {
 }
 
 #[tokio::test]
+async fn pages_that_stay_open_shut_nobody_out() {
+    let mut daemon = Daemon::with_web("");
+    let to = daemon.address("web");
+    let mut open = Vec::new();
+    for last in 2..6 {
+        for _ in 0..20 {
+            let mut page = connect(&format!("127.0.0.{last}"), to).await.unwrap();
+            let text = format!("GET /api/v1/events HTTP/1.1\r\n{HERE}\r\n");
+            // One that is told to make room is closed.
+            let _ = page.write_all(text.as_bytes()).await;
+            open.push(page);
+        }
+    }
+    let (status, _) = http("127.0.0.9", to, &get("/api/v1/boards", HERE)).await;
+    assert_eq!(status, 200);
+}
+
+/// The head of an answer.
+async fn head(to: SocketAddr, path: &str) -> String {
+    let mut stream = connect("127.0.0.1", to).await.unwrap();
+    let request = get(path, HERE);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let text = rest(&mut stream).await;
+    text.split("\r\n\r\n").next().unwrap().to_lowercase()
+}
+
+#[tokio::test]
+async fn the_page_runs_only_its_own_script() {
+    let mut daemon = Daemon::with_web("");
+    let to = daemon.address("web");
+    for (path, kind) in [
+        ("/", "text/html"),
+        ("/page.js", "text/javascript"),
+        ("/page.css", "text/css"),
+        ("/icon.svg", "image/svg+xml"),
+    ] {
+        let head = head(to, path).await;
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        for line in [
+            kind,
+            "default-src 'none'; script-src 'self'; style-src 'self'",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+        ] {
+            assert!(head.contains(line), "{path}: no {line} in {head}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_may_connect_sees_boards_and_games_and_no_other_file() {
+    let folder = House::folder();
+    let games = folder.path().join("games");
+    fs::create_dir(&games).unwrap();
+    let game = "2026-11-21_153012_one_1.pgn";
+    fs::write(games.join(game), "[White \"A\"]\n\n1. e4 *\n").unwrap();
+    fs::write(games.join("2026-11-21_153013_one_1.txt"), "secret").unwrap();
+    fs::write(folder.path().join("2026-11-21_153013_one_1.pgn"), "secret").unwrap();
+    let link = "2026-11-21_153014_one_1.pgn";
+    std::os::unix::fs::symlink("/etc/passwd", games.join(link)).unwrap();
+    let web = format!("{PORTS}[web]\nlisten = \"127.0.0.1:0\"\ncontrol = \"nobody\"\n");
+    let mut daemon = Daemon::with_games(&web, &games.display().to_string());
+    let to = daemon.address("web");
+    let (status, list) = http("127.0.0.1", to, &get("/api/v1/games", HERE)).await;
+    assert_eq!((status, &list[0]["file"]), (200, &game.into()), "{list}");
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    assert!(
+        head(to, &format!("/api/v1/games/{game}"))
+            .await
+            .contains("200 ok")
+    );
+    for file in [
+        "2026-11-21_153013_one_1.txt",
+        "2026-11-21_153013_one_1.pgn",
+        "..%2f2026-11-21_153013_one_1.pgn",
+        "2026-11-21_153013_..%2fone_1.pgn",
+        "%2fetc%2fpasswd",
+        ".one.lock",
+        "2026-11-21_153012_one_1.pgn%00",
+        "2026-11-21_1530é2_one_1.pgn",
+    ] {
+        let (status, answer) = http(
+            "127.0.0.1",
+            to,
+            &get(&format!("/api/v1/games/{file}"), HERE),
+        )
+        .await;
+        assert_eq!(status, 404, "{file}: {answer}");
+    }
+    let (status, answer) = http(
+        "127.0.0.1",
+        to,
+        &get(&format!("/api/v1/games/{link}"), HERE),
+    )
+    .await;
+    assert!(status == 500 && answer["error"].is_string(), "{answer}");
+}
+
+#[tokio::test]
 async fn one_address_does_not_keep_the_app_of_another_out() {
     let app = "[[whitepawn]]\nboard = \"one\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
     let mut daemon = Daemon::with_web(app);
@@ -617,6 +721,17 @@ async fn only_this_machine_controls_unless_the_file_says_otherwise() {
             let (status, answer) = http(peer, to, &post(RELEASE, JSON, "{}")).await;
             assert_eq!(status, wanted, "{control}{peer}: {answer}");
             assert_eq!(wanted == 403, answer["error"].is_string(), "{answer}");
+            // No one plays there who could be told: the right to ask comes first.
+            let refused = if wanted == 200 { 409 } else { 403 };
+            for button in ["ready", "draw", "resign", "take-back", "new-game", "abort"] {
+                let path = format!("/api/v1/boards/one/{button}");
+                let (status, answer) = http(peer, to, &post(&path, JSON, "{}")).await;
+                assert_eq!(status, refused, "{control}{peer} {button}: {answer}");
+            }
+            let piece = post("/api/v1/boards/one/promotion", JSON, "{\"piece\": \"n\"}");
+            assert_eq!(http(peer, to, &piece).await.0, refused);
+            let (_, settings) = http(peer, to, &get("/api/v1/settings", HERE)).await;
+            assert_eq!(settings["may_control"], wanted == 200, "{settings}");
             // All may look.
             let (status, boards) = http(peer, to, &get("/api/v1/boards", HERE)).await;
             assert_eq!((status, &boards[0]["board"]), (200, &"one".into()));
@@ -672,8 +787,17 @@ async fn a_page_of_another_site_does_nothing_here() {
         "Host: evil.example\r\n",
         "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
     ] {
-        let (status, answer) = http("127.0.0.1", to, &get("/api/v1/boards", headers)).await;
-        assert!(status == 403 && answer["error"].is_string(), "{answer}");
+        for path in [
+            "/",
+            "/api/v1/boards",
+            "/api/v1/events",
+            "/api/v1/games",
+            "/api/v1/live.pgn",
+            "/api/v1/settings",
+        ] {
+            let (status, answer) = http("127.0.0.1", to, &get(path, headers)).await;
+            assert!(status == 403 && answer["error"].is_string(), "{answer}");
+        }
     }
 }
 
@@ -706,7 +830,19 @@ async fn a_request_that_is_wrong_is_answered_with_words() {
             404,
             "no board named two: take one of one",
         ),
-        (get("/", HERE), 404, "/api/v1/boards"),
+        (get("/nowhere", HERE), 404, "/api/v1/boards"),
+        (get("/api/v1/games?after=x", HERE), 400, "?before="),
+        (post("/api/v1/boards/one/dance", JSON, "{}"), 404, "page"),
+        (
+            post("/api/v1/boards/one/promotion", JSON, "{\"piece\": \"k\"}"),
+            400,
+            "`q`",
+        ),
+        (
+            post("/api/v1/boards/one/draw", JSON, "{}"),
+            409,
+            "one is free",
+        ),
         (get("/api/v1/boards/%ff", HERE), 400, "not text"),
         (get(RELEASE, HERE), 405, "POST"),
         (post("/api/v1/boards", JSON, "{}"), 405, "GET"),

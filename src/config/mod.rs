@@ -157,6 +157,12 @@ impl Config {
         problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
         let livechess = self.livechess.problems(&known).into_iter();
         problems.extend(livechess.map(|(key, problem)| (path(&["livechess", key]), problem)));
+        for name in self.web.broadcast.players.keys() {
+            if !known(name) {
+                let place = path(&["web", "broadcast", "players", name.as_str()]);
+                problems.push((place, format!("there is no [boards.{name}]")));
+            }
+        }
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
         self.check_whitepawn(&mut problems, &known);

@@ -1,9 +1,14 @@
-//! `[web]`: the API.
+//! `[web]`: the page and the API.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::value::Listen;
-use crate::{default_ports::DEFAULT_WEB, door::Allow, web::Control};
+use crate::{
+    default_ports::DEFAULT_WEB, door::Allow, pgn::settings::TagText, vocabulary::BoardName,
+    web::Control,
+};
 
 /// Further names at which browsers may find the API: a machine has a few.
 pub const MAX_HOSTS: usize = 16;
@@ -20,6 +25,34 @@ pub struct WebConfig {
     pub control: Control,
     /// Further names of this machine.
     pub hosts: Vec<String>,
+    /// What `live.pgn` says of the running games.
+    pub broadcast: BroadcastConfig,
+}
+
+/// `broadcast` in `[web]`: tags of the running games, unless an opponent's front-end knows them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table: { event = … }")]
+pub struct BroadcastConfig {
+    /// The tag `Event`.
+    pub event: Option<TagText>,
+    /// The tag `Round`.
+    pub round: Option<TagText>,
+    /// Who plays at each board.
+    pub players: BTreeMap<BoardName, PlayersConfig>,
+}
+
+/// The players at a board.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "a table: { white = …, black = … }"
+)]
+pub struct PlayersConfig {
+    /// The tag `White`.
+    pub white: Option<TagText>,
+    /// The tag `Black`.
+    pub black: Option<TagText>,
 }
 
 impl WebConfig {

@@ -1,7 +1,8 @@
 //! Starts the front-ends.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
+use shakmaty::ByColor;
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -13,7 +14,7 @@ use crate::{
     pgn::{
         self,
         folder::{Folder, Writer},
-        settings::GamesConfig,
+        settings::{GamesConfig, TagText},
     },
     uci::server,
     vocabulary::BoardName,
@@ -50,9 +51,27 @@ impl Daemon {
                 let serving = event_stream::serve(door, self.bus.clone(), running.stop.clone());
                 running.tasks.spawn(serving);
             }
-            (Part::Web(web), Some(listener)) => {
+            (Part::Web(web, games), Some(listener)) => {
                 let door = Door::new(listener, web.allow.clone(), "[web]");
-                let house = web::House::new(self.bus.own(), web.control, web.hosts.clone());
+                let text = |text: &Option<TagText>| text.as_ref().map(|text| text.0.clone());
+                let kept = web::Kept {
+                    folder: games.folder().map(Path::to_owned),
+                    site: text(&games.site),
+                    player: text(&games.player),
+                };
+                let players = web.broadcast.players.iter().map(|(board, names)| {
+                    let white = text(&names.white);
+                    let black = text(&names.black);
+                    (board.clone(), ByColor { white, black })
+                });
+                let broadcast = web::Broadcast {
+                    event: text(&web.broadcast.event),
+                    round: text(&web.broadcast.round),
+                    players: players.collect(),
+                };
+                let hosts = web.hosts.clone();
+                let bus = self.bus.own();
+                let house = web::House::new(bus, web.control, hosts, kept, broadcast);
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));

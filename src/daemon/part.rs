@@ -34,8 +34,8 @@ pub(super) enum Part {
     Opponent(OpponentConfig, Linked, String),
     /// The event stream.
     Status(StatusConfig),
-    /// The API.
-    Web(WebConfig),
+    /// The page and the API.
+    Web(WebConfig, GamesConfig),
     /// Pages such as lichess.org's.
     LiveChess(LiveChessConfig),
 }
@@ -94,7 +94,7 @@ impl Part {
             Self::Opponent(entry.clone(), board, player.to_owned())
         }));
         parts.push(Self::Status(config.status.clone()));
-        parts.push(Self::Web(config.web.clone()));
+        parts.push(Self::Web(config.web.clone(), config.games.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));
         parts
     }
@@ -119,7 +119,7 @@ impl Part {
                 Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
             }
             Self::Status(status) => Some((Service::Status, status.listen.clone())),
-            Self::Web(web) => Some((Service::Web, web.listen())),
+            Self::Web(web, _) => Some((Service::Web, web.listen())),
             Self::LiveChess(livechess) => Some((Service::LiveChess, livechess.listen())),
             _ => None,
         }
@@ -128,7 +128,7 @@ impl Part {
     /// Whether it may do without its port: a default one may be in use, by another daemon.
     pub fn may_lack_port(&self) -> bool {
         match self {
-            Self::Web(web) => web.listen.is_none(),
+            Self::Web(web, _) => web.listen.is_none(),
             Self::LiveChess(livechess) => livechess.listen.is_none(),
             _ => false,
         }

@@ -4,9 +4,7 @@
 //! then a line for every event. One that lags is told how many events it missed, and gets all these again; so it does
 //! when boards have come or gone. The schema is in `docs/events.md`.
 
-pub mod json;
-
-use std::{collections::VecDeque, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
@@ -17,11 +15,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info_span};
 
 use crate::{
-    bus::{Bus, News},
+    bus::Bus,
     door::Door,
+    objects::{
+        lines::{closed_line, text},
+        watching::Watching,
+    },
     slots::{Slot, Slots},
 };
-use json::{Present, closed_line, event_line, lagged_line, text};
 
 /// Watchers at once. For one more, the address with the most of them gives up its oldest: a watcher only listens, so it
 /// is unknown which one is useful.
@@ -64,18 +65,12 @@ async fn left(input: &mut OwnedReadHalf) {
 }
 
 async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &CancellationToken) {
-    let mut subscription = bus.subscribe();
-    let mut changes = bus.changes();
+    let mut watching = Watching::of(bus);
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
-    let mut present = Present::of(&bus);
-    let mut next = VecDeque::new();
     loop {
         // One at a time: a game in a line of its own may be long, and a watcher slow.
-        while let Some(line) = next
-            .pop_front()
-            .or_else(|| present.next(&bus, &mut subscription, slots.taken()))
-        {
+        while let Some(line) = watching.ready(slots.taken()) {
             if !matches!(
                 timeout(WRITE_WAIT, output.write_all(line.as_bytes())).await,
                 Ok(Ok(()))
@@ -84,30 +79,18 @@ async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &Cancellatio
             }
         }
         if leave.is_cancelled() {
-            let _ = output.write_all(text(&closed_line()).as_bytes()).await;
+            let _ = output
+                .write_all(text(&closed_line(MAX_WATCHERS)).as_bytes())
+                .await;
         }
         let flushed = timeout(WRITE_WAIT, output.flush()).await;
         if leave.is_cancelled() || !matches!(flushed, Ok(Ok(()))) {
             return;
         }
-        let news = tokio::select! {
+        tokio::select! {
             () = left(&mut input) => return,
-            () = leave.cancelled() => continue,
-            () = changes.next() => {
-                present = Present::of(&bus);
-                continue;
-            }
-            news = subscription.next() => news,
-        };
-        match news {
-            News::Published(publication) => {
-                let events = publication.events.iter();
-                next.extend(events.map(|event| text(&event_line(&publication, event))));
-            }
-            News::Lagged(missed) => {
-                next.push_back(text(&lagged_line(missed)));
-                present = Present::of(&bus);
-            }
+            () = leave.cancelled() => {}
+            () = watching.more() => {}
         }
     }
 }

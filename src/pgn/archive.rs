@@ -23,11 +23,12 @@ use super::{
     folder::{Found, Writing},
     reading,
     record::{Heading, Record},
-    writing::{clock, pgn, program},
+    writing::{clock, pgn},
 };
 use crate::{
     game::Game,
     pgn::settings::{GamesConfig, TagText},
+    pgn_text::program,
     vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
 };
 

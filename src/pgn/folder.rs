@@ -7,7 +7,7 @@
 //! folder for as long as it runs.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{
@@ -21,7 +21,10 @@ use tempfile::{Builder, NamedTempFile};
 use tokio::sync::oneshot;
 
 use super::reading::MAX_FILE;
-use crate::vocabulary::{BoardName, MAX_BOARDS};
+use crate::{
+    regular_file::regular,
+    vocabulary::{BoardName, MAX_BOARDS},
+};
 
 /// Games of one board that may begin in one second.
 const MAX_SAME_NAME: usize = 100;
@@ -210,26 +213,6 @@ impl Folder {
         Err(io::Error::other(format!(
             "{MAX_SAME_NAME} files are called {stem}"
         )))
-    }
-}
-
-/// Opens a regular file, and nothing else: opening a FIFO waits for its other end, reading a device may never end, and
-/// a link leads to whatever another user chose.
-fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
-    let not_regular = || {
-        let text = format!("{} is not a regular file", path.display());
-        io::Error::new(io::ErrorKind::InvalidInput, text)
-    };
-    let file = options.open(path).map_err(|error| {
-        let other = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
-        if other { not_regular() } else { error }
-    })?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(not_regular())
     }
 }
 

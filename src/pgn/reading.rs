@@ -2,7 +2,7 @@
 //!
 //! Files that someone else wrote or edited are not ours: they are not touched.
 
-use std::{io::Cursor, ops::ControlFlow, time::Duration};
+use std::{io::Cursor, ops::ControlFlow};
 
 use pgn_reader::{Nag, RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
@@ -10,6 +10,7 @@ use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
 use super::record::{Heading, Record, Standing};
 use crate::{
     game::{Game, MAX_PLIES},
+    pgn_text::read_elapsed,
     vocabulary::{By, GameEnd},
 };
 
@@ -136,7 +137,10 @@ impl Visitor for Reading<'_> {
     }
 
     fn comment(&mut self, moves: &mut Moves, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
-        match (elapsed(comment.as_bytes()), moves.record.took.last_mut()) {
+        match (
+            read_elapsed(comment.as_bytes()),
+            moves.record.took.last_mut(),
+        ) {
             (Some(took), Some(last)) => {
                 *last = Some(took);
                 ControlFlow::Continue(())
@@ -174,16 +178,4 @@ impl Visitor for Reading<'_> {
         };
         (!record.game.is_empty()).then_some(record)
     }
-}
-
-/// The time in `[%emt 0:00:12]`.
-fn elapsed(comment: &[u8]) -> Option<Duration> {
-    let text = std::str::from_utf8(comment).ok()?.trim();
-    let text = text.strip_prefix("[%emt ")?.strip_suffix(']')?;
-    let mut seconds: u64 = 0;
-    for part in text.split(':') {
-        let part: u64 = part.parse().ok()?;
-        seconds = seconds.checked_mul(60)?.checked_add(part)?;
-    }
-    Some(Duration::from_secs(seconds))
 }

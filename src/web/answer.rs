@@ -22,9 +22,24 @@ impl Wrong {
         }
     }
 
+    /// Why, and what to do.
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
     /// The request is malformed.
     pub(super) fn bad(words: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, words)
+    }
+
+    /// There is no such thing.
+    pub(super) fn missing(words: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, words)
+    }
+
+    /// It cannot be done now.
+    pub(super) fn not_now(words: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, words)
     }
 
     /// The request is not allowed.
@@ -41,12 +56,17 @@ impl IntoResponse for Wrong {
     }
 }
 
-/// An answer with this body.
+/// An answer of JSON with this body.
 pub(super) fn text(body: Body) -> Response {
+    of_kind("application/json", body)
+}
+
+/// An answer of this kind.
+pub(super) fn of_kind(kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_TYPE, "application/json"),
+        (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
@@ -64,7 +84,7 @@ pub(super) fn value(value: &Value) -> Response {
 pub(super) async fn unknown_path() -> Wrong {
     Wrong::new(
         StatusCode::NOT_FOUND,
-        "there is nothing at this address: the boards are at /api/v1/boards",
+        "there is nothing at this address: the page is at /, the boards are at /api/v1/boards",
     )
 }
 

@@ -27,13 +27,13 @@ use crate::{
 
 /// The most bytes of a request's body.
 pub const MAX_BODY: usize = 4096;
-/// How long a board may take to put out its clients: its task answers in milliseconds.
-pub const RELEASE_WAIT: Duration = Duration::from_secs(2);
+/// How long a board may take to do what it is told: its task answers in milliseconds.
+pub const BOARD_WAIT: Duration = Duration::from_secs(2);
 
 /// A body without keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Empty {}
+pub(super) struct Empty {}
 
 /// All boards. Each is made when the one before it has been sent: a long game takes 100 kB.
 pub(super) async fn all(State(house): State<Arc<House>>) -> Response {
@@ -43,7 +43,7 @@ pub(super) async fn all(State(house): State<Arc<House>>) -> Response {
         let text = match boards.get(index) {
             Some(board) => {
                 let before = if index == 0 { "[" } else { "," };
-                format!("{before}{}", object(board))
+                format!("{before}{}", object(&house, board))
             }
             None if count == 0 => "[]\n".to_owned(),
             None => "]\n".to_owned(),
@@ -58,7 +58,7 @@ pub(super) async fn one(
     State(house): State<Arc<House>>,
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Wrong> {
-    Ok(answer::value(&object(&board(&house, name)?)))
+    Ok(answer::value(&object(&house, &board(&house, name)?)))
 }
 
 /// Puts out the clients that have the board.
@@ -82,20 +82,21 @@ pub(super) async fn release(
         let has = |place: &ClientPlace| place.joined && have.contains(&place.client);
         while !have.is_empty() && feed.next().await.1.places.iter().any(has) {}
     };
-    match timeout(RELEASE_WAIT, done).await {
+    match timeout(BOARD_WAIT, done).await {
         Ok(()) => Ok(answer::value(&released)),
-        Err(_) => Err(Wrong::new(
-            StatusCode::CONFLICT,
-            "the board does not answer now: try again",
-        )),
+        Err(_) => Err(Wrong::not_now("the board does not answer now: try again")),
     }
 }
 
-fn object(board: &BoardHandle) -> Value {
-    objects::board(&board.state(), &board.way)
+fn object(house: &House, board: &BoardHandle) -> Value {
+    objects::board(&house.bus, board, &board.state())
 }
 
-fn board(house: &House, name: Result<Path<String>, PathRejection>) -> Result<BoardHandle, Wrong> {
+/// The board of this name.
+pub(super) fn board(
+    house: &House,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<BoardHandle, Wrong> {
     let Ok(Path(name)) = name else {
         return Err(Wrong::bad("the name of the board is not text"));
     };
@@ -115,7 +116,7 @@ fn board(house: &House, name: Result<Path<String>, PathRejection>) -> Result<Boa
 }
 
 /// A request's body. That it has to be declared as JSON keeps forms of other sites out.
-async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wrong> {
+pub(super) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wrong> {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -1,14 +1,24 @@
-//! The API: JSON over HTTP, for commands such as `boardbridge release` and for programs of others. `docs/api.md` describes
-//! it.
+//! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for programs of
+//! others. `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `boards` has the answers; `answer` is their form, also of errors.
+//! `guard` looks at every request first; `boards`, `buttons`, `events`, `games`, `live` and `settings` have the answers;
+//! `answer` is their form, also of errors; `page` has the files of the page.
 
 mod answer;
 mod boards;
+mod buttons;
+mod events;
+mod games;
 mod guard;
+mod live;
+mod page;
 mod permission;
+mod settings;
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Extension, Router,
@@ -20,30 +30,37 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use tokio::net::TcpStream;
+use shakmaty::ByColor;
+use tokio::{net::TcpStream, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info_span, warn};
 
 pub use self::{
     answer::Wrong,
-    boards::{MAX_BODY, RELEASE_WAIT},
+    boards::{BOARD_WAIT, MAX_BODY},
+    events::HEARTBEAT,
+    games::{MAX_FILE, MAX_LISTED},
     permission::Control,
 };
 use crate::{
     bus::Bus,
     door::{Door, is_here},
+    pairings::Saying,
     slots::{Slot, Slots},
     transport::tcp::watch_over,
+    vocabulary::BoardName,
 };
 
 /// Connections at once. For one more, the address with the most of them gives one up.
-pub const MAX_CONNECTIONS: usize = 16;
-/// The most connections from one address: a browser makes six.
-pub const MAX_CONNECTIONS_EACH: usize = 8;
+/// Ten pages keep one each, and make a few more for a moment.
+pub const MAX_CONNECTIONS: usize = 32;
+/// The most connections from one address: a browser makes six, and a tunnel or a proxy is one address.
+pub const MAX_CONNECTIONS_EACH: usize = 24;
 /// How long a request's head may take, and a connection may wait for its next request.
 pub const HEAD_WAIT: Duration = Duration::from_secs(10);
-/// How long a request may take from its head to the beginning of its answer, with its body.
-pub const REQUEST_WAIT: Duration = Duration::from_secs(10);
+/// How long a request may take from its head to the beginning of its answer, with its body: a little longer than an
+/// opponent may take to answer the player.
+pub const REQUEST_WAIT: Duration = Duration::from_secs(12);
 /// The most bytes of a request's head. A browser sends about 1 KiB.
 pub const MAX_HEAD: usize = 16 * 1024;
 
@@ -53,15 +70,50 @@ pub struct House {
     bus: Bus,
     control: Control,
     names: guard::Names,
+    kept: Kept,
+    broadcast: Broadcast,
+    /// One list of games is made at a time.
+    reading: Arc<Semaphore>,
+}
+
+/// The games that are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Their folder, if games are kept.
+    pub folder: Option<PathBuf>,
+    /// Where the boards are, for PGN.
+    pub site: Option<String>,
+    /// The player at the boards.
+    pub player: Option<String>,
+}
+
+/// What a broadcast says of the running games, unless an opponent's front-end knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Broadcast {
+    /// The tag `Event`.
+    pub event: Option<String>,
+    /// The tag `Round`.
+    pub round: Option<String>,
+    /// Who plays at each board.
+    pub players: BTreeMap<BoardName, ByColor<Option<String>>>,
 }
 
 impl House {
     /// These boards; `hosts` are further names of this machine.
-    pub fn new(bus: Bus, control: Control, hosts: Vec<String>) -> Arc<Self> {
+    pub fn new(
+        bus: Bus,
+        control: Control,
+        hosts: Vec<String>,
+        kept: Kept,
+        broadcast: Broadcast,
+    ) -> Arc<Self> {
         Arc::new(Self {
             bus,
             control,
             names: guard::Names::new(hosts),
+            kept,
+            broadcast,
+            reading: Arc::new(Semaphore::new(1)),
         })
     }
 }
@@ -76,10 +128,25 @@ struct Visitor {
 
 /// Every address of the API.
 fn router(house: &Arc<House>) -> Router {
-    Router::new()
+    let mut router = Router::new()
         .route("/api/v1/boards", get(boards::all))
         .route("/api/v1/boards/{name}", get(boards::one))
         .route("/api/v1/boards/{name}/release", post(boards::release))
+        .route("/api/v1/boards/{name}/promotion", post(buttons::promotion))
+        .route("/api/v1/events", get(events::all))
+        .route("/api/v1/games", get(games::all))
+        .route("/api/v1/games/{file}", get(games::one))
+        .route("/api/v1/games/{file}/moves", get(games::moves))
+        .route("/api/v1/live.pgn", get(live::all))
+        .route("/api/v1/settings", get(settings::all));
+    for saying in Saying::ALL {
+        let path = format!("/api/v1/boards/{{name}}/{saying}");
+        router = router.route(&path, post(buttons::say).layer(Extension(saying)));
+    }
+    for file in page::FILES {
+        router = router.route(file.path, get(async move || file.answer()));
+    }
+    router
         .fallback(answer::unknown_path)
         .method_not_allowed_fallback(answer::wrong_method)
         .layer(from_fn_with_state(house.clone(), guard::look))

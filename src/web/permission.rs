@@ -1,11 +1,11 @@
 //! Who may change something through the API.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Visitor, Wrong};
 
 /// Who may change something through the API; whoever may connect may look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
     /// Programs on this machine.

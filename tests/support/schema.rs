@@ -14,6 +14,22 @@ pub fn events() -> Schema {
     Schema(serde_json::from_str(&text).unwrap())
 }
 
+/// The API's schema, with what it takes from that of the event stream.
+pub fn api() -> Schema {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/api.schema.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text.replace("events.schema.json#", "#");
+    let mut schema: Value = serde_json::from_str(&text).unwrap();
+    for (name, of) in events().0["$defs"].as_object().unwrap() {
+        let before = schema["$defs"]
+            .as_object_mut()
+            .unwrap()
+            .insert(name.clone(), of.clone());
+        assert!(before.is_none(), "{name} is in both");
+    }
+    Schema(schema)
+}
+
 /// A schema.
 pub struct Schema(pub Value);
 
@@ -22,6 +38,11 @@ impl Schema {
     /// has none.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.fits(&self.0, value, "line")
+    }
+
+    /// The errors of a value by one of the schema's definitions, if any.
+    pub fn check_as(&self, name: &str, value: &Value) -> Result<(), String> {
+        self.fits(&self.0["$defs"][name], value, name)
     }
 
     /// Every event the schema has, with the keys it may have.
@@ -41,7 +62,7 @@ impl Schema {
 
     fn followed<'a>(&'a self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
-            Some(to) => self.0.pointer(to.strip_prefix('#').unwrap()).unwrap(),
+            Some(to) => self.followed(self.0.pointer(to.strip_prefix('#').unwrap()).unwrap()),
             None => schema,
         }
     }

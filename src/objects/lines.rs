@@ -1,17 +1,17 @@
-//! The lines of the event stream, as JSON. Their schema is `docs/events.schema.json`; `docs/events.md` describes them.
+//! The lines of a stream of events, as JSON. Their schema is `docs/events.schema.json`; `docs/events.md` describes them.
 
 use std::{time::SystemTime, vec};
 
 use serde_json::{Map, Value, json};
 use shakmaty::{Chess, Move, Position, san::SanPlus};
 
-use super::MAX_WATCHERS;
+use super::{color, timestamp};
 use crate::{
     bus::{BoardHandle, Bus, Publication, Subscription},
     clients::Client,
     game::{Game, uci},
-    objects::{self, color, timestamp},
-    vocabulary::Event,
+    pairings::{Pairing, Saying},
+    vocabulary::{BoardName, Event},
 };
 
 /// The current state: the daemon, every board, every client. Each line is made when it is asked for.
@@ -46,7 +46,7 @@ impl Present {
         }
         if let Some(board) = self.boards.next() {
             let state = subscription.look(&board);
-            return Some(text(&objects::board(&state, &board.way)));
+            return Some(text(&super::board(bus, &board, &state)));
         }
         let client = self.clients.next()?;
         Some(text(&client_line(&client, bus)))
@@ -64,11 +64,11 @@ pub fn lagged_line(missed: u64) -> Value {
 }
 
 /// The line that this watcher gives way to newer ones.
-pub fn closed_line() -> Value {
+pub fn closed_line(most: usize) -> Value {
     json!({
         "event": "closed",
         "at": timestamp(SystemTime::now()),
-        "text": format!("this stream is closed to admit another watcher: at most {MAX_WATCHERS} do at once"),
+        "text": format!("this stream is closed to admit another watcher: at most {most} do at once"),
     })
 }
 
@@ -115,6 +115,28 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
         "awaiting": client.awaiting,
         "opponent": client.opponent,
     })
+}
+
+/// The line about a pairing that has come, changed or gone.
+pub fn pairing_line(board: &BoardName, pairing: Option<&Pairing>) -> Value {
+    json!({
+        "event": "pairing",
+        "at": timestamp(SystemTime::now()),
+        "board": board,
+        "pairing": pairing.map(super::pairing),
+        "text": pairing.map(in_words).unwrap_or_default(),
+    })
+}
+
+/// What the player should know of a pairing.
+fn in_words(pairing: &Pairing) -> String {
+    let offer = pairing.offer.map(|offer| match offer {
+        Saying::Draw => "the opponent offers a draw".to_owned(),
+        Saying::TakeBack => "the opponent asks to take back".to_owned(),
+        other => format!("the opponent offers: {other}"),
+    });
+    let words = [pairing.notice.clone(), offer];
+    words.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// One event of a publication. A move also gets its SAN, if the board's game still has it.

@@ -1,4 +1,9 @@
 //! What programs are told, as JSON objects: the event stream and the API send the same. `docs/events.md` describes them.
+//!
+//! [`board`] is one board, [`lines`] are the lines of a stream, [`watching`] says which line comes when.
+
+pub mod lines;
+pub mod watching;
 
 use std::time::SystemTime;
 
@@ -6,12 +11,15 @@ use serde_json::{Value, json};
 use shakmaty::{Color, Position as _};
 
 use crate::{
+    bus::{BoardHandle, Bus},
     game::uci,
-    vocabulary::{LinkState, Snapshot, rounded},
+    pairings::Pairing,
+    vocabulary::{Advice, LinkState, Snapshot, rounded},
 };
 
-/// A board, which is reached in this way.
-pub fn board(snapshot: &Snapshot, way: &str) -> Value {
+/// A board of this bus, in this state.
+pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
+    let paired = bus.pairings().at(&board.name);
     let link = match &snapshot.link {
         LinkState::Down(_) => "down",
         LinkState::Asking => "asking",
@@ -29,7 +37,7 @@ pub fn board(snapshot: &Snapshot, way: &str) -> Value {
         "board": snapshot.board,
         "link": link,
         "why": snapshot.link.why(),
-        "transport": way,
+        "transport": &*board.way,
         "id": snapshot.id,
         "battery": snapshot.battery,
         "game": game.to_string(),
@@ -46,9 +54,41 @@ pub fn board(snapshot: &Snapshot, way: &str) -> Value {
         "target": snapshot.target.as_ref().map(ToString::to_string),
         "awaiting": snapshot.awaiting,
         "advice": snapshot.advice.to_string(),
+        "make": match snapshot.advice {
+            Advice::Make(m) => Some(uci(m).to_string()),
+            _ => None,
+        },
         "guidance": snapshot.guidance,
         "holders": snapshot.holders,
         "waiting": snapshot.waiting,
+        "pairing": paired.as_deref().map(pairing),
+    })
+}
+
+/// Who plays whom at a board.
+pub fn pairing(pairing: &Pairing) -> Value {
+    let clocks = pairing.clocks.as_ref().map(|clocks| {
+        json!({
+            "white": rounded(clocks.left.white),
+            "black": rounded(clocks.left.black),
+            "at": timestamp(clocks.at),
+            "runs": clocks.runs.map(color),
+        })
+    });
+    let left = pairing.clock_times.iter();
+    let left: Vec<Option<f64>> = left.map(|left| left.map(rounded)).collect();
+    json!({
+        "white": pairing.players.white,
+        "black": pairing.players.black,
+        "hand": pairing.hand.map(color),
+        "tournament": pairing.event,
+        "site": pairing.site,
+        "clocks": clocks,
+        "clock_times": left,
+        "offer": pairing.offer,
+        "chat": pairing.chat,
+        "notice": pairing.notice,
+        "can": pairing.can,
     })
 }
 

@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""The page in a real browser: Debian's Chromium, by WebDriver, on a phone's and a desk's size.
+
+The boards are those of `boardbridge demo`; python-chess plays on each by UCI, and their hands move. Then every button, with an
+opponent that takes everything (`examples/page.rs`). axe-core looks at every part of the page, in light and dark.
+
+    BOARDBRIDGE=target/release/boardbridge RIG=target/release/examples/page tests/page/run.py [--pictures docs]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+import chess
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BOARDBRIDGE = os.environ.get("BOARDBRIDGE", str(REPOSITORY / "target/debug/boardbridge"))
+RIG = os.environ.get("RIG", str(REPOSITORY / "target/debug/examples/page"))
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+# The time limit for anything awaited.
+PATIENCE_S = 60.0
+BOARDS = ["citrine", "neo", "ucb"]
+T = TypeVar("T")
+PHONE, DESK = (390, 844), (1280, 900)
+SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort"]
+
+
+def free_port() -> int:
+    """A port that is free now, and stays the daemon's through a restart."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def until(what: str, test: Callable[[], T]) -> T:
+    """Waits until this is true, and returns it."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        try:
+            if found := test():
+                return found
+        except StaleElementReferenceException:
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"not within {PATIENCE_S:.0f} s: {what}")
+
+
+class Program:
+    """A program of ours, with its log in a file."""
+
+    def __init__(self, command: list[str], log: Path, **variables: str) -> None:
+        self.command, self.log, self.variables = command, log, variables
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command, env=os.environ | self.variables, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def stop(self) -> None:
+        self.process.terminate()
+        assert self.process.wait(PATIENCE_S) == 0, self.log.read_text()[-2000:]
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Gui(threading.Thread):
+    """A chess program at one board: the hand plays White, it answers at random. With `fen` it states this position and waits."""
+
+    def __init__(self, port: int, board: str, seed: int, fen: str | None = None) -> None:
+        super().__init__(daemon=True)
+        self.port, self.board, self.fen, self.random = port, board, fen, random.Random(seed)
+        self.start()
+
+    def run(self) -> None:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port)) as connection:
+                self.play(connection)
+        except OSError:
+            # The daemon was stopped.
+            return
+
+    def play(self, connection: socket.socket) -> None:
+        stream = connection.makefile("rw", buffering=1, newline="\n")
+        stream.write(f"uci\nsetoption name Board value {self.board}\nucinewgame\n")
+        board = chess.Board(self.fen or chess.STARTING_FEN)
+        start = f"fen {self.fen}" if self.fen else "startpos"
+        while not board.is_game_over():
+            moves = " ".join(move.uci() for move in board.move_stack)
+            stream.write(f"position {start}{' moves ' + moves if moves else ''}\ngo\n")
+            for line in stream:
+                if line.startswith("bestmove"):
+                    break
+            else:
+                return
+            if self.fen or line.split()[1] == "0000":
+                return
+            board.push_uci(line.split()[1])
+            if not board.is_game_over():
+                board.push(self.random.choice(list(board.legal_moves)))
+
+
+class Page:
+    """The page in a browser."""
+
+    def __init__(self, address: str, size: tuple[int, int], dark: bool = False) -> None:
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or "chromium"
+        for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.address = address
+        self.driver.get(address)
+
+    def close(self, may_lose: bool = False) -> None:
+        """Nothing was refused by the policy of the page, and no script failed."""
+        log = [entry["message"] for entry in self.driver.get_log("browser")]
+        self.driver.quit()
+        log = [line for line in log if not (may_lose and "net::ERR" in line) and " 409 " not in line]
+        assert not log, log
+
+    def one(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        return str(self.driver.execute_script("return document.querySelector(arguments[0])?.textContent ?? ''", selector))
+
+    def moves(self, board: str) -> int:
+        script = "return document.querySelectorAll(`#board-${arguments[0]} .moves li`).length"
+        return int(self.driver.execute_script(script, board))
+
+    def turn_to(self, part: str) -> None:
+        self.one(f"nav a[href='#{part}']").click()
+        until(part, lambda: self.one(f"#{part}").is_displayed())
+
+    def accessible(self, what: str) -> None:
+        self.driver.execute_script(AXE)
+        found = self.driver.execute_async_script("axe.run().then(arguments[0])")
+        wrong = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
+        assert not wrong, (what, wrong)
+        print(f"  axe: {len(found['passes'])} rules hold, {what}")
+
+    def press(self, board: str, button: str) -> str:
+        """Presses a button, again if it asks for that; returns what the page says then."""
+        selector = f"#board-{board} [data-button='{button}']"
+        answer = f"#board-{board} .answer"
+        self.driver.execute_script("document.querySelector(arguments[0]).textContent = ''", answer)
+        self.one(selector).click()
+        if "press again" in self.text(selector):
+            self.one(selector).click()
+        return until(f"an answer to {button}", lambda: self.text(answer))
+
+    def picture(self, file: Path) -> None:
+        self.driver.save_screenshot(str(file))
+        assert file.stat().st_size < 200_000, file
+
+
+def sees_games(page: Page) -> None:
+    """Every board is there, and moves appear one by one."""
+    until("all boards", lambda: sorted(e.text for e in page.driver.find_elements(By.CSS_SELECTOR, "#all h2")) == BOARDS)
+    page.driver.execute_script(
+        """window.seen = {}; window.said = new Set();
+        for (const name of arguments[0]) {
+          const list = document.querySelector(`#board-${name} .moves`);
+          const note = () => { const l = window.seen[name] ??= []; if (l.at(-1) !== list.children.length) l.push(list.children.length); };
+          note();
+          new MutationObserver(note).observe(list, { childList: true });
+        }
+        const said = document.getElementById("said");
+        new MutationObserver(() => window.said.add(said.textContent)).observe(said, { childList: true });""",
+        BOARDS,
+    )
+    for board in BOARDS:
+        before = page.moves(board)
+        until(f"moves on {board}", lambda board=board, before=before: page.moves(board) >= before + 4)
+    seen = page.driver.execute_script("return window.seen")
+    for board in BOARDS:
+        steps = [b - a for a, b in zip(seen[board], seen[board][1:])]
+        assert all(step <= 2 for step in steps), (board, seen[board])
+    until("the move to make", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-arrow]"))
+    said = page.driver.execute_script("return [...window.said]")
+    for board in BOARDS:
+        assert any(text.startswith(board + ": ") for text in said), said
+    print("  moves announced:", said[:4])
+
+
+@contextmanager
+def demonstration(folder: Path, web: int, uci: int) -> Iterator[Program]:
+    demo = Program(
+        [BOARDBRIDGE, "demo"],
+        folder / "demo.log",
+        BOARDBRIDGE_WEB__LISTEN=f"127.0.0.1:{web}",
+        BOARDBRIDGE_UCI__LISTEN=f"127.0.0.1:{uci}",
+        BOARDBRIDGE_STATUS__LISTEN="127.0.0.1:0",
+        BOARDBRIDGE_GAMES__DIRECTORY=str(folder / "games"),
+    )
+    try:
+        yield demo
+    finally:
+        demo.kill()
+
+
+def begins(web: int, uci: int) -> None:
+    """Waits for the boards, and begins a game on each."""
+
+    def answers() -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{web}/api/v1/boards", timeout=PATIENCE_S) as answer:
+                return answer.read().count(b'"link":"down"') == 0
+        except OSError:
+            return False
+
+    until("the boards", answers)
+    for seed, board in enumerate(BOARDS):
+        Gui(uci, board, seed)
+
+
+def games_are_watched(folder: Path, pictures: Path | None) -> None:
+    web, uci = free_port(), free_port()
+    address = f"http://127.0.0.1:{web}/"
+    with demonstration(folder, web, uci) as demo:
+        begins(web, uci)
+        for size, name in [(PHONE, "phone"), (DESK, "desk")]:
+            print(f"on a {name}")
+            page = Page(address, size)
+            sees_games(page)
+            width = page.driver.execute_script("return document.documentElement.scrollWidth")
+            assert width <= size[0], f"{width} px are wider than the {name}"
+            page.accessible(f"boards, {name}")
+            if pictures:
+                page.picture(pictures / f"page-{name}.png")
+            page.close()
+        print("in the dark")
+        page = Page(address, PHONE, dark=True)
+        until("moves", lambda: page.moves("citrine") > 2)
+        page.accessible("boards, dark")
+        kept_games(page, folder)
+        settings(page)
+        print("the daemon is stopped and started again")
+        page.turn_to("boards")
+        demo.stop()
+        until("the loss is shown", lambda: "lost" in page.text("#line"))
+        demo.start()
+        begins(web, uci)
+        until("it is back", lambda: page.text("#line") == "connected")
+        until("moves again", lambda: 0 < page.moves("citrine") < 5)
+        sees_games(page)
+        held_boards(page, uci)
+        page.close(may_lose=True)
+
+
+def kept_games(page: Page, folder: Path) -> None:
+    """The games are listed, replayed by keys, and can be saved."""
+    print("kept games")
+    until("a kept game", lambda: list((folder / "games").glob("*.pgn")))
+    page.turn_to("games")
+    until("the list", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#list li"))
+    link = page.one("#list a").get_attribute("href")
+    with urllib.request.urlopen(str(link)) as answer:
+        assert answer.read().startswith(b"[Event "), link
+    page.one("#list button").click()
+    until("the replay", lambda: page.one("#replay").is_displayed())
+    label = lambda: page.one("#replay-board svg").get_attribute("aria-label")
+    assert "at the start" in str(label())
+    body = page.one("body")
+    body.send_keys(Keys.ARROW_RIGHT)
+    until("a step on", lambda: "Position after" in str(label()))
+    body.send_keys(Keys.ARROW_LEFT)
+    until("a step back", lambda: "at the start" in str(label()))
+    for to in ["on", "back", "last", "first"]:
+        page.one(f"#replay [data-to='{to}']").click()
+    body.send_keys(Keys.END)
+    assert page.one("#replay-moves li:last-child").get_attribute("class") == "now"
+    page.accessible("games and replay, dark")
+    page.one("#replay [data-to='close']").click()
+    assert not page.one("#replay").is_displayed()
+
+
+def settings(page: Page) -> None:
+    page.turn_to("settings")
+    until("the settings", lambda: "this machine only" in page.text("#values"))
+    speech = page.one("#speech")
+    for state in ["true", "false"]:
+        speech.click()
+        assert speech.get_attribute("aria-pressed") == state
+    page.accessible("settings, dark")
+
+
+def held_boards(page: Page, uci: int) -> None:
+    """The buttons of a board that a chess program has."""
+    print("a board with a chess program")
+    page.one("#board-citrine .turn").click()
+    assert "Done" in page.press("citrine", "ready")
+    assert "Done" in page.press("citrine", "release")
+    until("the board is free", lambda: not page.text("#board-citrine .with"))
+    Gui(uci, "citrine", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
+    until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
+    assert "Done: promote to a knight" in page.press("citrine", "promotionn")
+    print("a board that senses its squares")
+    assert "Done" in page.press("neo", "release")
+    until("the board is free", lambda: not page.text("#board-neo .with"))
+    Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
+    for mark in [".wrong", ".awaited", "[data-arrow]"]:
+        selector = f"#board-neo svg {mark}"
+        until(f"{mark} on the board", lambda selector=selector: page.driver.find_elements(By.CSS_SELECTOR, selector))
+    until("what to put right", lambda: page.text("#board-neo .list"))
+
+
+def every_button(folder: Path) -> None:
+    """The buttons of a game against an opponent, and those that may not be pressed."""
+    log = folder / "rig.log"
+    for control in ["local", "nobody"]:
+        print(f"control = {control}")
+        web = free_port()
+        rig = Program([RIG, f"127.0.0.1:{web}", control], log)
+        try:
+            until("the rig", lambda: not socket.socket().connect_ex(("127.0.0.1", web)))
+            page = Page(f"http://127.0.0.1:{web}/", PHONE)
+            selector = "#board-far [data-button]"
+            until("the buttons", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, selector)) == len(SAYINGS))
+            assert "good luck" in page.text("#board-far .chat")
+            assert "offers a draw" in page.text("#board-far .notice")
+            clock = page.text("#board-far .mine .clock")
+            until("the clock runs", lambda: page.text("#board-far .mine .clock") != clock)
+            buttons = page.driver.find_elements(By.CSS_SELECTOR, selector)
+            if control == "nobody":
+                assert not any(button.is_enabled() for button in buttons)
+                assert "switched off" in page.text("#board-far .reason")
+            else:
+                for saying in SAYINGS:
+                    answer = page.press("far", saying)
+                    assert ("gone too far" if saying == "abort" else "Done") in answer, answer
+                assert [line for line in log.read_text().splitlines() if line in SAYINGS] == SAYINGS
+            page.accessible(f"an opponent, control = {control}")
+            page.close()
+        finally:
+            rig.kill()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=Path, help="write the pictures of the documents there")
+    pictures = parser.parse_args().pictures
+    with tempfile.TemporaryDirectory() as name:
+        every_button(Path(name))
+        games_are_watched(Path(name), pictures)
+    print("the page is as it should be")
+
+
+if __name__ == "__main__":
+    main()
