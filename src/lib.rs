@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod account;
 pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]
@@ -41,6 +42,8 @@ mod durations;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;
+#[cfg(target_os = "linux")]
+pub mod lichess;
 pub mod lines;
 pub mod link;
 pub mod log;

@@ -33,6 +33,7 @@ const FLOORS: [&[&str]; 9] = [
     &["door", "durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],
     &[
+        "account",
         "clients",
         "objects",
         "pairings",
@@ -45,6 +46,7 @@ const FLOORS: [&[&str]; 9] = [
     &[
         "board",
         "call",
+        "lichess",
         "link",
         "pgn",
         "event_stream",
@@ -59,9 +61,10 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 8] = [
+const FRONT_ENDS: [&str; 9] = [
     "call",
     "event_stream",
+    "lichess",
     "link",
     "pgn",
     "uci",

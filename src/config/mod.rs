@@ -4,6 +4,8 @@
 pub mod board;
 mod conflicts;
 pub mod error;
+#[cfg(target_os = "linux")]
+pub mod lichess;
 pub mod link;
 mod mistakes;
 mod syntax;
@@ -24,6 +26,8 @@ pub use self::{
     whitepawn::WhitePawnConfig,
 };
 pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
+#[cfg(target_os = "linux")]
+pub use self::lichess::LichessConfig;
 use crate::{
     door::Allow,
     pgn::settings::GamesConfig,
@@ -64,6 +68,10 @@ pub struct Config {
     /// Boards that play each other.
     #[serde(default)]
     pub link: Vec<LinkConfig>,
+    /// Games on Lichess.
+    #[cfg(target_os = "linux")]
+    #[serde(default)]
+    pub lichess: Option<LichessConfig>,
 }
 
 /// `[uci]`
@@ -152,6 +160,15 @@ impl Config {
         self.check_whitepawn(&mut problems, &known);
         conflicts::check(self, &mut problems);
         self.check_links(&mut problems, &known);
+        #[cfg(target_os = "linux")]
+        if let Some(lichess) = &self.lichess {
+            let wrong = lichess.problems().into_iter();
+            problems.extend(wrong.map(|(key, problem)| (path(&["lichess", key]), problem)));
+            if !known(&lichess.board) {
+                let problem = format!("there is no [boards.{}]", lichess.board);
+                problems.push((path(&["lichess", "board"]), problem));
+            }
+        }
         problems
     }
 

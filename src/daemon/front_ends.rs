@@ -41,6 +41,7 @@ impl Daemon {
             }
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
             (Part::Link(entry, linked), _) => self.link(running, entry, linked),
+            (Part::Lichess(entry, wait), _) => self.lichess(running, entry, *wait),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

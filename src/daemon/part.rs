@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::service::Service;
 use crate::{
     config::{
-        BoardConfig, Config, LinkConfig, Listen, StatusConfig, UciConfig, WebConfig,
+        BoardConfig, Config, LichessConfig, LinkConfig, Listen, StatusConfig, UciConfig, WebConfig,
         WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
     },
     pgn::settings::GamesConfig,
@@ -30,6 +30,8 @@ pub(super) enum Part {
     WhitePawn(WhitePawnConfig),
     /// Two boards that play each other.
     Link(LinkConfig, [Linked; 2]),
+    /// Games on Lichess, and how long the hand at the board has to mend what it did.
+    Lichess(LichessConfig, Duration),
     /// The event stream.
     Status(StatusConfig),
     /// The API.
@@ -82,6 +84,10 @@ impl Part {
                 Linked::of(board.and_then(|name| config.boards.get(name)))
             });
             Self::Link(entry.clone(), linked)
+        }));
+        parts.extend(config.lichess.iter().map(|entry| {
+            let board = config.boards.get(&entry.board);
+            Self::Lichess(entry.clone(), Linked::of(board).correction_wait)
         }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));

@@ -1,12 +1,12 @@
-//! What apps and links have kept through a restart.
+//! What apps, links and a game on Lichess have kept through a restart.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
 use crate::{
-    config::{Config, LinkConfig, WhitePawnConfig},
-    link,
+    config::{Config, LichessConfig, LinkConfig, WhitePawnConfig},
+    lichess, link,
     state::{Kind, Shelf, Store},
     vocabulary::ClientId,
     whitepawn,
@@ -34,6 +34,7 @@ impl<T: DeserializeOwned> Kept<T> {
 pub(super) struct Sessions {
     apps: BTreeMap<String, Kept<whitepawn::session::Memory>>,
     links: BTreeMap<String, Kept<link::session::Memory>>,
+    lichess: BTreeMap<String, Kept<lichess::session::Memory>>,
 }
 
 impl Sessions {
@@ -41,11 +42,17 @@ impl Sessions {
     pub async fn read(config: &Config, store: &Store) -> Self {
         let app = |entry| (app(entry), Kept::read(store, Kind::App, &app(entry)));
         let link = |entry| (link(entry), Kept::read(store, Kind::Link, &link(entry)));
+        let online = |entry: &LichessConfig| {
+            let name = entry.board.to_string();
+            let kept = Kept::read(store, Kind::Lichess, &name);
+            (name, kept)
+        };
         let sessions = Self {
             apps: config.whitepawn.iter().map(app).collect(),
             links: config.link.iter().map(link).collect(),
+            lichess: config.lichess.iter().map(online).collect(),
         };
-        for kind in [Kind::App, Kind::Link] {
+        for kind in [Kind::App, Kind::Link, Kind::Lichess] {
             store.forget_rest(kind).await;
         }
         sessions
@@ -69,12 +76,28 @@ impl Sessions {
         kept.unwrap_or_else(|| Kept::read(store, Kind::Link, &name))
     }
 
+    /// That of a game on Lichess.
+    pub fn lichess(
+        &mut self,
+        store: &Store,
+        entry: &LichessConfig,
+    ) -> Kept<lichess::session::Memory> {
+        let name = entry.board.to_string();
+        let kept = self.lichess.remove(&name);
+        kept.unwrap_or_else(|| Kept::read(store, Kind::Lichess, &name))
+    }
+
     /// The highest number of a client among them.
     pub fn last_client(&self) -> Option<ClientId> {
         let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
         let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
         let links = links.flat_map(link::session::Memory::clients);
-        apps.map(|memory| memory.client).chain(links).max()
+        let lichess = self.lichess.values().filter_map(|kept| kept.memory.as_ref());
+        let lichess = lichess.map(|memory| memory.client);
+        apps.map(|memory| memory.client)
+            .chain(links)
+            .chain(lichess)
+            .max()
     }
 }
 

@@ -42,6 +42,8 @@ pub enum Kind {
     Link,
     /// The `WhitePawn` app at a board.
     App,
+    /// A game on Lichess.
+    Lichess,
 }
 
 impl fmt::Display for Kind {
@@ -50,6 +52,7 @@ impl fmt::Display for Kind {
             Self::Board => "board",
             Self::Link => "link",
             Self::App => "app",
+            Self::Lichess => "lichess",
         })
     }
 }
