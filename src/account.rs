@@ -70,7 +70,13 @@ impl FromStr for TimeControl {
             "0.5" | "1/2" => 30,
             "0.75" | "3/4" => 45,
             "1.5" => 90,
-            whole => 60 * whole.parse::<u32>().ok().filter(|m| *m <= 180).ok_or_else(wrong)?,
+            whole => {
+                60 * whole
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|m| *m <= 180)
+                    .ok_or_else(wrong)?
+            }
         };
         let increment = increment.parse().ok().filter(|seconds| *seconds <= 180);
         let increment = increment.ok_or_else(wrong)?;
@@ -247,7 +253,9 @@ pub struct Standing {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotDone {
     /// No account is configured.
-    #[error("no Lichess account plays here: add [lichess] to the configuration of BoardBridge, then reload")]
+    #[error(
+        "no Lichess account plays here: add [lichess] to the configuration of BoardBridge, then reload"
+    )]
     NoAccount,
     /// It cannot be done now.
     #[error("{0}")]
@@ -352,7 +360,9 @@ impl Holder {
     /// It stands so now; those who wait are woken only if that is different.
     pub fn stands(&self, standing: Standing) {
         self.account.open.send_if_modified(|open| {
-            let own = open.as_mut().filter(|open| open.asks.same_channel(&self.own));
+            let own = open
+                .as_mut()
+                .filter(|open| open.asks.same_channel(&self.own));
             own.is_some_and(|open| {
                 let changed = *open.standing != standing;
                 if changed {
@@ -375,7 +385,9 @@ impl Holder {
 impl Drop for Holder {
     fn drop(&mut self) {
         self.account.open.send_if_modified(|open| {
-            let own = open.as_ref().is_some_and(|open| open.asks.same_channel(&self.own));
+            let own = open
+                .as_ref()
+                .is_some_and(|open| open.asks.same_channel(&self.own));
             if own {
                 *open = None;
             }

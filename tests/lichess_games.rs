@@ -100,7 +100,10 @@ impl Table {
         let own = moves.filter(|(ply, _)| game.position_at(*ply).turn() == hand);
         let wanted: Vec<String> = own.map(|(_, m)| format!("move {}", uci(*m))).collect();
         let taken = self.lichess.taken();
-        let taken: Vec<String> = taken.into_iter().filter(|t| t.starts_with("move")).collect();
+        let taken: Vec<String> = taken
+            .into_iter()
+            .filter(|t| t.starts_with("move"))
+            .collect();
         assert_eq!(taken, wanted);
         self.lichess.is_content();
     }
@@ -119,7 +122,13 @@ impl Table {
     }
 
     async fn says(&self, saying: Saying) {
-        let said = self.house.daemon.bus().pairings().say(&self.board, saying).await;
+        let said = self
+            .house
+            .daemon
+            .bus()
+            .pairings()
+            .say(&self.board, saying)
+            .await;
         said.unwrap();
     }
 
@@ -173,9 +182,13 @@ async fn whatever_breaks_on_the_way_every_move_is_taken_once() {
             8 => table.lichess.fails(Fault::Unshown),
             10 => table.lichess.breaks_game(),
             11 => table.lichess.breaks(),
-            14 => table.lichess.babbles("{\"type\":\"gameState\",\"moves\":12}"),
+            14 => table
+                .lichess
+                .babbles("{\"type\":\"gameState\",\"moves\":12}"),
             15 => table.lichess.babbles("not json at all"),
-            16 => table.lichess.says(&json!({ "type": "somethingNew", "key": [1] })),
+            16 => table
+                .lichess
+                .says(&json!({ "type": "somethingNew", "key": [1] })),
             17 => table.lichess.babbles(&"x".repeat(200_000)),
             _ => {}
         }
@@ -204,7 +217,12 @@ async fn a_stream_on_which_nothing_comes_is_opened_again() {
     table.lichess.falls_silent();
     let since = Instant::now();
     table.lichess.moves(uci(game.moves()[1]));
-    table.lichess.until("another stream", |_| since.elapsed() > boardbridge::lichess::http::SILENCE).await;
+    table
+        .lichess
+        .until("another stream", |_| {
+            since.elapsed() > boardbridge::lichess::http::SILENCE
+        })
+        .await;
     table.hand.sees("executed e7e5").await;
     table.plays(&game, 2, Color::White).await;
     table.took_each_move_once(&game, Color::White);
@@ -276,34 +294,57 @@ async fn offers_are_shown_and_answered_by_buttons() {
     table.lichess.says(&json!({
         "type": "chatLine", "room": "player", "username": "Other", "text": "hello\u{7}",
     }));
-    table.pairs(|pairing| pairing.chat == ["Other: hello"]).await;
-    table.pairs(|pairing| {
-        let left = pairing.clocks.as_ref().map(|clocks| clocks.left.white.as_secs());
-        left == Some(896) && pairing.clocks.as_ref().unwrap().runs == Some(Color::White)
-    })
-    .await;
+    table
+        .pairs(|pairing| pairing.chat == ["Other: hello"])
+        .await;
+    table
+        .pairs(|pairing| {
+            let left = pairing
+                .clocks
+                .as_ref()
+                .map(|clocks| clocks.left.white.as_secs());
+            left == Some(896) && pairing.clocks.as_ref().unwrap().runs == Some(Color::White)
+        })
+        .await;
     table.lichess.proposes_take_back();
-    table.pairs(|pairing| pairing.offer == Some(Saying::TakeBack)).await;
+    table
+        .pairs(|pairing| pairing.offer == Some(Saying::TakeBack))
+        .await;
     table.says(Saying::Decline).await;
     table.lichess.takes("takeback no").await;
     table.pairs(|pairing| pairing.offer.is_none()).await;
     table.lichess.proposes_take_back();
-    table.pairs(|pairing| pairing.offer == Some(Saying::TakeBack)).await;
+    table
+        .pairs(|pairing| pairing.offer == Some(Saying::TakeBack))
+        .await;
     table.says(Saying::TakeBack).await;
-    table.house.until("board", |state| state.target.as_ref().is_some_and(|t| t.len() == 3)).await;
-    table.lichess.says(&json!({ "type": "opponentGone", "gone": true, "claimWinInSeconds": 30 }));
-    table.pairs(|pairing| pairing.notice.as_ref().is_some_and(|n| n.contains("30 s"))).await;
-    table.lichess.says(&json!({ "type": "opponentGone", "gone": false }));
+    table
+        .house
+        .until("board", |state| {
+            state.target.as_ref().is_some_and(|t| t.len() == 3)
+        })
+        .await;
+    table
+        .lichess
+        .says(&json!({ "type": "opponentGone", "gone": true, "claimWinInSeconds": 30 }));
+    table
+        .pairs(|pairing| pairing.notice.as_ref().is_some_and(|n| n.contains("30 s")))
+        .await;
+    table
+        .lichess
+        .says(&json!({ "type": "opponentGone", "gone": false }));
     table.pairs(|pairing| pairing.notice.is_none()).await;
     table.lichess.offers_draw();
-    table.pairs(|pairing| pairing.offer == Some(Saying::Draw)).await;
+    table
+        .pairs(|pairing| pairing.offer == Some(Saying::Draw))
+        .await;
     table.says(Saying::Draw).await;
     table.house.awaits("board", 0).await;
     table.lichess.is_content();
 }
 
 #[tokio::test]
-async fn kings_in_the_centre_resign() {
+async fn a_game_is_resigned_or_aborted_by_buttons_and_the_next_comes_to_the_board() {
     let mut table = Table::new(RAPID).await;
     let game = moves("e2e4 e7e5");
     table.lichess.begins(Color::White);
@@ -315,7 +356,9 @@ async fn kings_in_the_centre_resign() {
     table.house.awaits("board", 0).await;
     // The next game comes to the board at once.
     table.lichess.begins(Color::White);
-    table.pairs(|pairing| pairing.can.contains(&Saying::Abort)).await;
+    table
+        .pairs(|pairing| pairing.can.contains(&Saying::Abort))
+        .await;
     table.says(Saying::Abort).await;
     table.lichess.takes("abort").await;
     table.house.awaits("board", 0).await;

@@ -567,8 +567,8 @@ impl Claims {
         // Those of another address have made way, and a game on Lichess is played without others.
         let alone = label == ClientName::Lichess;
         for other in &mut self.all {
-            let stays = other.client == client
-                || !alone && other.label.address() == label.address();
+            let stays =
+                other.client == client || !alone && other.label.address() == label.address();
             if other.is_joined() && !stays {
                 other.seat = Seat::Waits;
             }
@@ -863,7 +863,10 @@ mod tests {
         let mut claims = Claims::default();
         state(&mut claims, BLACK, "e2e4");
         lichess(&mut claims, "e2e4");
-        assert!(claims.has(WHITE) && !claims.has(BLACK), "an engine looked on");
+        assert!(
+            claims.has(WHITE) && !claims.has(BLACK),
+            "an engine looked on"
+        );
         for moves in ["e2e4", "d2d4"] {
             state(&mut claims, BLACK, moves);
             claims.set_awaiting(BLACK, true);

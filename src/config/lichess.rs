@@ -52,7 +52,8 @@ impl LichessConfig {
             problems.push(("url", problem));
         }
         if self.token_file.as_deref().is_some_and(Path::is_relative) {
-            let problem = "is not a whole path: write for instance \"/etc/boardbridge/lichess.token\"";
+            let problem =
+                "is not a whole path: write for instance \"/etc/boardbridge/lichess.token\"";
             problems.push(("token_file", problem.to_owned()));
         }
         problems

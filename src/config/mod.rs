@@ -20,14 +20,14 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
 
+#[cfg(target_os = "linux")]
+pub use self::lichess::LichessConfig;
 use self::mistakes::Problem;
 pub use self::{
     board::BoardConfig, error::ConfigError, link::LinkConfig, value::Listen, web::WebConfig,
     whitepawn::WhitePawnConfig,
 };
 pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
-#[cfg(target_os = "linux")]
-pub use self::lichess::LichessConfig;
 use crate::{
     door::Allow,
     pgn::settings::GamesConfig,

@@ -44,6 +44,8 @@ impl Daemon {
             },
             token: token::place(entry.token_file.as_deref()),
         };
-        running.tasks.spawn(server::serve(table, running.stop.clone()));
+        running
+            .tasks
+            .spawn(server::serve(table, running.stop.clone()));
     }
 }

@@ -92,7 +92,10 @@ impl Sessions {
         let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
         let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
         let links = links.flat_map(link::session::Memory::clients);
-        let lichess = self.lichess.values().filter_map(|kept| kept.memory.as_ref());
+        let lichess = self
+            .lichess
+            .values()
+            .filter_map(|kept| kept.memory.as_ref());
         let lichess = lichess.map(|memory| memory.client);
         apps.map(|memory| memory.client)
             .chain(links)

@@ -134,8 +134,14 @@ impl Http {
     }
 
     async fn send(&self, request: &Request) -> Result<Response<Incoming>, Outcome> {
-        let method = if request.is_get() { Method::GET } else { Method::POST };
-        let response = self.exchange(method, &request.path(), request.form()).await?;
+        let method = if request.is_get() {
+            Method::GET
+        } else {
+            Method::POST
+        };
+        let response = self
+            .exchange(method, &request.path(), request.form())
+            .await?;
         judged(response).await
     }
 
@@ -195,7 +201,9 @@ async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outc
 }
 
 async fn text(response: Response<Incoming>) -> Result<String, Outcome> {
-    let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+    let body = Limited::new(response.into_body(), MAX_ANSWER)
+        .collect()
+        .await;
     let body = body.map_err(|error| Outcome::Lost(error.to_string()))?;
     Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
 }

@@ -22,9 +22,7 @@ use crate::{
     game::{Game, uci},
     pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
     state::text,
-    vocabulary::{
-        ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Snapshot,
-    },
+    vocabulary::{ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Snapshot},
 };
 
 /// What a game wants done.
@@ -231,9 +229,8 @@ impl Play {
         let game = self.whole();
         let client = self.client;
         // A newer one makes those before needless.
-        out.commands.retain(|command| {
-            !matches!(command, Command::Target { .. } | Command::Await { .. })
-        });
+        out.commands
+            .retain(|command| !matches!(command, Command::Target { .. } | Command::Await { .. }));
         out.commands.push_back(Command::Target {
             client,
             label: ClientName::Lichess,
@@ -346,7 +343,11 @@ impl Play {
         self.kept.chess960 = variant.as_deref() == Some("chess960");
         self.timed = full.clock.is_some();
         let speed = full.speed.unwrap_or_default();
-        let rated = if full.rated == Some(true) { "rated" } else { "casual" };
+        let rated = if full.rated == Some(true) {
+            "rated"
+        } else {
+            "casual"
+        };
         let kind = match full.clock {
             Some(clock) => format!(
                 "{rated} {speed} {}+{}",
@@ -409,7 +410,9 @@ impl Play {
         }
         self.clocks(wall, state, &game);
         self.follows(game, stream, out);
-        let first = state.expiration.filter(|_| self.kept.game.turn() == self.hand());
+        let first = state
+            .expiration
+            .filter(|_| self.kept.game.turn() == self.hand());
         if let Some(first) = first
             && !std::mem::replace(&mut self.told_to_begin, true)
         {
@@ -649,7 +652,10 @@ impl Play {
             ..take_back
         });
         let plies = self.kept.game.len();
-        let unsent = self.kept.delivery.is_some_and(|delivery| delivery.way == Way::Waits);
+        let unsent = self
+            .kept
+            .delivery
+            .is_some_and(|delivery| delivery.way == Way::Waits);
         if unsent && take_back.left == plies {
             // Lichess has not heard of it.
             self.kept.delivery = None;

@@ -161,5 +161,7 @@ pub fn color(name: &str) -> Option<Color> {
 pub fn is_plain(name: &str) -> bool {
     const LONGEST: usize = 40;
     (1..=LONGEST).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }

@@ -195,7 +195,10 @@ pub async fn serve(table: Table, stop: CancellationToken) {
 
 async fn run(mut table: Table, stop: CancellationToken) {
     let board = table.board.name.clone();
-    let client = table.memory.as_ref().map_or(table.client, |memory| memory.client);
+    let client = table
+        .memory
+        .as_ref()
+        .map_or(table.client, |memory| memory.client);
     let mut listed = Client::new(client, ClientName::Lichess, ClientKind::Lichess);
     listed.board = Some(board.clone());
     // Listed until dropped.
@@ -220,7 +223,11 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let mut kept = None;
     loop {
         let now = Instant::now().into_std();
-        let next = if request.is_none() { session.poll_request(now) } else { None };
+        let next = if request.is_none() {
+            session.poll_request(now)
+        } else {
+            None
+        };
         // Before anyone is told.
         let memory = session.memory();
         if kept.as_ref() != Some(&memory) {

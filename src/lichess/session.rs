@@ -152,7 +152,10 @@ impl Session {
             number: memory.number,
             ..Self::new(memory.client, settings)
         };
-        let known = board.places.iter().any(|place| place.client == memory.client);
+        let known = board
+            .places
+            .iter()
+            .any(|place| place.client == memory.client);
         match memory.play.map(|kept| Play::restored(memory.client, kept)) {
             // A board that knows no more of the game has shown its end.
             Some(play) if play.end().is_some() && !known => {}
@@ -330,7 +333,10 @@ impl Session {
             }
             (Request::Account, _) => self.asked_user = false,
             (Request::Challenge { .. }, Outcome::Done(_)) => {
-                self.reply(ticket, Ok("challenged: the game begins when they accept".to_owned()));
+                self.reply(
+                    ticket,
+                    Ok("challenged: the game begins when they accept".to_owned()),
+                );
             }
             (request, Outcome::Done(_)) => {
                 if let Request::OfChallenge(id, _) = &request {
@@ -349,7 +355,10 @@ impl Session {
             }
             (_, Outcome::TooMany) => self.reply(ticket, Err(Notice::Pause.to_string())),
             (_, Outcome::Lost(why)) => {
-                self.reply(ticket, Err(format!("Lichess does not answer ({why}): try again")));
+                self.reply(
+                    ticket,
+                    Err(format!("Lichess does not answer ({why}): try again")),
+                );
             }
         }
     }
@@ -400,7 +409,8 @@ impl Session {
         match event {
             Event::GameStart { game } => self.game_starts(game),
             Event::GameFinish { game } => {
-                self.games.retain(|known| known.info.game_id != game.game_id);
+                self.games
+                    .retain(|known| known.info.game_id != game.game_id);
                 self.choose();
             }
             Event::Challenge { challenge, compat } => self.challenged(&challenge, compat),
@@ -423,7 +433,10 @@ impl Session {
         if !is_plain(&info.game_id) {
             return;
         }
-        let new = !self.games.iter().any(|known| known.info.game_id == info.game_id);
+        let new = !self
+            .games
+            .iter()
+            .any(|known| known.info.game_id == info.game_id);
         if !new || self.games.len() >= MAX_GAMES {
             return;
         }
@@ -451,9 +464,8 @@ impl Session {
         }
         let has = on.is_some();
         let ours = on.map(|play| play.id().to_owned());
-        let fits = |known: &&Known| {
-            known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref()
-        };
+        let fits =
+            |known: &&Known| known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref();
         // That with a clock first, then that which stands on the board.
         let stands = |known: &Known| {
             let fen = known.info.fen.as_deref().unwrap_or_default();
@@ -490,7 +502,11 @@ impl Session {
         } else {
             challenge.challenger.as_ref()
         };
-        let unfit = unfit(compat, challenge.variant.as_ref(), challenge.speed.as_deref());
+        let unfit = unfit(
+            compat,
+            challenge.variant.as_ref(),
+            challenge.speed.as_deref(),
+        );
         let name = other.and_then(|user| user.name.as_deref());
         let time = challenge.time_control.as_ref();
         let time = time.and_then(|time| time.show.as_deref());
@@ -511,10 +527,17 @@ impl Session {
         match self.settings.accept {
             _ if own => {}
             Accept::All if known.unfit.is_none() && free => {
-                self.ask_for(Request::OfChallenge(known.id.clone(), OfChallenge::Accept), None);
+                self.ask_for(
+                    Request::OfChallenge(known.id.clone(), OfChallenge::Accept),
+                    None,
+                );
             }
             Accept::All => {
-                let reason = if known.unfit.is_some() { "variant" } else { "later" };
+                let reason = if known.unfit.is_some() {
+                    "variant"
+                } else {
+                    "later"
+                };
                 let decline = OfChallenge::Decline(reason);
                 self.ask_for(Request::OfChallenge(known.id.clone(), decline), None);
             }
@@ -561,7 +584,8 @@ impl Session {
         }
         if self.play.as_ref().is_some_and(|play| play.end().is_some()) {
             let over = self.play.as_ref().map(|play| play.id().to_owned());
-            self.games.retain(|known| Some(&known.info.game_id) != over.as_ref());
+            self.games
+                .retain(|known| Some(&known.info.game_id) != over.as_ref());
             self.drop_needless();
             if self.out.commands.is_empty() {
                 self.choose();
@@ -704,8 +728,11 @@ impl Session {
     }
 
     fn of_challenge(&mut self, id: Option<String>, what: OfChallenge, ticket: Ticket) {
-        let to_us: Vec<&account::Challenge> =
-            self.challenges.iter().filter(|challenge| !challenge.own).collect();
+        let to_us: Vec<&account::Challenge> = self
+            .challenges
+            .iter()
+            .filter(|challenge| !challenge.own)
+            .collect();
         let chosen = match (&id, &to_us[..]) {
             (Some(id), _) => to_us.iter().find(|challenge| challenge.id == *id).copied(),
             (None, [only]) => Some(*only),

@@ -61,7 +61,9 @@ impl Token {
     /// # Errors
     /// What the system says.
     pub fn write(&self, file: &Path) -> io::Result<()> {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         // Created with mode 600.
         let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         io::Write::write_all(&mut new, format!("{}\n", self.0).as_bytes())?;
@@ -84,7 +86,9 @@ pub fn place(named: Option<&Path>) -> PathBuf {
     }
     let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     let credential = credentials.map(|folder| folder.join(CREDENTIAL));
-    let credential = credential.filter(|file| file.exists());
+    // The unit has `-` where there is none.
+    let is_set = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.trim() != "-");
+    let credential = credential.filter(is_set);
     credential.unwrap_or_else(|| DEFAULT_FILE.into())
 }
 
@@ -110,7 +114,10 @@ pub fn read(file: &Path) -> Result<Token, TokenError> {
     }
     let mut text = String::new();
     let bound = MAX_TOKEN as u64 + 2;
-    opened.take(bound).read_to_string(&mut text).map_err(unreadable)?;
+    opened
+        .take(bound)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
     Token::of(&text).ok_or_else(|| TokenError::NotOne(file.to_owned()))
 }
 

@@ -115,7 +115,7 @@ fn board(house: &House, name: Result<Path<String>, PathRejection>) -> Result<Boa
 }
 
 /// A request's body. That it has to be declared as JSON keeps forms of other sites out.
-async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wrong> {
+pub(super) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wrong> {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

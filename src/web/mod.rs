@@ -1,11 +1,12 @@
 //! The API: JSON over HTTP, for commands such as `boardbridge release` and for programs of others. `docs/api.md` describes
 //! it.
 //!
-//! `guard` looks at every request first; `boards` has the answers; `answer` is their form, also of errors.
+//! `guard` looks at every request first; `boards` and `lichess` have the answers; `answer` is their form, also of errors.
 
 mod answer;
 mod boards;
 mod guard;
+mod lichess;
 mod permission;
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
@@ -80,6 +81,8 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/boards", get(boards::all))
         .route("/api/v1/boards/{name}", get(boards::one))
         .route("/api/v1/boards/{name}/release", post(boards::release))
+        .route("/api/v1/lichess", get(lichess::standing))
+        .route("/api/v1/lichess/{what}", post(lichess::ask))
         .fallback(answer::unknown_path)
         .method_not_allowed_fallback(answer::wrong_method)
         .layer(from_fn_with_state(house.clone(), guard::look))

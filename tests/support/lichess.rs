@@ -300,14 +300,18 @@ impl Lichess {
 
     /// Waits until this was asked and taken.
     pub async fn takes(&self, what: &str) {
-        self.until(what, |lichess| lichess.taken().iter().any(|taken| taken == what))
-            .await;
+        self.until(what, |lichess| {
+            lichess.taken().iter().any(|taken| taken == what)
+        })
+        .await;
     }
 
     /// Waits until the game has this many plies.
     pub async fn has(&self, plies: usize) {
-        self.until(&format!("ply {plies}"), |lichess| lichess.game().len() == plies)
-            .await;
+        self.until(&format!("ply {plies}"), |lichess| {
+            lichess.game().len() == plies
+        })
+        .await;
     }
 
     /// Waits until streams of events and of the game are open.
@@ -358,7 +362,15 @@ fn name(color: Color) -> &'static str {
 fn line(value: &Value) -> String {
     let required: &[&str] = match value["type"].as_str().unwrap() {
         "gameFull" => &[
-            "id", "variant", "speed", "perf", "rated", "createdAt", "white", "black", "initialFen",
+            "id",
+            "variant",
+            "speed",
+            "perf",
+            "rated",
+            "createdAt",
+            "white",
+            "black",
+            "initialFen",
             "state",
         ],
         "gameState" => &["moves", "wtime", "btime", "winc", "binc", "status"],
@@ -383,7 +395,11 @@ fn line(value: &Value) -> String {
 impl Inner {
     fn info(&self, kind: &str) -> Value {
         let played = self.played.as_ref().unwrap();
-        let speed = if self.style.clock.is_some() { "rapid" } else { "correspondence" };
+        let speed = if self.style.clock.is_some() {
+            "rapid"
+        } else {
+            "correspondence"
+        };
         json!({ "type": kind, "game": {
             "id": played.id, "gameId": played.id, "fullId": format!("{}wxyz", played.id),
             "color": name(played.hand), "fen": played.game.fen().to_string(), "speed": speed,
@@ -496,7 +512,11 @@ fn broken() -> Response {
 }
 
 fn refused(words: &str) -> Response {
-    (StatusCode::BAD_REQUEST, json!({ "error": words }).to_string()).into_response()
+    (
+        StatusCode::BAD_REQUEST,
+        json!({ "error": words }).to_string(),
+    )
+        .into_response()
 }
 
 fn ok() -> Response {
@@ -529,7 +549,9 @@ fn at_once(
     let path = head.uri.path();
     let header = |name| {
         let value = head.headers.get(name);
-        value.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        value
+            .map(|value| value.to_str().unwrap().to_owned())
+            .unwrap_or_default()
     };
     let mut inner_now = inner.lock().unwrap();
     if inner_now.away {
@@ -546,7 +568,11 @@ fn at_once(
             let (to, lines) = mpsc::unbounded_channel();
             // The last one wins.
             inner_now.events.clear();
-            if inner_now.played.as_ref().is_some_and(|played| played.status == "started") {
+            if inner_now
+                .played
+                .as_ref()
+                .is_some_and(|played| played.status == "started")
+            {
                 to.send(line(&inner_now.info("gameStart"))).unwrap();
             }
             for other in &inner_now.others {
@@ -557,7 +583,10 @@ fn at_once(
             streamed(lines)
         }
         ["api", "board", "game", "stream", id] => {
-            let known = inner_now.played.as_ref().is_some_and(|played| played.id == *id);
+            let known = inner_now
+                .played
+                .as_ref()
+                .is_some_and(|played| played.id == *id);
             if !known {
                 return Some(StatusCode::NOT_FOUND.into_response());
             }
@@ -597,8 +626,15 @@ fn at_once(
 
 fn asked(inner: &mut Inner, parts: &[&str], form: &str) -> Response {
     match parts {
-        ["api", "account"] => json!({ "id": "me", "username": "Me" }).to_string().into_response(),
-        ["api", "challenge", id, what @ ("accept" | "decline" | "cancel")] => {
+        ["api", "account"] => json!({ "id": "me", "username": "Me" })
+            .to_string()
+            .into_response(),
+        [
+            "api",
+            "challenge",
+            id,
+            what @ ("accept" | "decline" | "cancel"),
+        ] => {
             inner.others.retain(|line| line["challenge"]["id"] != *id);
             inner.taken.push(format!("{what} {id}"));
             ok()
@@ -620,7 +656,11 @@ fn asked(inner: &mut Inner, parts: &[&str], form: &str) -> Response {
 
 fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
     let words = what.join(" ");
-    let fault = if what[0] == "move" { inner.faults.pop_front() } else { None };
+    let fault = if what[0] == "move" {
+        inner.faults.pop_front()
+    } else {
+        None
+    };
     let Some(played) = inner.played.as_mut() else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -648,7 +688,11 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
                 inner.games.clear();
             }
             inner.shows();
-            return if fault == Some(Fault::Unanswered) { broken() } else { ok() };
+            return if fault == Some(Fault::Unanswered) {
+                broken()
+            } else {
+                ok()
+            };
         }
         ["draw", "yes"] if played.draw == Some(!hand) => played.status = "draw",
         ["draw", "yes"] => played.draw = Some(hand),
