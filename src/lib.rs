@@ -6,8 +6,8 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
-//! - [`clients`], [`pairings`]: who is connected, and who plays whom.
+//! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`pgn`], [`event_stream`], [`watch`], [`web`], [`call`]: the front-ends.
+//! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
 //! - [`door`]: who may connect; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.

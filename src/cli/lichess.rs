@@ -207,8 +207,8 @@ async fn seek(at: &str, game: &Game) -> Result<String, String> {
         if !standing["seek"].is_null() {
             continue;
         }
-        let games = standing["games"].as_array().into_iter().flatten();
-        if let Some(game) = games.filter(|game| game["on_board"] == true).next_back() {
+        let mut games = standing["games"].as_array().into_iter().flatten();
+        if let Some(game) = games.rfind(|game| game["on_board"] == true) {
             let opponent = game["opponent"].as_str().unwrap_or_default();
             return Ok(escaped(&format!(
                 "a game with {opponent} begins at the board"

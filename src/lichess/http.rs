@@ -29,7 +29,7 @@ pub const SILENCE: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
 /// How long an unused connection is kept: a move later than that makes another.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 /// Which program asks, as Lichess requires.
 const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
 

@@ -25,6 +25,21 @@ use crate::{
     vocabulary::{ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Snapshot},
 };
 
+/// When a line was heard, and what it meets.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// When.
+    pub now: Instant,
+    /// The same by the calendar, for those who count clocks down.
+    pub wall: SystemTime,
+    /// The number of the stream it came on.
+    pub stream: u64,
+    /// All pieces stand at the start.
+    pub at_start: bool,
+    /// What is done with take-backs that the opponent proposes.
+    pub take_backs: TakeBacks,
+}
+
 /// What a game wants done.
 #[derive(Debug, Default)]
 pub struct Out {
@@ -65,7 +80,7 @@ struct Delivery {
 pub struct Memory {
     /// The game's name.
     id: String,
-    hand: Color2,
+    hand: HandColor,
     /// As Lichess has it.
     game: Game,
     /// Lichess has been asked for it.
@@ -80,7 +95,7 @@ pub struct Memory {
 /// A colour as it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Color2 {
+enum HandColor {
     White,
     Black,
 }
@@ -119,7 +134,7 @@ impl Play {
     pub fn new(client: ClientId, number: u64, id: String, hand: Color, opponent: String) -> Self {
         let kept = Memory {
             id,
-            hand: hand.fold_wb(Color2::White, Color2::Black),
+            hand: hand.fold_wb(HandColor::White, HandColor::Black),
             game: Game::standard(),
             known: false,
             chess960: false,
@@ -190,8 +205,8 @@ impl Play {
 
     fn hand(&self) -> Color {
         match self.kept.hand {
-            Color2::White => Color::White,
-            Color2::Black => Color::Black,
+            HandColor::White => Color::White,
+            HandColor::Black => Color::Black,
         }
     }
 
@@ -264,17 +279,15 @@ impl Play {
         self.pairing.can = can;
     }
 
-    /// Lichess says how the game stands. `stream` counts the game's streams.
-    pub fn line(
-        &mut self,
-        now: Instant,
-        wall: SystemTime,
-        stream: u64,
-        line: Line,
-        take_backs: TakeBacks,
-        at_start: bool,
-        out: &mut Out,
-    ) {
+    /// Lichess says something of the game.
+    pub fn line(&mut self, line: Line, heard: Heard, out: &mut Out) {
+        let Heard {
+            now,
+            wall,
+            stream,
+            at_start,
+            take_backs,
+        } = heard;
         match line {
             Line::GameFull(full) => {
                 let state = full.state.clone();

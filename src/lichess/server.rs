@@ -28,7 +28,7 @@ use crate::{
     clients::{Client, ClientKind},
     clock::sleep_until_some,
     lines::printable,
-    pairings::{Entry, Pairing},
+    pairings::{Entry, Pairing, Said},
     state::Shelf,
     vocabulary::{ClientId, ClientName, Event},
 };
@@ -180,7 +180,7 @@ async fn some(answer: &mut Option<Answer>) -> Outcome {
     }
 }
 
-async fn said(entry: &mut Option<(String, Entry)>) -> crate::pairings::Said {
+async fn said(entry: &mut Option<(String, Entry)>) -> Said {
     match entry {
         Some((_, entry)) => entry.said().await,
         None => pending().await,

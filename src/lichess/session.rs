@@ -6,24 +6,28 @@
 
 use std::{
     collections::VecDeque,
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
+use shakmaty::{Color, Position as _};
 
 use super::{
     notice::Notice,
     objects::{self, Compat, Event, GameInfo, Keyed, Line},
-    play::{self, Out, Play, Sent},
+    play::{self, Heard, Out, Play, Sent},
     request::{InGame, OfChallenge, Request, color, is_plain},
     settings::{Accept, Settings},
 };
 use crate::{
     account::{self, Ask, Running, TimeControl},
-    game::fen,
+    game::Game,
     pairings::{Pairing, Saying},
-    vocabulary::{ClientId, Command, Event as BoardEvent, Snapshot},
+    vocabulary::{
+        BoardName, ClientId, ClientName, ClientPlace, Command, Event as BoardEvent, GameEnd,
+        Snapshot,
+    },
 };
 
 /// How long nothing is asked after a refusal for too many requests (Lichess API: a full minute).
@@ -108,8 +112,8 @@ pub struct Session {
     /// Counts the streams of games.
     stream: u64,
     at_start: bool,
-    /// What the board shows, to choose the game that stands there.
-    stands: String,
+    /// What the board holds, to choose the game that stands there.
+    held: Arc<Game>,
     out: Out,
     queue: VecDeque<(Request, Option<Ticket>)>,
     under_way: Option<(Request, Option<Ticket>)>,
@@ -135,7 +139,7 @@ impl Session {
             play: None,
             stream: 0,
             at_start: false,
-            stands: String::new(),
+            held: Arc::default(),
             out: Out::default(),
             queue: VecDeque::new(),
             under_way: None,
@@ -192,7 +196,7 @@ impl Session {
     }
 
     /// How the account stands.
-    pub fn standing(&self, board: crate::vocabulary::BoardName) -> account::Standing {
+    pub fn standing(&self, board: BoardName) -> account::Standing {
         let on_board = |id: &str| self.running().is_some_and(|play| play.id() == id);
         account::Standing {
             board,
@@ -467,10 +471,10 @@ impl Session {
         let fits =
             |known: &&Known| known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref();
         // That with a clock first, then that which stands on the board.
+        let placed = self.held.position().board().board_fen().to_string();
         let stands = |known: &Known| {
             let fen = known.info.fen.as_deref().unwrap_or_default();
-            let placed = fen.split(' ').next().unwrap_or_default();
-            !self.stands.is_empty() && placed == self.stands
+            fen.split(' ').next() == Some(placed.as_str())
         };
         let best = self.games.iter().filter(fits);
         let best = best.min_by_key(|known| (!known.is_timed(), !stands(known)));
@@ -569,7 +573,7 @@ impl Session {
 
     /// Lichess does not know the game.
     pub fn no_game(&mut self) {
-        let end = crate::vocabulary::GameEnd::Aborted;
+        let end = GameEnd::Aborted;
         if let Some(play) = self.play.as_mut().filter(|play| play.end().is_none()) {
             play.finish(end, "Lichess has it no longer", &mut self.out);
         }
@@ -577,10 +581,15 @@ impl Session {
 
     /// A line of the game's stream.
     pub fn line(&mut self, now: Instant, wall: SystemTime, line: Line) {
-        let take_backs = self.settings.take_backs;
-        let (stream, at_start) = (self.stream, self.at_start);
+        let heard = Heard {
+            now,
+            wall,
+            stream: self.stream,
+            at_start: self.at_start,
+            take_backs: self.settings.take_backs,
+        };
         if let Some(play) = &mut self.play {
-            play.line(now, wall, stream, line, take_backs, at_start, &mut self.out);
+            play.line(line, heard, &mut self.out);
         }
         if self.play.as_ref().is_some_and(|play| play.end().is_some()) {
             let over = self.play.as_ref().map(|play| play.id().to_owned());
@@ -615,13 +624,12 @@ impl Session {
         let game = &snapshot.game;
         self.at_start =
             snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
-        let placed = fen(game.position()).to_string();
-        self.stands = placed.split(' ').next().unwrap_or_default().to_owned();
+        self.held = game.clone();
         if let Some(play) = &mut self.play {
             let wait = self.settings.correction_wait;
             play.snapshot(now, snapshot, wait, &mut self.out);
             let ended = play.end().is_some();
-            let here = |place: &crate::vocabulary::ClientPlace| place.client == self.client;
+            let here = |place: &ClientPlace| place.client == self.client;
             // The board has shown the end.
             if ended && !self.has_commands() && !snapshot.places.iter().any(here) {
                 self.number = self.play.as_ref().map_or(self.number, Play::number);
@@ -799,7 +807,7 @@ impl Session {
 impl From<&Notice> for BoardEvent {
     fn from(notice: &Notice) -> Self {
         Self::Client {
-            client: crate::vocabulary::ClientName::Lichess,
+            client: ClientName::Lichess,
             text: notice.to_string(),
         }
     }
