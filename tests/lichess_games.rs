@@ -56,15 +56,20 @@ struct Table {
 
 impl Table {
     async fn new(style: Style) -> Self {
-        Self::with(style, "").await
+        Self::with(style, false).await
     }
 
-    async fn with(style: Style, more: &str) -> Self {
+    async fn with(style: Style, lags: bool) -> Self {
         let lichess = Lichess::new(style).await;
         let folder = House::folder();
         let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
-        let more = lichess.config(folder.path(), more);
-        let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+        let more = lichess.config(folder.path(), "");
+        let boards = [("board", FAST_CITRINE)];
+        let house = if lags {
+            House::lagging(folder, &boards, &more).await
+        } else {
+            House::with(folder, &boards, &more).await
+        };
         lichess.is_connected().await;
         Self {
             house,
@@ -152,6 +157,12 @@ async fn games_are_played_as_white_and_as_black_on_a_citrine() {
     for (number, hand) in [(1, Color::White), (9, Color::Black), (25, Color::White)] {
         table.whole_game(number, hand).await;
     }
+}
+
+#[tokio::test]
+async fn a_game_misses_no_move_when_its_front_end_lags() {
+    let mut table = Table::with(RAPID, true).await;
+    table.whole_game(25, Color::Black).await;
 }
 
 #[tokio::test]

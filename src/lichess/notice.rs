@@ -177,7 +177,7 @@ impl fmt::Display for Notice {
                 claim: Some(seconds),
             } => write!(
                 f,
-                "{opponent} has left: in {seconds} s both kings on the squares of the centre that mean your win claim it"
+                "{opponent} has left: in {seconds} s you can claim the win, by both kings on light squares of the centre for White, on dark ones for Black"
             ),
             Self::Gone {
                 opponent,

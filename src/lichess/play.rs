@@ -157,7 +157,7 @@ impl Play {
                 way => way,
             };
         }
-        Self {
+        let mut play = Self {
             kept,
             client,
             synced: false,
@@ -170,7 +170,9 @@ impl Play {
             told_to_wait: false,
             told_to_begin: false,
             told_unplayable: false,
-        }
+        };
+        play.pairing.hand = Some(play.hand());
+        play
     }
 
     /// What must survive a restart.
@@ -226,7 +228,7 @@ impl Play {
     }
 
     /// Whether Lichess waits for a move of the hand that has not been made.
-    fn awaits(&self) -> bool {
+    pub fn awaits(&self) -> bool {
         let kept = &self.kept;
         kept.known
             && kept.end.is_none()

@@ -18,6 +18,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 use super::{
     http::Http,
     objects,
+    play::Play,
     request::Request,
     session::{Memory, Outcome, Session, Ticket},
     settings::Settings,
@@ -30,7 +31,7 @@ use crate::{
     lines::printable,
     pairings::{Entry, Pairing, Said},
     state::Shelf,
-    vocabulary::{ClientId, ClientName, Event},
+    vocabulary::{ClientId, ClientName, Event, Opponent},
 };
 
 /// The first wait before a stream is opened again.
@@ -202,7 +203,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let mut listed = Client::new(client, ClientName::Lichess, ClientKind::Lichess);
     listed.board = Some(board.clone());
     // Listed until dropped.
-    let _presence = table.bus.clients().enter(listed);
+    let presence = table.bus.clients().enter(listed);
     let mut http = Http::new(&table.settings.url);
     let mut session = match table.memory.take() {
         Some(memory) => Session::restored(memory, table.settings.clone(), &table.board.state()),
@@ -251,7 +252,14 @@ async fn run(mut table: Table, stop: CancellationToken) {
                 waiting.told(answer);
             }
         }
-        holder.stands(session.standing(board.clone()));
+        let standing = session.standing(board.clone());
+        presence.change(|client| {
+            client.peer = standing.connected.then(|| standing.url.as_str().into());
+            client.why = standing.problem.as_deref().map(Into::into);
+            client.awaiting = session.play().is_some_and(Play::awaits);
+            client.opponent = session.pairing().map(|_| Opponent::Lichess);
+        });
+        holder.stands(standing);
         pair(&session, &table, &mut entry, &mut shown);
         let may_ask = session.may_ask(now);
         if may_ask && events.is_due() {
@@ -288,11 +296,13 @@ async fn run(mut table: Table, stop: CancellationToken) {
         let sought = session.seek().cloned();
         if seek.as_ref().map(|(request, _)| request) != sought.as_ref() {
             // Dropping it closes the connection, which withdraws it.
-            seek = sought.filter(|_| may_ask).map(|request| {
-                let (http, asked) = (http.clone(), request.clone());
-                let answer: Answer = Box::pin(async move { http.wait(&asked).await });
-                (request, answer)
-            });
+            seek = sought
+                .filter(|_| may_ask && session.is_connected())
+                .map(|request| {
+                    let (http, asked) = (http.clone(), request.clone());
+                    let answer: Answer = Box::pin(async move { http.wait(&asked).await });
+                    (request, answer)
+                });
         }
         let may_open = |at: Option<Instant>| at.filter(|_| may_ask);
         let streams = [may_open(events.deadline()), may_open(game.deadline())];

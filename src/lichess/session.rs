@@ -221,6 +221,11 @@ impl Session {
         }
     }
 
+    /// Whether the server is connected.
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
+
     /// The next command for the board.
     pub fn poll_command(&mut self) -> Option<Command> {
         self.out.commands.pop_front()
@@ -596,9 +601,6 @@ impl Session {
             self.games
                 .retain(|known| Some(&known.info.game_id) != over.as_ref());
             self.drop_needless();
-            if self.out.commands.is_empty() {
-                self.choose();
-            }
         }
     }
 
