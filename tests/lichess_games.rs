@@ -14,6 +14,7 @@ mod support;
 
 use boardbridge::{
     game::{Game, uci},
+    lichess::session::PAUSE,
     pairings::Saying,
     vocabulary::BoardName,
 };
@@ -217,6 +218,29 @@ async fn whatever_breaks_on_the_way_every_move_is_taken_once() {
         }
     }
     table.took_each_move_once(&game, hand);
+}
+
+#[tokio::test]
+async fn after_too_many_requests_nothing_comes_for_a_minute_and_then_the_move() {
+    let mut table = Table::new(RAPID).await;
+    let game = moves("e2e4 e7e5 g1f3");
+    table.lichess.begins(Color::White);
+    for ply in 0..2 {
+        table.plays(&game, ply, Color::White).await;
+    }
+    table.asks_at(2).await;
+    table.lichess.fails(Fault::TooMany);
+    table.hand.does("g1f3").await;
+    table.lichess.until("a refusal", Lichess::is_quiet).await;
+    for _ in 0..12 {
+        // The hand and the board go on in real time meanwhile.
+        tokio::time::pause();
+        tokio::time::advance(PAUSE / 12).await;
+        tokio::time::resume();
+        table.house.knows("board", 3).await;
+    }
+    table.lichess.has(3).await;
+    table.took_each_move_once(&game, Color::White);
 }
 
 #[tokio::test]

@@ -40,6 +40,8 @@ pub enum Fault {
     NotArrived,
     /// It is taken, and the streams break before they show it.
     Unshown,
+    /// There were too many requests: it is not looked at, and nothing may come for a minute. The streams break too.
+    TooMany,
 }
 
 /// How lines are written.
@@ -80,6 +82,8 @@ struct Inner {
     /// Not before then is anything answered.
     away: bool,
     seeks: usize,
+    /// Nothing may come before then.
+    quiet_until: Option<tokio::time::Instant>,
     arrived: BTreeMap<String, Instant>,
     games_begun: usize,
 }
@@ -278,6 +282,11 @@ impl Lichess {
     /// When this was taken.
     pub fn arrived(&self, what: &str) -> Option<Instant> {
         self.inner().arrived.get(what).copied()
+    }
+
+    /// Whether it has refused for too many requests.
+    pub fn is_quiet(&self) -> bool {
+        self.inner().quiet_until.is_some()
     }
 
     /// Searches for an opponent that are open.
@@ -557,6 +566,12 @@ fn at_once(
     if inner_now.away {
         return Some(broken());
     }
+    if inner_now
+        .quiet_until
+        .is_some_and(|until| tokio::time::Instant::now() < until)
+    {
+        inner_now.wrong(format!("{path} less than a minute after a 429"));
+    }
     if !header(header::USER_AGENT).starts_with("BoardBridge/") {
         inner_now.wrong(format!("{path} without its name"));
     }
@@ -673,6 +688,13 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
             match fault {
                 Some(Fault::Refused) => return refused("Not just now"),
                 Some(Fault::NotArrived) => return broken(),
+                Some(Fault::TooMany) => {
+                    let minute = Duration::from_secs(60);
+                    inner.quiet_until = Some(tokio::time::Instant::now() + minute);
+                    inner.games.clear();
+                    inner.events.clear();
+                    return StatusCode::TOO_MANY_REQUESTS.into_response();
+                }
                 _ => {}
             }
             let m = text.parse::<UciMove>().unwrap();
