@@ -13,6 +13,7 @@
 mod support;
 
 use boardbridge::{
+    call,
     game::{Game, uci},
     lichess::session::PAUSE,
     pairings::Saying,
@@ -232,12 +233,15 @@ async fn after_too_many_requests_nothing_comes_for_a_minute_and_then_the_move() 
     table.lichess.fails(Fault::TooMany);
     table.hand.does("g1f3").await;
     table.lichess.until("a refusal", Lichess::is_quiet).await;
+    let at = table.house.address("web").to_string();
     for _ in 0..12 {
-        // The hand and the board go on in real time meanwhile.
         tokio::time::pause();
         tokio::time::advance(PAUSE / 12).await;
         tokio::time::resume();
-        table.house.knows("board", 3).await;
+        // Time for a request: as much as others to the daemon and its answers need.
+        for _ in 0..8 {
+            call::standing(&at).await.unwrap();
+        }
     }
     table.lichess.has(3).await;
     table.took_each_move_once(&game, Color::White);
