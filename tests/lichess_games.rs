@@ -23,7 +23,7 @@ use serde_json::json;
 use shakmaty::{Color, Position};
 use simulators::run::Kind;
 use support::{
-    FAST_CITRINE, Hand, House, PATIENCE,
+    FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE,
     lichess::{Fault, Lichess, Style},
 };
 use tokio::time::{Instant, timeout};
@@ -58,15 +58,15 @@ struct Table {
 
 impl Table {
     async fn new(style: Style) -> Self {
-        Self::with(style, false).await
+        Self::on(Kind::NovagCitrine, FAST_CITRINE, style, false).await
     }
 
-    async fn with(style: Style, lags: bool) -> Self {
+    async fn on(kind: Kind, keys: &str, style: Style, lags: bool) -> Self {
         let lichess = Lichess::new(style).await;
         let folder = House::folder();
-        let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+        let hand = Hand::new(kind, folder.path().join("board"), true);
         let more = lichess.config(folder.path(), "");
-        let boards = [("board", FAST_CITRINE)];
+        let boards = [("board", keys)];
         let house = if lags {
             House::lagging(folder, &boards, &more).await
         } else {
@@ -163,7 +163,7 @@ async fn games_are_played_as_white_and_as_black_on_a_citrine() {
 
 #[tokio::test]
 async fn a_game_misses_no_move_when_its_front_end_lags() {
-    let mut table = Table::with(RAPID, true).await;
+    let mut table = Table::on(Kind::NovagCitrine, FAST_CITRINE, RAPID, true).await;
     table.whole_game(25, Color::Black).await;
 }
 
@@ -401,6 +401,28 @@ async fn a_game_is_resigned_or_aborted_by_buttons_and_the_next_comes_to_the_boar
     table.says(Saying::Abort).await;
     table.lichess.takes("abort").await;
     table.house.awaits("board", 0).await;
+}
+
+#[tokio::test]
+async fn kings_in_the_centre_offer_a_draw_and_resign() {
+    let mut table = Table::on(Kind::NovagUcb, FAST_UCB, RAPID, false).await;
+    let game = moves("a2a3 a7a6");
+    for (kings, asked) in [(["e1e4", "e8d4"], "draw yes"), (["e1d4", "e8e5"], "resign")] {
+        table.lichess.begins(Color::White);
+        for ply in 0..2 {
+            table.plays(&game, ply, Color::White).await;
+        }
+        table.asks_at(2).await;
+        for king in kings {
+            table.hand.does(&format!("wrong {king}")).await;
+        }
+        table.lichess.takes(asked).await;
+        if asked == "draw yes" {
+            table.lichess.ends("draw", None);
+        }
+        table.house.awaits("board", 0).await;
+        assert_eq!(table.lichess.taken(), ["move a2a3", asked]);
+    }
 }
 
 #[tokio::test]

@@ -177,7 +177,8 @@ impl fmt::Display for Notice {
                 claim: Some(seconds),
             } => write!(
                 f,
-                "{opponent} has left: in {seconds} s you can claim the win, by both kings on light squares of the centre for White, on dark ones for Black"
+                "{opponent} has left: in {seconds} s you can claim the win, by both kings on light squares of the centre for \
+                 White, on dark ones for Black"
             ),
             Self::Gone {
                 opponent,
