@@ -394,6 +394,7 @@ fn every_test_that_the_table_names_is_there() {
     let tests = [
         "tests/security.rs",
         "tests/attacks.rs",
+        "tests/lichess_games.rs",
         "src/board/claims.rs",
     ]
     .map(read)
