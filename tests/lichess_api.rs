@@ -189,7 +189,7 @@ async fn login_keeps_the_token_for_its_owner_alone_and_prints_where_to_make_it()
 }
 
 #[tokio::test]
-async fn a_token_that_others_may_read_is_not_used_and_none_is_ever_in_the_log() {
+async fn a_token_that_others_may_read_is_not_used_before_that_is_changed() {
     use std::os::unix::fs::PermissionsExt as _;
     let lichess = Lichess::new(RAPID).await;
     let folder = House::folder();

@@ -27,7 +27,7 @@ use simulators::{
 };
 use support::{
     Hand,
-    lichess::{Lichess, Style},
+    lichess::{Lichess, Style, TOKEN},
     process::{PATIENCE, Process},
 };
 use tokio::time::sleep;
@@ -116,7 +116,7 @@ async fn a_daemon_that_is_killed_in_mid_game_loses_no_move_and_makes_none_twice(
 }
 
 #[tokio::test]
-async fn a_game_is_played_on_a_neo_and_driven_by_its_motor() {
+async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log() {
     let lichess = Lichess::new(RAPID).await;
     let folder = tempfile::tempdir().unwrap();
     let bluez = Bluez::start().unwrap();
@@ -161,4 +161,8 @@ async fn a_game_is_played_on_a_neo_and_driven_by_its_motor() {
         }
     }
     took_each_move_once(&lichess, &game, color);
+    process.kept().await;
+    let log = process.log();
+    assert!(log.iter().any(|line| line.contains("lichess")));
+    assert!(!log.iter().any(|line| line.contains(TOKEN)));
 }

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hyper::header::HeaderValue;
 use thiserror::Error;
 
 /// The name of the systemd credential.
@@ -51,9 +52,13 @@ impl Token {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// As the header wants it.
-    pub fn bearer(&self) -> String {
-        format!("Bearer {}", self.0)
+    /// As the header wants it, which does not show it either.
+    pub fn bearer(&self) -> HeaderValue {
+        // It has letters, digits and _ only.
+        let value = HeaderValue::from_str(&format!("Bearer {}", self.0));
+        let mut value = value.unwrap_or(HeaderValue::from_static(""));
+        value.set_sensitive(true);
+        value
     }
 
     /// Writes it into a file that only its owner may read.
@@ -131,7 +136,7 @@ mod tests {
         let file = folder.path().join("token");
         assert!(matches!(read(&file), Err(TokenError::Missing(_))));
         let token = Token::of(" lip_Secret1 \n").unwrap();
-        assert!(!format!("{token:?}").contains("Secret1"));
+        assert!(!format!("{token:?} {:?}", token.bearer()).contains("Secret1"));
         token.write(&file).unwrap();
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
