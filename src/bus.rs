@@ -17,6 +17,7 @@ use tokio::sync::{
 };
 
 use crate::{
+    account::Account,
     clients::Clients,
     pairings::Pairings,
     vocabulary::{BoardName, Command, Event, Snapshot},
@@ -136,6 +137,7 @@ pub struct Bus {
     shown: Shown,
     clients: Clients,
     pairings: Pairings,
+    account: Account,
 }
 
 /// Which boards a handle to the bus shows.
@@ -166,6 +168,7 @@ impl Bus {
             shown: Shown::All,
             clients: Clients::default(),
             pairings: Pairings::default(),
+            account: Account::default(),
         }
     }
 
@@ -237,6 +240,11 @@ impl Bus {
     /// Who plays whom.
     pub fn pairings(&self) -> &Pairings {
         &self.pairings
+    }
+
+    /// The account with which a board plays on a server.
+    pub fn account(&self) -> &Account {
+        &self.account
     }
 
     /// Publishes what happened to a client, on its board if it has one.

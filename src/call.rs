@@ -4,13 +4,13 @@ use std::{io, time::Duration};
 
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
-    Request, Response,
+    Method, Request, Response,
     body::{Bytes, Incoming},
     client::conn::http1,
     header,
 };
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 
@@ -56,7 +56,8 @@ pub enum CallError {
 /// # Errors
 /// [`CallError`], in words for the caller.
 pub async fn release(address: &str, board: &BoardName) -> Result<String, CallError> {
-    let answer = post(address, &format!("/api/v1/boards/{board}/release")).await?;
+    let path = format!("/api/v1/boards/{board}/release");
+    let answer = ask(address, &path, Some(&json!({}))).await?;
     let names = answer["released"].as_array();
     let names: Vec<&str> = names
         .into_iter()
@@ -69,13 +70,31 @@ pub async fn release(address: &str, board: &BoardName) -> Result<String, CallErr
     })
 }
 
-/// Posts `{}`.
-async fn post(address: &str, path: &str) -> Result<Value, CallError> {
+/// Asks something of the account on Lichess; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn lichess(address: &str, what: &str, body: &Value) -> Result<String, CallError> {
+    let path = format!("/api/v1/lichess/{what}");
+    let answer = ask(address, &path, Some(body)).await?;
+    Ok(escaped(answer["done"].as_str().unwrap_or("done")))
+}
+
+/// How the account on Lichess stands.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn standing(address: &str) -> Result<Value, CallError> {
+    ask(address, "/api/v1/lichess", None).await
+}
+
+/// Posts this, or looks.
+async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
     let other = |found| CallError::Other {
         address: address.to_owned(),
         found,
     };
-    let asked = timeout(ANSWER_WAIT, exchange(address, path)).await;
+    let asked = timeout(ANSWER_WAIT, exchange(address, path, body)).await;
     let (status, text) = match asked.map_err(|_| other(Found::Silence))? {
         Ok(answer) => answer,
         Err(Broken::Connect(source)) => {
@@ -117,15 +136,23 @@ impl From<hyper::Error> for Broken {
 }
 
 /// One request on a connection of its own: the answer's status and body.
-async fn exchange(address: &str, path: &str) -> Result<(u16, Bytes), Broken> {
+async fn exchange(address: &str, path: &str, body: Option<&Value>) -> Result<(u16, Bytes), Broken> {
     let stream = TcpStream::connect(address).await.map_err(Broken::Connect)?;
     // The daemon may not know the name that it is called by here.
     let host = stream.peer_addr().map_err(Broken::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::post(path)
+    let method = if body.is_some() {
+        Method::POST
+    } else {
+        Method::GET
+    };
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
         .header(header::HOST, host.to_string())
         .header(header::CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from_static(b"{}")))
+        .body(Full::new(Bytes::from(body)))
         .map_err(|_| Broken::NotHttp)?;
     let answered = async {
         let response: Response<Incoming> = sender.send_request(request).await?;

@@ -5,6 +5,7 @@ use std::{fmt::Write as _, path::Path};
 use crate::{
     config::{Config, Listen, board::SerialConfig},
     door::Allow,
+    lichess::token,
     serial_access::barred,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
@@ -93,6 +94,14 @@ pub fn describe(config: &Config, file: &str) -> String {
     for entry in &config.opponent {
         let name = &entry.board;
         let _ = writeln!(text, "  opponent {name:<18} {}", entry.in_words());
+    }
+    if let Some(entry) = &config.lichess {
+        let name = entry.board.as_str();
+        let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());
+        let file = token::place(entry.token_file.as_deref());
+        if let Err(error) = token::read(&file) {
+            let _ = writeln!(text, "  note     {name:<18} {error}");
+        }
     }
     if config.boards.is_empty() {
         text.push_str(

@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(target_os = "linux")]
+mod lichess;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 mod simulate;
 
@@ -11,6 +13,8 @@ use crate::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{config::DEFAULT_FILE, default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
+#[cfg(target_os = "linux")]
+pub use self::lichess::{Lichess, run_lichess};
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;
 
@@ -105,6 +109,9 @@ pub enum Command {
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
         connect: String,
     },
+    /// Play on Lichess at a board: log in, look for an opponent, answer offers.
+    #[cfg(target_os = "linux")]
+    Lichess(Lichess),
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///

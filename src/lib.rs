@@ -6,9 +6,9 @@
 //! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
+//! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
 //!   [`web`], [`call`]: the front-ends.
-//! - [`clients`], [`pairings`]: who is connected, and who plays whom.
+//! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
 //! - [`door`]: who may connect; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod account;
 pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]
@@ -42,6 +43,8 @@ mod durations;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;
+#[cfg(target_os = "linux")]
+pub mod lichess;
 pub mod lines;
 pub mod link;
 pub mod livechess;

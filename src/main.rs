@@ -17,7 +17,7 @@ use boardbridge::{
     vocabulary::BoardName,
 };
 use boardbridge::{
-    cli::{Cli, Command},
+    cli::{self, Cli, Command},
     livechess::relay as livechess_relay,
     log, reach, replay,
     transcript::{Item, Transcript},
@@ -67,6 +67,8 @@ fn main() -> ExitCode {
         Command::Livechess { connect, listen } => livechess(&listen, &connect),
         #[cfg(target_os = "linux")]
         Command::Release { board, connect } => released(&connect, &board),
+        #[cfg(target_os = "linux")]
+        Command::Lichess(lichess) => on_lichess(lichess),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
             Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
@@ -131,6 +133,21 @@ fn released(address: &str, board: &BoardName) -> ExitCode {
         Err(error) => return done::<(), _>(Err(error)),
     };
     match runtime.block_on(call::release(address, board)) {
+        Ok(text) => written(writeln!(stdout(), "{text}")),
+        Err(error) => done::<(), _>(Err(error)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn on_lichess(lichess: cli::Lichess) -> ExitCode {
+    if let Some(why) = reach::malformed(&lichess.connect, reach::Wanted::Web) {
+        return wrong(why);
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    match runtime.block_on(cli::run_lichess(lichess)) {
         Ok(text) => written(writeln!(stdout(), "{text}")),
         Err(error) => done::<(), _>(Err(error)),
     }
@@ -217,7 +234,7 @@ fn check_config(file: &Path) -> ExitCode {
 }
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]
-fn simulation(simulate: boardbridge::cli::Simulate) -> ExitCode {
+fn simulation(simulate: cli::Simulate) -> ExitCode {
     use simulators::{
         hand::Player,
         outcome::Outcome,

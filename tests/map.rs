@@ -34,6 +34,7 @@ const FLOORS: [&[&str]; 10] = [
     &["door", "durations", "guidance", "log", "reach", "recognise"],
     &["vocabulary"],
     &[
+        "account",
         "clients",
         "pairings",
         "pgn_text",
@@ -47,6 +48,7 @@ const FLOORS: [&[&str]; 10] = [
     &[
         "board",
         "call",
+        "lichess",
         "link",
         "livechess",
         "pgn",
@@ -63,9 +65,10 @@ const FLOORS: [&[&str]; 10] = [
 ];
 
 /// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 10] = [
+const FRONT_ENDS: [&str; 11] = [
     "call",
     "event_stream",
+    "lichess",
     "link",
     "livechess",
     "opponent",

@@ -400,6 +400,7 @@ fn every_test_that_the_table_names_is_there() {
         "tests/security.rs",
         "tests/attacks.rs",
         "tests/livechess.rs",
+        "tests/lichess_games.rs",
         "src/board/claims.rs",
     ]
     .map(read)

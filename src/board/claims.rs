@@ -25,6 +25,9 @@
 //!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
 //!     [`RETURN_WAIT`] has left.
 //!
+//! 11. A game on Lichess has the board for itself until it is over or put out: no other client joins it, takes the board, or
+//!     stays there, for Lichess forbids the help of programs. It does not make way by itself.
+//!
 //! A client has the board until it leaves, turns to another board, or its game is left. Awaiting a move counts as
 //! stating the game again.
 
@@ -168,6 +171,11 @@ impl Claim {
     /// Whether it was put out, and gets the board again only for a new game.
     pub fn is_put_out(&self) -> bool {
         self.put_out
+    }
+
+    /// Whether it has the board for itself.
+    fn is_alone(&self) -> bool {
+        self.is_joined() && !self.finished && self.label == ClientName::Lichess
     }
 
     /// How long it keeps the board without a sign of it.
@@ -347,7 +355,8 @@ impl Claims {
             .is_some();
         for claim in &mut self.all {
             let patience = claim.patience();
-            if over(&mut claim.quiet, patience) && claim.is_joined() && !claim.makes_way {
+            let may_go = claim.is_joined() && !claim.makes_way && !claim.is_alone();
+            if over(&mut claim.quiet, patience) && may_go {
                 claim.makes_way = true;
                 makes_way = true;
             }
@@ -359,7 +368,8 @@ impl Claims {
     pub fn deadline(&self) -> Option<Instant> {
         self.waiting().find(|claim| claim.awaiting)?;
         let kept = self.kept.as_ref().and_then(|kept| Some(kept.since? + AWAY));
-        let holders = self.holders().filter(|claim| !claim.makes_way);
+        let may_go = |claim: &&Claim| !claim.makes_way && !claim.is_alone();
+        let holders = self.holders().filter(may_go);
         let holders = holders.filter_map(|claim| Some(claim.quiet? + claim.patience()));
         holders.chain(kept).min()
     }
@@ -388,8 +398,12 @@ impl Claims {
         }
     }
 
-    /// Whether the board belongs to another address.
+    /// Whether the board belongs to another address, or to a client that has it for itself.
     fn is_elsewhere(&self, client: ClientId) -> bool {
+        let mut holders = self.holders();
+        if holders.any(|claim| claim.client != client && claim.is_alone()) {
+            return true;
+        }
         let mine = self.all.iter().find(|claim| claim.client == client);
         let mine = mine.map(|claim| claim.label.address());
         let is_other = |address: IpAddr| mine != Some(address);
@@ -519,14 +533,17 @@ impl Claims {
         }
         let had = claim.is_joined();
         let (plays, begins) = (claim.awaiting, std::mem::take(&mut claim.begins));
-        let (game, address) = (claim.game.clone(), claim.label.address());
+        let (game, label) = (claim.game.clone(), claim.label.clone());
         if !had {
             self.sit(client, plays);
         }
         self.kept = None;
-        // Those of another address have made way.
+        // Those of another address have made way, and a game on Lichess is played without others.
+        let alone = label == ClientName::Lichess;
         for other in &mut self.all {
-            if other.is_joined() && other.label.address() != address {
+            let stays =
+                other.client == client || !alone && other.label.address() == label.address();
+            if other.is_joined() && !stays {
                 other.seat = Seat::Waits;
             }
         }
@@ -817,6 +834,34 @@ mod tests {
         claims.set_awaiting(BLACK, true);
         assert!(state(&mut claims, WHITE, "d2d4"), "it came first");
         assert!(!claims.has(BLACK), "its game is left");
+    }
+
+    #[test]
+    fn a_game_on_lichess_has_the_board_for_itself() {
+        let lichess = |claims: &mut Claims, moves| {
+            let (label, occasion) = (ClientName::Lichess, Occasion::default());
+            claims.state(WHITE, label, 1, game(moves), occasion, 0)
+        };
+        let mut claims = Claims::default();
+        state(&mut claims, BLACK, "e2e4");
+        lichess(&mut claims, "e2e4");
+        assert!(
+            claims.has(WHITE) && !claims.has(BLACK),
+            "an engine looked on"
+        );
+        for moves in ["e2e4", "d2d4"] {
+            state(&mut claims, BLACK, moves);
+            claims.set_awaiting(BLACK, true);
+            assert!(!claims.has(BLACK), "{moves}");
+        }
+        let now = Instant::now();
+        claims.pass(now);
+        claims.pass(now + 2 * IDLE);
+        claims.admit_waiting();
+        assert!(!claims.has(BLACK), "the opponent thinks for long");
+        claims.finish(WHITE);
+        claims.leave_finished();
+        assert!(claims.has(BLACK), "the game is over");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 pub mod board;
 mod conflicts;
 pub mod error;
+#[cfg(target_os = "linux")]
+pub mod lichess;
 pub mod link;
 pub mod livechess;
 mod mistakes;
@@ -20,6 +22,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
 
+#[cfg(target_os = "linux")]
+pub use self::lichess::LichessConfig;
 use self::mistakes::Problem;
 pub use self::{
     board::BoardConfig, error::ConfigError, link::LinkConfig, livechess::LiveChessConfig,
@@ -72,6 +76,10 @@ pub struct Config {
     /// Boards with an engine, or two hands.
     #[serde(default)]
     pub opponent: Vec<OpponentConfig>,
+    /// Games on Lichess.
+    #[cfg(target_os = "linux")]
+    #[serde(default)]
+    pub lichess: Option<LichessConfig>,
 }
 
 /// `[uci]`
@@ -169,6 +177,15 @@ impl Config {
         conflicts::check(self, &mut problems);
         self.check_links(&mut problems, &known);
         self.check_opponents(&mut problems, &known);
+        #[cfg(target_os = "linux")]
+        if let Some(lichess) = &self.lichess {
+            let wrong = lichess.problems().into_iter();
+            problems.extend(wrong.map(|(key, problem)| (path(&["lichess", key]), problem)));
+            if !known(&lichess.board) {
+                let problem = format!("there is no [boards.{}]", lichess.board);
+                problems.push((path(&["lichess", "board"]), problem));
+            }
+        }
         problems
     }
 

@@ -16,7 +16,15 @@ const MAX_REPEATED: usize = 60;
 /// Repeatable tables: their names stand in double brackets.
 pub(super) const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
 /// Tables that appear once.
-const SINGLE: [&str; 6] = ["uci", "status", "web", "livechess", "state", "games"];
+const SINGLE: [&str; 7] = [
+    "uci",
+    "status",
+    "web",
+    "livechess",
+    "state",
+    "games",
+    "lichess",
+];
 
 /// The name of a key: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
 pub(super) fn key(path: &[String]) -> String {

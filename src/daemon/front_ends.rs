@@ -45,6 +45,7 @@ impl Daemon {
             (Part::Opponent(entry, board, player), _) => {
                 self.opponent(running, entry, board, player);
             }
+            (Part::Lichess(entry, wait), _) => self.lichess(running, entry, *wait),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

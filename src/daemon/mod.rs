@@ -7,6 +7,7 @@ mod app;
 mod boards;
 mod front_ends;
 mod health;
+mod lichess;
 mod links;
 mod opponents;
 mod part;

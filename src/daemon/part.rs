@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::service::Service;
 use crate::{
     config::{
-        BoardConfig, Config, LinkConfig, Listen, LiveChessConfig, OpponentConfig, StatusConfig,
-        UciConfig, WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With, value::Served,
+        BoardConfig, Config, LichessConfig, LinkConfig, Listen, LiveChessConfig, OpponentConfig,
+        StatusConfig, UciConfig, WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With,
+        value::Served,
     },
     pgn::settings::GamesConfig,
     vocabulary::BoardName,
@@ -32,6 +33,8 @@ pub(super) enum Part {
     Link(LinkConfig, [Linked; 2]),
     /// The other side of a board, and the name of the player there.
     Opponent(OpponentConfig, Linked, String),
+    /// Games on Lichess, and how long the hand at the board has to mend what it did.
+    Lichess(LichessConfig, Duration),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
@@ -92,6 +95,10 @@ impl Part {
             let player = config.games.player.as_ref();
             let player = player.map_or("Hand", |player| &player.0);
             Self::Opponent(entry.clone(), board, player.to_owned())
+        }));
+        parts.extend(config.lichess.iter().map(|entry| {
+            let board = config.boards.get(&entry.board);
+            Self::Lichess(entry.clone(), Linked::of(board).correction_wait)
         }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone(), config.games.clone()));

@@ -1,12 +1,12 @@
-//! What apps, links and opponents have kept through a restart.
+//! What apps, links, opponents and a game on Lichess have kept through a restart.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
 use crate::{
-    config::{Config, LinkConfig, OpponentConfig, WhitePawnConfig},
-    link, opponent,
+    config::{Config, LichessConfig, LinkConfig, OpponentConfig, WhitePawnConfig},
+    lichess, link, opponent,
     state::{Kind, Shelf, Store},
     vocabulary::ClientId,
     whitepawn,
@@ -35,6 +35,7 @@ pub(super) struct Sessions {
     apps: BTreeMap<String, Kept<whitepawn::session::Memory>>,
     links: BTreeMap<String, Kept<link::session::Memory>>,
     opponents: BTreeMap<String, Kept<opponent::session::Memory>>,
+    lichess: BTreeMap<String, Kept<lichess::session::Memory>>,
 }
 
 impl Sessions {
@@ -47,12 +48,18 @@ impl Sessions {
             let kept = Kept::read(store, Kind::Opponent, &name);
             (name, kept)
         };
+        let online = |entry: &LichessConfig| {
+            let name = entry.board.to_string();
+            let kept = Kept::read(store, Kind::Lichess, &name);
+            (name, kept)
+        };
         let sessions = Self {
             apps: config.whitepawn.iter().map(app).collect(),
             links: config.link.iter().map(link).collect(),
             opponents: config.opponent.iter().map(opponent).collect(),
+            lichess: config.lichess.iter().map(online).collect(),
         };
-        for kind in [Kind::App, Kind::Link, Kind::Opponent] {
+        for kind in [Kind::App, Kind::Link, Kind::Opponent, Kind::Lichess] {
             store.forget_rest(kind).await;
         }
         sessions
@@ -87,6 +94,17 @@ impl Sessions {
         kept.unwrap_or_else(|| Kept::read(store, Kind::Opponent, &name))
     }
 
+    /// That of a game on Lichess.
+    pub fn lichess(
+        &mut self,
+        store: &Store,
+        entry: &LichessConfig,
+    ) -> Kept<lichess::session::Memory> {
+        let name = entry.board.to_string();
+        let kept = self.lichess.remove(&name);
+        kept.unwrap_or_else(|| Kept::read(store, Kind::Lichess, &name))
+    }
+
     /// The highest number of a client among them.
     pub fn last_client(&self) -> Option<ClientId> {
         let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
@@ -94,8 +112,10 @@ impl Sessions {
         let links = links.flat_map(link::session::Memory::clients);
         let opponents = self.opponents.values();
         let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.client));
+        let lichess = self.lichess.values();
+        let lichess = lichess.filter_map(|kept| Some(kept.memory.as_ref()?.client));
         let apps = apps.map(|memory| memory.client);
-        apps.chain(links).chain(opponents).max()
+        apps.chain(links).chain(opponents).chain(lichess).max()
     }
 }
 

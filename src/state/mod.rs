@@ -44,6 +44,8 @@ pub enum Kind {
     App,
     /// An engine, or two hands, at a board.
     Opponent,
+    /// A game on Lichess.
+    Lichess,
 }
 
 impl fmt::Display for Kind {
@@ -53,6 +55,7 @@ impl fmt::Display for Kind {
             Self::Link => "link",
             Self::App => "app",
             Self::Opponent => "opponent",
+            Self::Lichess => "lichess",
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for programs of
 //! others. `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `boards`, `buttons`, `events`, `games`, `live` and `settings` have the answers;
-//! `answer` is their form, also of errors; `page` has the files of the page.
+//! `guard` looks at every request first; `boards`, `buttons`, `events`, `games`, `lichess`, `live` and `settings` have the
+//! answers; `answer` is their form, also of errors; `page` has the files of the page.
 
 mod answer;
 mod boards;
@@ -10,6 +10,7 @@ mod buttons;
 mod events;
 mod games;
 mod guard;
+mod lichess;
 mod live;
 mod page;
 mod permission;
@@ -137,6 +138,8 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/games", get(games::all))
         .route("/api/v1/games/{file}", get(games::one))
         .route("/api/v1/games/{file}/moves", get(games::moves))
+        .route("/api/v1/lichess", get(lichess::standing))
+        .route("/api/v1/lichess/{what}", post(lichess::ask))
         .route("/api/v1/live.pgn", get(live::all))
         .route("/api/v1/settings", get(settings::all));
     for saying in Saying::ALL {

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod kept;
+pub mod lichess;
 pub mod logged;
 pub mod phone;
 pub mod process;

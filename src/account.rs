@@ -1,0 +1,397 @@
+//! The account with which a board plays on a server: how it stands, and how the API asks something of it.
+//!
+//! The front-end that plays there opens it; the API reads how it stands and asks. Neither knows the other.
+
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+use crate::vocabulary::BoardName;
+
+/// Asks that may wait: a person presses one button at a time.
+const ASKS: usize = 8;
+/// How long an answer may take: the server may be far away.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(9);
+
+/// A clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum TimeControl {
+    /// Seconds for the game, and for each move.
+    Clock {
+        /// For the game.
+        limit: u32,
+        /// For each move.
+        increment: u32,
+    },
+    /// Days for each move.
+    Days(u8),
+}
+
+/// The text is not a clock.
+#[derive(Debug, Error)]
+#[error(
+    "`{0}` is not a clock: write minutes and seconds for each move, such as 15+10, or days for each move, such as 3d"
+)]
+pub struct NoTimeControl(String);
+
+impl TimeControl {
+    /// The moves that a game is taken to have when its length is estimated, as Lichess does.
+    const MOVES: u32 = 40;
+
+    /// The time that a game is estimated to take each player, in seconds; `None` without a clock.
+    pub fn estimate(self) -> Option<u32> {
+        match self {
+            Self::Clock { limit, increment } => Some(limit + Self::MOVES * increment),
+            Self::Days(_) => None,
+        }
+    }
+}
+
+impl FromStr for TimeControl {
+    type Err = NoTimeControl;
+
+    fn from_str(text: &str) -> Result<Self, NoTimeControl> {
+        let wrong = || NoTimeControl(text.chars().take(20).collect());
+        if let Some(days) = text.strip_suffix('d') {
+            let days = days.parse().ok();
+            let days = days.filter(|days| [1, 2, 3, 5, 7, 10, 14].contains(days));
+            return days.map(Self::Days).ok_or_else(wrong);
+        }
+        let (minutes, increment) = text.split_once('+').ok_or_else(wrong)?;
+        // Lichess has no others below one minute and a half.
+        let limit = match minutes {
+            "0.25" | "1/4" => 15,
+            "0.5" | "1/2" => 30,
+            "0.75" | "3/4" => 45,
+            "1.5" => 90,
+            whole => {
+                60 * whole
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|m| *m <= 180)
+                    .ok_or_else(wrong)?
+            }
+        };
+        let increment = increment.parse().ok().filter(|seconds| *seconds <= 180);
+        let increment = increment.ok_or_else(wrong)?;
+        Ok(Self::Clock { limit, increment })
+    }
+}
+
+impl TryFrom<String> for TimeControl {
+    type Error = NoTimeControl;
+
+    fn try_from(text: String) -> Result<Self, NoTimeControl> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clock { limit, increment } => {
+                write!(f, "{}+{increment}", f64::from(*limit) / 60.0)
+            }
+            Self::Days(days) => write!(f, "{days}d"),
+        }
+    }
+}
+
+/// A colour to play.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// White.
+    White,
+    /// Black.
+    Black,
+    /// Either.
+    #[default]
+    Random,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::White => "white",
+            Self::Black => "black",
+            Self::Random => "random",
+        })
+    }
+}
+
+/// The strength of the server's computer: 1 to 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u8")]
+pub struct Level(u8);
+
+impl TryFrom<u8> for Level {
+    type Error = String;
+
+    fn try_from(level: u8) -> Result<Self, String> {
+        if (1..=8).contains(&level) {
+            Ok(Self(level))
+        } else {
+            Err(format!("the computer has no level {level}: take 1 to 8"))
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What can be asked of the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Look for an opponent.
+    Seek {
+        /// The clock.
+        time: TimeControl,
+        /// Whether it is rated.
+        rated: bool,
+        /// The colour to play.
+        side: Side,
+    },
+    /// No longer look for an opponent, and withdraw challenges.
+    Withdraw,
+    /// Challenge a player.
+    Challenge {
+        /// Their name.
+        user: String,
+        /// The clock.
+        time: TimeControl,
+        /// Whether it is rated.
+        rated: bool,
+        /// The colour to play.
+        side: Side,
+    },
+    /// Play the computer.
+    Computer {
+        /// Its strength.
+        level: Level,
+        /// The clock.
+        time: TimeControl,
+        /// The colour to play.
+        side: Side,
+    },
+    /// Accept this challenge, or the only one.
+    Accept(Option<String>),
+    /// Decline this challenge, or the only one.
+    Decline(Option<String>),
+}
+
+/// A challenge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Challenge {
+    /// Its name.
+    pub id: String,
+    /// Whether the account has made it.
+    pub own: bool,
+    /// The other player.
+    pub player: String,
+    /// Their rating.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u32>,
+    /// The clock, such as `15+10`.
+    pub time: String,
+    /// Whether it is rated.
+    pub rated: bool,
+    /// Why it cannot be played on a board.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
+}
+
+/// A game that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Running {
+    /// Its name.
+    pub id: String,
+    /// The opponent.
+    pub opponent: String,
+    /// Its speed, such as `rapid`.
+    pub speed: String,
+    /// Whether it is played on the board.
+    pub on_board: bool,
+    /// Why it cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
+}
+
+/// How an account stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// The board it plays with.
+    pub board: BoardName,
+    /// The server.
+    pub url: String,
+    /// The player's name there, once known.
+    pub user: Option<String>,
+    /// Whether the server is connected.
+    pub connected: bool,
+    /// What is wrong, and what to do.
+    pub problem: Option<String>,
+    /// The clock for which an opponent is looked for.
+    pub seek: Option<String>,
+    /// Open challenges.
+    pub challenges: Vec<Challenge>,
+    /// Games that run.
+    pub games: Vec<Running>,
+    /// What was last said of the game, and of what was asked.
+    pub last: Option<String>,
+}
+
+/// Why something is not done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotDone {
+    /// No account is configured.
+    #[error(
+        "no Lichess account plays here: add [lichess] to the configuration of BoardBridge, then reload"
+    )]
+    NoAccount,
+    /// It cannot be done now.
+    #[error("{0}")]
+    NotNow(String),
+    /// No answer came.
+    #[error("the server has not answered within {} s: try again", ANSWER_WAIT.as_secs())]
+    NoAnswer,
+}
+
+/// What was asked, and where the answer goes: in words.
+#[derive(Debug)]
+pub struct Asked {
+    /// It.
+    pub ask: Ask,
+    /// For the answer.
+    pub answer: oneshot::Sender<Result<String, String>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    standing: Arc<Standing>,
+    asks: mpsc::Sender<Asked>,
+}
+
+/// The account, while one is open.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    open: Arc<watch::Sender<Option<Open>>>,
+}
+
+impl Account {
+    /// Opens it, until the holder is dropped.
+    pub fn open(&self, standing: Standing) -> Holder {
+        let (asks, asked) = mpsc::channel(ASKS);
+        let standing = Arc::new(standing);
+        self.open.send_replace(Some(Open {
+            standing,
+            asks: asks.clone(),
+        }));
+        Holder {
+            account: self.clone(),
+            own: asks,
+            asked,
+        }
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> Option<Arc<Standing>> {
+        let open = self.open.borrow();
+        open.as_ref().map(|open| open.standing.clone())
+    }
+
+    /// Waits until it stands otherwise than when this was made. Cancel safe.
+    pub fn changes(&self) -> Changes {
+        Changes(self.open.subscribe())
+    }
+
+    /// Asks something, and waits for the answer, in words.
+    ///
+    /// # Errors
+    /// [`NotDone`], in words.
+    pub async fn ask(&self, ask: Ask) -> Result<String, NotDone> {
+        let asks = self.open.borrow().as_ref().map(|open| open.asks.clone());
+        let asks = asks.ok_or(NotDone::NoAccount)?;
+        let (answer, answered) = oneshot::channel();
+        let asked = async {
+            let gone = |_| NotDone::NoAccount;
+            asks.send(Asked { ask, answer })
+                .await
+                .map_err(|_| NotDone::NoAccount)?;
+            answered.await.map_err(gone)?.map_err(NotDone::NotNow)
+        };
+        timeout(ANSWER_WAIT, asked)
+            .await
+            .unwrap_or(Err(NotDone::NoAnswer))
+    }
+}
+
+/// Changes of the account.
+#[derive(Debug)]
+pub struct Changes(watch::Receiver<Option<Open>>);
+
+impl Changes {
+    /// Waits for the next one. Cancel safe.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            // The account ends with the daemon.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The front-end's end of it.
+#[derive(Debug)]
+pub struct Holder {
+    account: Account,
+    own: mpsc::Sender<Asked>,
+    asked: mpsc::Receiver<Asked>,
+}
+
+impl Holder {
+    /// It stands so now; those who wait are woken only if that is different.
+    pub fn stands(&self, standing: Standing) {
+        self.account.open.send_if_modified(|open| {
+            let own = open
+                .as_mut()
+                .filter(|open| open.asks.same_channel(&self.own));
+            own.is_some_and(|open| {
+                let changed = *open.standing != standing;
+                if changed {
+                    open.standing = Arc::new(standing);
+                }
+                changed
+            })
+        });
+    }
+
+    /// What is asked next. Cancel safe.
+    pub async fn asked(&mut self) -> Asked {
+        match self.asked.recv().await {
+            Some(asked) => asked,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.account.open.send_if_modified(|open| {
+            let own = open
+                .as_ref()
+                .is_some_and(|open| open.asks.same_channel(&self.own));
+            if own {
+                *open = None;
+            }
+            own
+        });
+    }
+}

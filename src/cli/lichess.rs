@@ -1,0 +1,306 @@
+//! `boardbridge lichess …`: an account on Lichess.
+
+use std::{
+    io::{self, BufRead as _, Write as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::sleep,
+};
+
+use crate::{
+    account::{Level, TimeControl},
+    call::{self, CallError},
+    config::{Config, lichess::DEFAULT_URL},
+    default_ports::DEFAULT_WEB,
+    lichess::token::{DEFAULT_FILE, Token},
+    log::escaped,
+};
+
+/// How often a command that waits looks how the account stands.
+const LOOK: Duration = Duration::from_millis(500);
+/// Looks for the game after the search has ended.
+const GRACE: usize = 6;
+
+/// Play on Lichess at a board.
+#[derive(Debug, Args)]
+pub struct Lichess {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+    /// The address of the daemon's API.
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB, global = true)]
+    pub connect: String,
+    /// The board, to be sure that it is this one.
+    #[arg(long, value_name = "NAME", global = true)]
+    pub board: Option<String>,
+}
+
+/// What can be done on Lichess.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Print where to make a token, and keep it where the daemon reads it.
+    Login {
+        /// The configuration, which may name the file for the token.
+        #[arg(long, value_name = "FILE", default_value = crate::config::DEFAULT_FILE)]
+        config: PathBuf,
+    },
+    /// Show how the account stands.
+    Status,
+    /// Look for an opponent, and wait until there is one. Ctrl-C withdraws.
+    Seek(Game),
+    /// Challenge a player.
+    Challenge {
+        /// Their name.
+        user: String,
+        /// The game.
+        #[command(flatten)]
+        game: Game,
+    },
+    /// Play the computer.
+    Computer {
+        /// Its strength: 1 to 8.
+        #[arg(value_parser = level)]
+        level: u8,
+        /// The clock, such as 15+10 (minutes, and seconds for each move), or 3d (days for each move).
+        #[arg(value_parser = time)]
+        time: String,
+        /// The colour to play.
+        #[arg(long, default_value = "random")]
+        color: Color,
+    },
+    /// Accept what the opponent offers, or a challenge.
+    Accept {
+        /// The challenge; not needed if there is only one.
+        id: Option<String>,
+    },
+    /// Decline what the opponent offers, or a challenge.
+    Decline {
+        /// The challenge; not needed if there is only one.
+        id: Option<String>,
+    },
+    /// Offer a draw, or accept one.
+    Draw,
+    /// Propose to take back, or agree to it.
+    TakeBack,
+    /// Resign.
+    Resign,
+    /// Leave a game that has hardly begun.
+    Abort,
+}
+
+/// A game to look for.
+#[derive(Debug, Args)]
+pub struct Game {
+    /// The clock, such as 15+10 (minutes, and seconds for each move), or 3d (days for each move).
+    #[arg(value_parser = time)]
+    time: String,
+    /// For the rating.
+    #[arg(long)]
+    rated: bool,
+    /// The colour to play.
+    #[arg(long, default_value = "random")]
+    color: Color,
+}
+
+/// A colour to play.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Color {
+    /// White.
+    White,
+    /// Black.
+    Black,
+    /// Either.
+    Random,
+}
+
+impl Color {
+    fn word(self) -> &'static str {
+        match self {
+            Self::White => "white",
+            Self::Black => "black",
+            Self::Random => "random",
+        }
+    }
+}
+
+fn time(text: &str) -> Result<String, String> {
+    let time = text.parse::<TimeControl>();
+    time.map(|_| text.to_owned())
+        .map_err(|error| error.to_string())
+}
+
+fn level(text: &str) -> Result<u8, String> {
+    let number = text.parse::<u8>().map_err(|error| error.to_string())?;
+    Level::try_from(number).map(|_| number)
+}
+
+/// Does it; returns what to print.
+///
+/// # Errors
+/// In words.
+pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
+    let Lichess {
+        what,
+        connect,
+        board,
+    } = lichess;
+    let at = connect.as_str();
+    if let What::Login { config } = &what {
+        return login(config).map_err(|error| error.to_string());
+    }
+    let words = |error: CallError| error.to_string();
+    let standing = call::standing(at).await.map_err(words)?;
+    let plays_on = standing["board"].as_str().unwrap_or_default();
+    if let Some(board) = board.filter(|board| board != plays_on) {
+        return Err(format!(
+            "{board} does not play on Lichess, but {plays_on} does"
+        ));
+    }
+    let (name, body) = match what {
+        What::Login { .. } => return Ok(String::new()),
+        What::Status => return Ok(status(&standing)),
+        What::Seek(game) => return seek(at, &game).await,
+        What::Challenge { user, game } => {
+            let Game { time, rated, color } = game;
+            let color = color.word();
+            let body = json!({ "user": user, "time": time, "rated": rated, "color": color });
+            ("challenge", body)
+        }
+        What::Computer { level, time, color } => {
+            let body = json!({ "level": level, "time": time, "color": color.word() });
+            ("computer", body)
+        }
+        What::Accept { id } => ("accept", json!({ "id": id })),
+        What::Decline { id } => ("decline", json!({ "id": id })),
+        What::Draw => ("draw", json!({})),
+        What::TakeBack => ("take-back", json!({})),
+        What::Resign => ("resign", json!({})),
+        What::Abort => ("abort", json!({})),
+    };
+    call::lichess(at, name, &body).await.map_err(words)
+}
+
+/// Looks for an opponent until there is one, or until Ctrl-C.
+async fn seek(at: &str, game: &Game) -> Result<String, String> {
+    let words = |error: CallError| error.to_string();
+    // From the beginning: what was asked for is withdrawn.
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
+    let (time, color) = (&game.time, game.color.word());
+    let body = json!({ "time": time, "rated": game.rated, "color": color });
+    let looks = call::lichess(at, "seek", &body).await.map_err(words)?;
+    eprintln!("{looks}; Ctrl-C withdraws");
+    let mut ended = 0;
+    loop {
+        tokio::select! {
+            _ = interrupted.recv() => {
+                return call::lichess(at, "withdraw", &json!({})).await.map_err(words);
+            }
+            () = sleep(LOOK) => {}
+        }
+        let standing = call::standing(at).await.map_err(words)?;
+        if !standing["seek"].is_null() {
+            continue;
+        }
+        let mut games = standing["games"].as_array().into_iter().flatten();
+        if let Some(game) = games.rfind(|game| game["on_board"] == true) {
+            let opponent = game["opponent"].as_str().unwrap_or_default();
+            return Ok(escaped(&format!(
+                "a game with {opponent} begins at the board"
+            )));
+        }
+        if time.ends_with('d') {
+            return Ok("the game comes to the board when someone takes it".to_owned());
+        }
+        // The game may be told after the search has ended.
+        ended += 1;
+        if ended > GRACE {
+            let last = standing["last"].as_str().unwrap_or("no opponent was found");
+            return Err(escaped(last));
+        }
+    }
+}
+
+/// How the account stands, in lines.
+fn status(standing: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = Vec::new();
+    let user = standing["user"].as_str().unwrap_or("(not known yet)");
+    let (url, board) = (text(&standing["url"]), text(&standing["board"]));
+    let connected = standing["connected"] == true;
+    let how = if connected {
+        "connected"
+    } else {
+        "not connected"
+    };
+    lines.push(format!("{user} at {url}, playing on {board}: {how}"));
+    if let Some(problem) = standing["problem"].as_str() {
+        lines.push(problem.to_owned());
+    }
+    if let Some(time) = standing["seek"].as_str() {
+        lines.push(format!("an opponent is looked for ({time})"));
+    }
+    let list = |key: &str| standing[key].as_array().cloned().unwrap_or_default();
+    for game in list("games") {
+        let (id, opponent) = (text(&game["id"]), text(&game["opponent"]));
+        let speed = text(&game["speed"]);
+        let place = match (&game["on_board"], game["unfit"].as_str()) {
+            (Value::Bool(true), _) => "at the board".to_owned(),
+            (_, Some(why)) => why.to_owned(),
+            _ => "not at the board".to_owned(),
+        };
+        lines.push(format!("game {id} with {opponent} ({speed}): {place}"));
+    }
+    for challenge in list("challenges") {
+        let (id, player) = (text(&challenge["id"]), text(&challenge["player"]));
+        let time = text(&challenge["time"]);
+        let to = if challenge["own"] == true { "to" } else { "by" };
+        lines.push(format!("challenge {id} {to} {player} ({time})"));
+    }
+    if let Some(last) = standing["last"].as_str() {
+        lines.push(format!("last: {last}"));
+    }
+    let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+    lines.join("\n")
+}
+
+/// Prints where to make a token, reads it, and keeps it.
+fn login(config: &Path) -> io::Result<String> {
+    // Without a configuration, or with one that has mistakes, the usual file is right.
+    let lichess = Config::load(config).ok().and_then(|config| config.lichess);
+    let url = lichess
+        .as_ref()
+        .map_or(DEFAULT_URL, |lichess| lichess.server());
+    let named = lichess
+        .as_ref()
+        .and_then(|lichess| lichess.token_file.clone());
+    let file = named.unwrap_or_else(|| DEFAULT_FILE.into());
+    let mut output = io::stderr();
+    writeln!(
+        output,
+        "Open this page, log in, press Create, and copy the token:\n\n  \
+         {url}/account/oauth/token/create?scopes[]=board:play&description=BoardBridge\n"
+    )?;
+    write!(output, "Token: ")?;
+    output.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let wrong =
+        || io::Error::other("this is not a token: it has letters, digits and _, without blanks");
+    let token = Token::of(&line).ok_or_else(wrong)?;
+    token.write(&file).map_err(|error| {
+        let file = file.display();
+        io::Error::other(format!(
+            "{file} cannot be written: {error}; try it with sudo"
+        ))
+    })?;
+    Ok(format!(
+        "The token is in {}, for its owner alone. If BoardBridge runs as a service: sudo systemctl restart boardbridge",
+        file.display()
+    ))
+}

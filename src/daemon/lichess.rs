@@ -1,0 +1,51 @@
+//! Plays on Lichess at a board.
+
+use std::time::Duration;
+
+use tracing::warn;
+
+use super::{Daemon, running::Running, sessions::Kept};
+use crate::{
+    config::LichessConfig,
+    lichess::{
+        server::{self, Table},
+        settings::Settings,
+        token,
+    },
+};
+
+impl Daemon {
+    /// Plays on Lichess at a board.
+    pub(super) fn lichess(
+        &mut self,
+        running: &mut Running,
+        entry: &LichessConfig,
+        correction_wait: Duration,
+    ) {
+        let Kept { memory, shelf } = self.sessions.lichess(&self.store, entry);
+        let Some(board) = self.bus.board(entry.board.as_str()) else {
+            warn!("no games on Lichess: {} is not run", entry.board);
+            return;
+        };
+        let client = memory.as_ref().map(|memory| memory.client);
+        let client = client.unwrap_or_else(|| self.clients.client());
+        running.clients.push((client, board.clone()));
+        let table = Table {
+            board,
+            client,
+            memory,
+            shelf,
+            bus: self.bus.clone(),
+            settings: Settings {
+                accept: entry.accept,
+                take_backs: entry.take_backs,
+                url: entry.server().to_owned(),
+                correction_wait,
+            },
+            token: token::place(entry.token_file.as_deref()),
+        };
+        running
+            .tasks
+            .spawn(server::serve(table, running.stop.clone()));
+    }
+}

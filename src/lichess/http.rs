@@ -1,0 +1,235 @@
+//! Requests to Lichess, and the streams that it keeps open.
+
+use std::{error::Error as _, time::Duration};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    Method, Response, StatusCode,
+    body::Incoming,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{objects::MAX_LINE, request::Request, session::Outcome, token::Token};
+use crate::lines::{Line, Lines};
+
+/// How long an answer may take.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(8);
+/// How long a connection may take.
+const CONNECT_WAIT: Duration = Duration::from_secs(5);
+/// A stream on which nothing has come for so long is dead: an empty line comes every 7 s.
+pub const SILENCE: Duration = Duration::from_secs(20);
+/// The most bytes of an answer.
+const MAX_ANSWER: usize = 64 * 1024;
+/// How long an unused connection is kept: a move later than that makes another.
+const IDLE: Duration = Duration::from_mins(1);
+/// Which program asks, as Lichess requires.
+const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
+
+/// The way to Lichess with one token.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    url: String,
+    token: Option<Token>,
+}
+
+/// An open stream of lines.
+#[derive(Debug)]
+pub struct Stream {
+    body: Incoming,
+    lines: Lines,
+}
+
+impl Http {
+    /// The way to the server at this address, which has a scheme and ends without a slash.
+    pub fn new(url: &str) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_WAIT));
+        tcp.set_keepalive(Some(SILENCE));
+        // The configuration takes http for this machine only.
+        tcp.enforce_http(false);
+        let https = HttpsConnectorBuilder::new()
+            .with_webpki_roots()
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(https);
+        Self {
+            client,
+            url: url.to_owned(),
+            token: None,
+        }
+    }
+
+    /// Uses this token from now on.
+    pub fn set_token(&mut self, token: Option<Token>) {
+        self.token = token;
+    }
+
+    /// Whether it has a token.
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Asks this, and waits for the whole answer.
+    pub async fn ask(&self, request: &Request) -> Outcome {
+        let answered = async {
+            let response = match self.send(request).await {
+                Ok(response) => response,
+                Err(outcome) => return outcome,
+            };
+            match text(response).await {
+                Ok(text) => Outcome::Done(text),
+                Err(outcome) => outcome,
+            }
+        };
+        timeout(ANSWER_WAIT, answered)
+            .await
+            .unwrap_or_else(|_| Outcome::Lost("no answer".to_owned()))
+    }
+
+    /// Asks this, and waits until the server has ended its answer, which may take as long as it wants.
+    pub async fn wait(&self, request: &Request) -> Outcome {
+        match self.send(request).await {
+            Ok(response) => {
+                let mut body = response.into_body();
+                while let Some(frame) = body.frame().await {
+                    if let Err(error) = frame {
+                        return Outcome::Lost(error.to_string());
+                    }
+                }
+                Outcome::Done(String::new())
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    /// Opens a stream of lines. `Ok(None)`: there is nothing of this name.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn open(&self, path: &str) -> Result<Option<Stream>, Outcome> {
+        let opened = timeout(ANSWER_WAIT, self.exchange(Method::GET, path, String::new())).await;
+        let response = opened.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let response = judged(response).await?;
+        Ok(Some(Stream {
+            body: response.into_body(),
+            lines: Lines::new(MAX_LINE),
+        }))
+    }
+
+    async fn send(&self, request: &Request) -> Result<Response<Incoming>, Outcome> {
+        let method = if request.is_get() {
+            Method::GET
+        } else {
+            Method::POST
+        };
+        let response = self
+            .exchange(method, &request.path(), request.form())
+            .await?;
+        judged(response).await
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        form: String,
+    ) -> Result<Response<Incoming>, Outcome> {
+        let Some(token) = &self.token else {
+            return Err(Outcome::NoToken);
+        };
+        let mut request = hyper::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(USER_AGENT, AGENT)
+            .header(AUTHORIZATION, token.bearer())
+            .header(ACCEPT, "application/x-ndjson, application/json");
+        if !form.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        }
+        let request = request.body(Full::new(Bytes::from(form)));
+        let request = request.map_err(|error| Outcome::Refused(error.to_string()))?;
+        let answered = self.client.request(request).await;
+        answered.map_err(|error| {
+            // The cause is in the innermost error.
+            let mut words = error.to_string();
+            let mut source = error.source();
+            while let Some(inner) = source {
+                words = inner.to_string();
+                source = inner.source();
+            }
+            Outcome::Lost(words)
+        })
+    }
+}
+
+/// The answer, if it is a good one.
+async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outcome> {
+    match response.status() {
+        status if status.is_success() => Ok(response),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Outcome::NoToken),
+        StatusCode::TOO_MANY_REQUESTS => Err(Outcome::TooMany),
+        status if status.is_server_error() => Err(Outcome::Lost(status.to_string())),
+        status => {
+            let text = timeout(ANSWER_WAIT, text(response)).await;
+            let text = text.ok().and_then(Result::ok).unwrap_or_default();
+            let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            let words = match &value["error"] {
+                Value::String(words) => words.clone(),
+                Value::Null => status.to_string(),
+                other => other.to_string(),
+            };
+            Err(Outcome::Refused(words))
+        }
+    }
+}
+
+async fn text(response: Response<Incoming>) -> Result<String, Outcome> {
+    let body = Limited::new(response.into_body(), MAX_ANSWER)
+        .collect()
+        .await;
+    let body = body.map_err(|error| Outcome::Lost(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
+}
+
+impl Stream {
+    /// The next line that is not empty; an overlong one is dropped. Not cancel safe.
+    ///
+    /// # Errors
+    /// Why the stream has ended.
+    pub async fn next(&mut self) -> Result<Vec<u8>, String> {
+        loop {
+            while let Some(line) = self.lines.next_line() {
+                if let Line::Whole(line) = line {
+                    return Ok(line);
+                }
+            }
+            match timeout(SILENCE, self.body.frame()).await {
+                Err(_) => return Err(format!("nothing came for {} s", SILENCE.as_secs())),
+                Ok(None) => return Err("Lichess has closed the stream".to_owned()),
+                Ok(Some(Err(error))) => return Err(error.to_string()),
+                Ok(Some(Ok(frame))) => {
+                    if let Some(bytes) = frame.data_ref() {
+                        self.lines.push(bytes);
+                    }
+                }
+            }
+        }
+    }
+}

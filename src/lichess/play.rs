@@ -1,0 +1,800 @@
+//! One game on Lichess against the hand at a board, without I/O: what Lichess and the board say goes in, commands, requests and
+//! notices come out.
+//!
+//! Lichess has the game; the board is led to it. The hand's move is on its way until Lichess shows it: the board's target has
+//! it, the game has not.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{ByColor, CastlingMode, Color, Move, uci::UciMove};
+
+use super::{
+    notice::Notice,
+    objects::{GameFull, Line, State, User},
+    request::{InGame, color},
+    settings::TakeBacks,
+};
+use crate::{
+    game::{Game, uci},
+    pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
+    state::text,
+    vocabulary::{ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Snapshot},
+};
+
+/// When a line was heard, and what it meets.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// When.
+    pub now: Instant,
+    /// The same by the calendar, for those who count clocks down.
+    pub wall: SystemTime,
+    /// The number of the stream it came on.
+    pub stream: u64,
+    /// All pieces stand at the start.
+    pub at_start: bool,
+    /// What is done with take-backs that the opponent proposes.
+    pub take_backs: TakeBacks,
+}
+
+/// What a game wants done.
+#[derive(Debug, Default)]
+pub struct Out {
+    /// Of the board.
+    pub commands: VecDeque<Command>,
+    /// Of Lichess, beside the hand's move.
+    pub requests: VecDeque<InGame>,
+    /// Told to the player.
+    pub notices: VecDeque<Notice>,
+}
+
+/// How far the hand's move has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Way {
+    /// It is to be sent.
+    Waits,
+    /// It is being sent.
+    Sending,
+    /// It was sent, but whether it arrived is unknown: the game has to be read first.
+    Unsure,
+    /// Lichess has taken it, while this stream of the game was open, and is yet to show it.
+    Taken(u64),
+}
+
+/// The hand's move on its way to Lichess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Delivery {
+    #[serde(with = "text")]
+    m: UciMove,
+    way: Way,
+    /// Lichess has refused it once.
+    refused: bool,
+}
+
+/// What must survive a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The game's name.
+    id: String,
+    hand: HandColor,
+    /// As Lichess has it.
+    game: Game,
+    /// Lichess has been asked for it.
+    known: bool,
+    chess960: bool,
+    delivery: Option<Delivery>,
+    /// The client's number for its target.
+    number: u64,
+    end: Option<GameEnd>,
+}
+
+/// A colour as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HandColor {
+    White,
+    Black,
+}
+
+/// A take-back by the hand that counts at that time, if the pieces still stand so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TakeBack {
+    at: Instant,
+    left: usize,
+}
+
+/// A game. See the module documentation.
+#[derive(Debug)]
+pub struct Play {
+    kept: Memory,
+    client: ClientId,
+    /// The current stream of the game has said how it stands.
+    synced: bool,
+    /// Everything that others are shown.
+    pairing: Pairing,
+    /// The opponent's name.
+    opponent: String,
+    timed: bool,
+    take_back: Option<TakeBack>,
+    /// What the kings in the centre mean.
+    sign: Option<GameEnd>,
+    /// The win can be claimed from then on.
+    claim_at: Option<Instant>,
+    told_to_wait: bool,
+    told_to_begin: bool,
+    told_unplayable: bool,
+}
+
+impl Play {
+    /// A game of which only this is known yet.
+    pub fn new(client: ClientId, number: u64, id: String, hand: Color, opponent: String) -> Self {
+        let kept = Memory {
+            id,
+            hand: hand.fold_wb(HandColor::White, HandColor::Black),
+            game: Game::standard(),
+            known: false,
+            chess960: false,
+            delivery: None,
+            number,
+            end: None,
+        };
+        let mut play = Self::restored(client, kept);
+        play.opponent = opponent;
+        play
+    }
+
+    /// A game after a restart.
+    pub fn restored(client: ClientId, mut kept: Memory) -> Self {
+        if let Some(delivery) = &mut kept.delivery {
+            delivery.way = match delivery.way {
+                Way::Sending => Way::Unsure,
+                // Streams are counted from the beginning again.
+                Way::Taken(_) => Way::Taken(0),
+                way => way,
+            };
+        }
+        let mut play = Self {
+            kept,
+            client,
+            synced: false,
+            pairing: Pairing::default(),
+            opponent: "the opponent".to_owned(),
+            timed: false,
+            take_back: None,
+            sign: None,
+            claim_at: None,
+            told_to_wait: false,
+            told_to_begin: false,
+            told_unplayable: false,
+        };
+        play.pairing.hand = Some(play.hand());
+        play
+    }
+
+    /// What must survive a restart.
+    pub fn memory(&self) -> &Memory {
+        &self.kept
+    }
+
+    /// Its name on Lichess.
+    pub fn id(&self) -> &str {
+        &self.kept.id
+    }
+
+    /// The client's number for its target.
+    pub fn number(&self) -> u64 {
+        self.kept.number
+    }
+
+    /// How it ended.
+    pub fn end(&self) -> Option<GameEnd> {
+        self.kept.end
+    }
+
+    /// Whether it has a clock, as far as is known.
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// Who plays whom.
+    pub fn pairing(&self) -> Option<&Pairing> {
+        self.kept.known.then_some(&self.pairing)
+    }
+
+    fn hand(&self) -> Color {
+        match self.kept.hand {
+            HandColor::White => Color::White,
+            HandColor::Black => Color::Black,
+        }
+    }
+
+    /// The hand's move that is on its way.
+    fn on_its_way(&self) -> Option<Move> {
+        let delivery = self.kept.delivery?;
+        delivery.m.to_move(self.kept.game.position()).ok()
+    }
+
+    /// The game with the hand's move that is on its way.
+    fn whole(&self) -> Game {
+        let mut game = self.kept.game.clone();
+        if let Some(m) = self.on_its_way() {
+            game.push(m);
+        }
+        game
+    }
+
+    /// Whether Lichess waits for a move of the hand that has not been made.
+    pub fn awaits(&self) -> bool {
+        let kept = &self.kept;
+        kept.known
+            && kept.end.is_none()
+            && kept.delivery.is_none()
+            && kept.game.turn() == self.hand()
+    }
+
+    /// States the game to the board.
+    pub fn state(&mut self, out: &mut Out) {
+        if !self.kept.known {
+            return;
+        }
+        self.kept.number += 1;
+        self.take_back = None;
+        let game = self.whole();
+        let client = self.client;
+        // A newer one makes those before needless.
+        out.commands
+            .retain(|command| !matches!(command, Command::Target { .. } | Command::Await { .. }));
+        out.commands.push_back(Command::Target {
+            client,
+            label: ClientName::Lichess,
+            number: self.kept.number,
+            occasion: Occasion {
+                opponent: Opponent::Lichess,
+                hand_next: game.turn() == self.hand(),
+                takes_back: true,
+            },
+            game: Box::new(game),
+        });
+        if self.awaits() {
+            out.commands.push_back(Command::Await { client, on: true });
+        }
+        self.can();
+    }
+
+    /// What the player can say now.
+    fn can(&mut self) {
+        let mut can = Vec::new();
+        if self.kept.end.is_none() && self.kept.known {
+            can.push(Saying::Ready);
+            let plies = self.kept.game.len();
+            if plies >= 2 {
+                can.extend([Saying::Draw, Saying::TakeBack, Saying::Resign]);
+            } else {
+                can.push(Saying::Abort);
+            }
+            can.extend(self.pairing.offer.map(|_| Saying::Decline));
+        }
+        self.pairing.can = can;
+    }
+
+    /// Lichess says something of the game.
+    pub fn line(&mut self, line: Line, heard: Heard, out: &mut Out) {
+        let Heard {
+            now,
+            wall,
+            stream,
+            at_start,
+            take_backs,
+        } = heard;
+        match line {
+            Line::GameFull(full) => {
+                let state = full.state.clone();
+                if !self.full(*full, at_start, out) {
+                    return;
+                }
+                self.stands(wall, &state, Some(stream), out);
+                self.offers(&state, take_backs, out);
+            }
+            Line::GameState(state) if self.kept.known => {
+                self.stands(wall, &state, None, out);
+                self.offers(&state, take_backs, out);
+            }
+            Line::ChatLine {
+                room,
+                username,
+                text,
+            } => {
+                let (Some(name), Some(text)) = (username, text) else {
+                    return;
+                };
+                if room.is_none_or(|room| room == "player") {
+                    let words = Notice::words(&format!("{name}: {text}"));
+                    let chat = &mut self.pairing.chat;
+                    chat.push(words.clone());
+                    let overflow = chat.len().saturating_sub(MAX_CHAT);
+                    chat.drain(..overflow);
+                    out.notices.push_back(Notice::Chat(words));
+                }
+            }
+            Line::OpponentGone {
+                gone,
+                claim_win_in_seconds,
+            } => {
+                let opponent = self.opponent.clone();
+                let notice = if gone {
+                    self.claim_at = claim_win_in_seconds
+                        .map(|seconds| now + Duration::from_secs(seconds.min(3600)));
+                    Notice::Gone {
+                        opponent,
+                        claim: claim_win_in_seconds,
+                    }
+                } else {
+                    self.claim_at = None;
+                    Notice::Back(opponent)
+                };
+                self.pairing.notice = gone.then(|| notice.to_string());
+                out.notices.push_back(notice);
+            }
+            Line::GameState(_) | Line::Unknown => {}
+        }
+    }
+
+    /// The first line of a stream. `false` if the game cannot be played.
+    fn full(&mut self, full: GameFull, at_start: bool, out: &mut Out) -> bool {
+        self.synced = true;
+        let start = match full.initial_fen.as_deref() {
+            None | Some("startpos") => Ok(Game::standard()),
+            Some(fen) => Game::from_fen(fen),
+        };
+        let Ok(start) = start else {
+            self.unplayable(out);
+            return false;
+        };
+        let variant = full.variant.and_then(|variant| variant.key);
+        self.kept.chess960 = variant.as_deref() == Some("chess960");
+        self.timed = full.clock.is_some();
+        let speed = full.speed.unwrap_or_default();
+        let rated = if full.rated == Some(true) {
+            "rated"
+        } else {
+            "casual"
+        };
+        let kind = match full.clock {
+            Some(clock) => format!(
+                "{rated} {speed} {}+{}",
+                clock.initial.unwrap_or(0) / 60_000,
+                clock.increment.unwrap_or(0) / 1000
+            ),
+            None => format!("{rated} {speed}"),
+        };
+        let players = ByColor {
+            white: Some(player(&full.white)),
+            black: Some(player(&full.black)),
+        };
+        let other = players.get(self.hand().other());
+        self.opponent = other.as_ref().map(|p| p.name.clone()).unwrap_or_default();
+        self.pairing.players = players;
+        self.pairing.hand = Some(self.hand());
+        self.pairing.event = Some(format!("Lichess, {kind}"));
+        if self.kept.known && self.kept.game.common_plies(&start).is_some() {
+            return true;
+        }
+        self.kept.known = true;
+        self.kept.game = start;
+        let opponent = self.opponent.clone();
+        let white = self.hand().is_white();
+        let game = Notice::Game {
+            opponent,
+            kind,
+            white,
+        };
+        out.notices.push_back(game);
+        // If the pieces stand at the start already, the hand's first move may come at once.
+        if !at_start {
+            let client = self.client;
+            out.commands.push_back(Command::NewGame { client });
+        }
+        self.state(out);
+        true
+    }
+
+    /// The address of the game, for PGN.
+    pub fn is_at(&mut self, site: String) {
+        self.pairing.site = Some(site);
+    }
+
+    fn unplayable(&mut self, out: &mut Out) {
+        if !std::mem::replace(&mut self.told_unplayable, true) {
+            out.notices.push_back(Notice::Unplayable);
+        }
+    }
+
+    /// Lichess says how the game stands; `stream` for the first line of that stream.
+    fn stands(&mut self, wall: SystemTime, state: &State, stream: Option<u64>, out: &mut Out) {
+        if self.kept.end.is_some() {
+            return;
+        }
+        let mut game = self.kept.game.truncated(0);
+        if game.play_uci(state.moves.split_whitespace()).is_err() {
+            self.unplayable(out);
+            return;
+        }
+        self.clocks(wall, state, &game);
+        self.follows(game, stream, out);
+        let first = state
+            .expiration
+            .filter(|_| self.kept.game.turn() == self.hand());
+        if let Some(first) = first
+            && !std::mem::replace(&mut self.told_to_begin, true)
+        {
+            let left = first.millis_to_move.saturating_sub(first.idle_millis) / 1000;
+            out.notices.push_back(Notice::Expires(left));
+        }
+        if let Some(end) = end_of(state, &self.kept.game) {
+            self.finish(end, &how(state, self.hand()), out);
+        }
+        self.can();
+    }
+
+    /// Lichess has this game.
+    fn follows(&mut self, game: Game, stream: Option<u64>, out: &mut Out) {
+        let whole = self.whole();
+        if game == self.kept.game {
+            // It may not have our move yet.
+            let Some(delivery) = &mut self.kept.delivery else {
+                return;
+            };
+            match (stream, delivery.way) {
+                // It has been read since: it still waits for the move.
+                (Some(_), Way::Unsure) => delivery.way = Way::Waits,
+                // It had the move and has it no longer.
+                (Some(stream), Way::Taken(then)) if stream > then => {
+                    self.kept.delivery = None;
+                    self.state(out);
+                    out.notices.push_back(Notice::TakenBack(1));
+                }
+                _ => {}
+            }
+            return;
+        }
+        let had = self.kept.delivery.take();
+        if game.continues(&whole) {
+            let same = game == whole;
+            self.kept.game = game;
+            if !same {
+                self.state(out);
+            }
+            return;
+        }
+        let shorter = whole.len().saturating_sub(game.len());
+        let taken_back = whole.continues(&game);
+        self.kept.game = game;
+        match had {
+            Some(delivery) if !taken_back => {
+                out.notices.push_back(Notice::Overtaken(delivery.m));
+            }
+            _ if taken_back => out.notices.push_back(Notice::TakenBack(shorter)),
+            _ => {}
+        }
+        self.state(out);
+    }
+
+    /// The clocks as they stand now, from which others count down.
+    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game) {
+        if !self.timed {
+            return;
+        }
+        let (Some(white), Some(black)) = (state.wtime, state.btime) else {
+            return;
+        };
+        let left = ByColor {
+            white: Duration::from_millis(white),
+            black: Duration::from_millis(black),
+        };
+        let plies = game.len();
+        let times = &mut self.pairing.clock_times;
+        if times.len() + 1 == plies {
+            times.push(Some(*left.get(game.turn().other())));
+        } else {
+            times.resize(plies, None);
+        }
+        // No clock runs before both have moved.
+        let runs = (plies >= 2 && is_on(state)).then_some(game.turn());
+        self.pairing.clocks = Some(Clocks {
+            left,
+            at: wall,
+            runs,
+        });
+    }
+
+    fn offers(&mut self, state: &State, take_backs: TakeBacks, out: &mut Out) {
+        let of = |white, black| self.hand().fold_wb(black, white);
+        let offer = if of(state.wdraw, state.bdraw) {
+            Some(Saying::Draw)
+        } else if of(state.wtakeback, state.btakeback) {
+            Some(Saying::TakeBack)
+        } else {
+            None
+        };
+        let offer = offer.filter(|_| self.kept.end.is_none());
+        let before = std::mem::replace(&mut self.pairing.offer, offer);
+        self.can();
+        if offer == before {
+            return;
+        }
+        let opponent = self.opponent.clone();
+        match (offer, take_backs) {
+            (Some(Saying::TakeBack), TakeBacks::Yes) => {
+                out.requests.push_back(InGame::TakeBack(true));
+            }
+            (Some(Saying::TakeBack), TakeBacks::No) => {
+                out.requests.push_back(InGame::TakeBack(false));
+            }
+            (Some(Saying::TakeBack), TakeBacks::Ask) => {
+                out.notices.push_back(Notice::TakeBackProposed(opponent));
+            }
+            (Some(_), _) => out.notices.push_back(Notice::DrawOffered(opponent)),
+            (None, _) => {}
+        }
+    }
+
+    /// The game is over.
+    pub fn finish(&mut self, end: GameEnd, how: &str, out: &mut Out) {
+        self.kept.end = Some(end);
+        self.kept.delivery = None;
+        self.pairing.offer = None;
+        if let Some(clocks) = &mut self.pairing.clocks {
+            clocks.runs = None;
+        }
+        let notice = Notice::Over(how.to_owned());
+        self.pairing.notice = Some(notice.to_string());
+        out.notices.push_back(notice);
+        self.state(out);
+        self.can();
+        let client = self.client;
+        out.commands.push_back(Command::Ended { client, end });
+    }
+
+    /// Tells a board after a restart what it may have missed.
+    pub fn resume(&mut self, out: &mut Out) {
+        self.state(out);
+        if let Some(end) = self.kept.end {
+            let client = self.client;
+            out.commands.push_back(Command::Ended { client, end });
+        }
+    }
+
+    /// The board has a new snapshot.
+    pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot, wait: Duration, out: &mut Out) {
+        let Some(place) = snapshot.place(self.client, self.kept.number) else {
+            return;
+        };
+        if self.kept.end.is_some() {
+            return;
+        }
+        if !place.joined {
+            if !std::mem::replace(&mut self.told_to_wait, true) {
+                out.notices.push_back(if place.put_out {
+                    Notice::PutOut
+                } else {
+                    Notice::Waits(snapshot.holders.clone())
+                });
+            }
+            return;
+        }
+        self.told_to_wait = false;
+        self.kings(now, snapshot, out);
+        self.hand_takes_back(now, snapshot, wait);
+        let made = place.answer.first().copied();
+        if let Some(m) = made.filter(|_| self.awaits()) {
+            self.hand_moved(m, out);
+        }
+    }
+
+    /// The hand has made its move.
+    fn hand_moved(&mut self, m: Move, out: &mut Out) {
+        let mode = CastlingMode::from_chess960(self.kept.chess960);
+        out.commands.push_back(Command::Answered {
+            client: self.client,
+            number: self.kept.number,
+            answer: uci(m),
+        });
+        self.kept.delivery = Some(Delivery {
+            m: m.to_uci(mode),
+            way: Way::Waits,
+            refused: false,
+        });
+        self.state(out);
+    }
+
+    /// The kings in the centre: the hand's resignation, its offer of a draw, or its claim of a win.
+    fn kings(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
+        let sign = snapshot.ending;
+        let sign = sign.filter(|_| snapshot.judge == Some(Judge::Hand));
+        if std::mem::replace(&mut self.sign, sign) == sign {
+            return;
+        }
+        let opponent = self.opponent.clone();
+        let Some(sign) = sign else { return };
+        match sign.resigner() {
+            Some(loser) if loser == self.hand() => out.requests.push_back(InGame::Resign),
+            Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
+                out.requests.push_back(InGame::ClaimVictory);
+            }
+            Some(_) => out.notices.push_back(Notice::NotTheirs(opponent)),
+            None if sign == GameEnd::Draw => {
+                out.requests.push_back(InGame::Draw(true));
+                out.notices.push_back(Notice::OffersDraw(opponent));
+            }
+            None => {}
+        }
+    }
+
+    /// Notes what the hand may be taking back.
+    fn hand_takes_back(&mut self, now: Instant, snapshot: &Snapshot, wait: Duration) {
+        let whole = self.whole();
+        let left = snapshot.game.common_plies(&whole);
+        let left = left.filter(|left| *left < whole.len());
+        let there = snapshot.taken_back && snapshot.link.is_open();
+        match left.filter(|_| there) {
+            Some(left) if self.take_back.is_none_or(|t| t.left != left) => {
+                // Before the board is led back.
+                let at = now + wait / 2;
+                self.take_back = Some(TakeBack { at, left });
+            }
+            Some(_) => {}
+            None => self.take_back = None,
+        }
+    }
+
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        self.take_back.map(|take_back| take_back.at)
+    }
+
+    /// The time has come.
+    pub fn timeout(&mut self, now: Instant, out: &mut Out) {
+        let Some(take_back) = self.take_back.filter(|take_back| take_back.at <= now) else {
+            return;
+        };
+        // It stays noted, so that it counts once.
+        self.take_back = Some(TakeBack {
+            at: now + Duration::from_hours(24),
+            ..take_back
+        });
+        let plies = self.kept.game.len();
+        let unsent = self
+            .kept
+            .delivery
+            .is_some_and(|delivery| delivery.way == Way::Waits);
+        if unsent && take_back.left == plies {
+            // Lichess has not heard of it.
+            self.kept.delivery = None;
+            self.state(out);
+        } else if self.kept.end.is_none() {
+            out.requests.push_back(InGame::TakeBack(true));
+            if self.pairing.offer != Some(Saying::TakeBack) {
+                let opponent = self.opponent.clone();
+                out.notices.push_back(Notice::ProposesTakeBack(opponent));
+            }
+        }
+    }
+
+    /// The hand's move, if it is to be sent now.
+    pub fn next_move(&mut self) -> Option<UciMove> {
+        let synced = self.synced;
+        let delivery = self.kept.delivery.as_mut();
+        let delivery = delivery.filter(|delivery| synced && delivery.way == Way::Waits)?;
+        delivery.way = Way::Sending;
+        Some(delivery.m)
+    }
+
+    /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.
+    pub fn sent(&mut self, m: UciMove, result: Sent, stream: u64, out: &mut Out) -> bool {
+        let delivery = self.kept.delivery.as_mut();
+        let Some(delivery) = delivery.filter(|d| d.m == m && d.way == Way::Sending) else {
+            // The stream has shown it already.
+            return false;
+        };
+        match result {
+            Sent::Taken => delivery.way = Way::Taken(stream),
+            Sent::NotSent => delivery.way = Way::Waits,
+            Sent::Unsure => delivery.way = Way::Unsure,
+            Sent::Refused if !delivery.refused => {
+                delivery.refused = true;
+                delivery.way = Way::Unsure;
+            }
+            Sent::Refused => {
+                self.kept.delivery = None;
+                out.notices.push_back(Notice::NotTaken(m));
+                self.state(out);
+            }
+        }
+        matches!(result, Sent::Unsure | Sent::Refused)
+    }
+
+    /// The stream of the game is closed.
+    pub fn lost_stream(&mut self) {
+        self.synced = false;
+    }
+
+    /// What the opponent offers.
+    pub fn offer(&self) -> Option<Saying> {
+        self.pairing.offer
+    }
+}
+
+/// What became of a move that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Lichess has it.
+    Taken,
+    /// It was not looked at: too many requests.
+    NotSent,
+    /// No answer came.
+    Unsure,
+    /// Lichess does not take it.
+    Refused,
+}
+
+fn player(user: &User) -> Player {
+    let name = user.name.as_ref().or(user.id.as_ref()).cloned();
+    let computer = |level| format!("Stockfish level {level}");
+    Player {
+        name: name
+            .or(user.ai_level.map(computer))
+            .unwrap_or_else(|| "Anonymous".to_owned()),
+        title: user.title.clone(),
+        rating: user.rating,
+    }
+}
+
+fn is_on(state: &State) -> bool {
+    matches!(state.status.as_str(), "created" | "started" | "")
+}
+
+/// How a game ended, as far as a board can be told.
+fn end_of(state: &State, game: &Game) -> Option<GameEnd> {
+    if is_on(state) {
+        return None;
+    }
+    if let Some(end) = GameEnd::by_rules(game) {
+        return Some(end);
+    }
+    let winner = state.winner.as_deref().and_then(color);
+    Some(match (state.status.as_str(), winner) {
+        ("aborted" | "noStart", None) => GameEnd::Aborted,
+        (_, Some(winner)) => GameEnd::resigned(winner.other()),
+        ("insufficientMaterialClaim", None) => GameEnd::InsufficientMaterial,
+        ("unknownFinish", None) => GameEnd::Aborted,
+        (_, None) => GameEnd::Draw,
+    })
+}
+
+/// How a game ended, in words.
+fn how(state: &State, hand: Color) -> String {
+    let winner = state.winner.as_deref().and_then(color);
+    let result = match winner {
+        Some(winner) if winner == hand => ", you have won",
+        Some(_) => ", you have lost",
+        None => "",
+    };
+    let how = match state.status.as_str() {
+        "mate" => "checkmate",
+        "resign" => "resignation",
+        "stalemate" => "stalemate",
+        "outoftime" => "time is up",
+        "timeout" => "a player has left",
+        "draw" => "a draw",
+        "aborted" => "aborted",
+        "noStart" => "the first move did not come",
+        "cheat" => "Lichess has found the help of a program",
+        "insufficientMaterialClaim" => "a draw, neither side can win",
+        other => other,
+    };
+    Notice::words(&format!("{how}{result}"))
+}

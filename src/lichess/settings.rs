@@ -1,0 +1,44 @@
+//! The settings of `[lichess]` that the game goes by.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// What is done with challenges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accept {
+    /// The player is asked.
+    #[default]
+    Ask,
+    /// Those that a board can play are accepted while it has no game.
+    All,
+    /// They are left alone, for another program of the account.
+    None,
+}
+
+/// What is done with the opponent's proposals to take back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakeBacks {
+    /// The player is asked.
+    #[default]
+    Ask,
+    /// They are accepted.
+    Yes,
+    /// They are declined.
+    No,
+}
+
+/// What the session goes by.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Challenges.
+    pub accept: Accept,
+    /// Take-backs.
+    pub take_backs: TakeBacks,
+    /// The server, for addresses of games.
+    pub url: String,
+    /// How long the hand has to mend what it did before its board is led back.
+    pub correction_wait: Duration,
+}

@@ -1,0 +1,213 @@
+//! What a person asks of Lichess, by the program's commands and by the API.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::{net::SocketAddr, process::Stdio};
+
+use boardbridge::call;
+use serde_json::json;
+use shakmaty::Color;
+use simulators::run::Kind;
+use support::{
+    FAST_CITRINE, Hand, House, PATIENCE,
+    lichess::{Lichess, Style, TOKEN},
+};
+use tokio::{io::AsyncWriteExt as _, process::Command, time::timeout};
+
+const RAPID: Style = Style {
+    king_takes_rook: false,
+    clock: Some(900),
+};
+
+fn program(at: SocketAddr, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    command
+        .arg("lichess")
+        .args(words.split_whitespace())
+        .args(["--connect", &at.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// What the program prints, and whether it was a success.
+async fn run(at: SocketAddr, words: &str) -> (bool, String) {
+    let output = timeout(PATIENCE, program(at, words).output())
+        .await
+        .unwrap()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+#[tokio::test]
+async fn the_commands_do_what_they_say() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let _hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = lichess.config(folder.path(), "");
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    let at = house.address("web");
+    lichess.is_connected().await;
+
+    let (good, text) = run(at, "seek 3+2").await;
+    assert!(!good && text.contains("blitz only by challenge"), "{text}");
+    let (good, text) = run(at, "resign").await;
+    assert!(!good && text.contains("no game"), "{text}");
+
+    // Withdrawn by Ctrl-C.
+    let seeking = program(at, "seek 15+10").spawn().unwrap();
+    lichess
+        .until("a seek", |lichess| lichess.seeks() == 1)
+        .await;
+    let id = seeking.id().unwrap().to_string();
+    let interrupt = Command::new("kill").args(["-s", "INT", &id]).status();
+    assert!(interrupt.await.unwrap().success());
+    let output = timeout(PATIENCE, seeking.wait_with_output()).await;
+    let text = String::from_utf8(output.unwrap().unwrap().stdout).unwrap();
+    assert!(text.contains("withdrawn"), "{text}");
+    lichess
+        .until("no seek", |lichess| lichess.seeks() == 0)
+        .await;
+
+    // Paired.
+    let seeking = program(at, "seek 15+10 --color white").spawn().unwrap();
+    lichess
+        .until("a seek", |lichess| lichess.seeks() == 1)
+        .await;
+    let wanted = "seek rated=false&time=15&increment=10&color=white";
+    assert_eq!(lichess.taken().last().unwrap(), wanted);
+    lichess.begins(Color::White);
+    let output = timeout(PATIENCE, seeking.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("a game with Other"), "{text}");
+    house.asks_for_a_move("board").await;
+    let (good, text) = run(at, "status").await;
+    assert!(
+        good && text.contains("Me at http://") && text.contains("at the board"),
+        "{text}"
+    );
+    assert!(!text.contains(TOKEN));
+    let (good, _) = run(at, "abort").await;
+    assert!(good);
+    lichess.takes("abort").await;
+    house.awaits("board", 0).await;
+
+    // A challenge.
+    lichess.tells(&json!({ "type": "challenge", "challenge": {
+        "id": "Chal0001", "url": "x", "status": "created", "challenger": { "id": "other", "name": "Other" },
+        "variant": { "key": "standard" }, "rated": true, "speed": "rapid", "direction": "in",
+        "timeControl": { "type": "clock", "limit": 900, "increment": 10, "show": "15+10" }, "color": "random",
+    }, "compat": { "board": true }}));
+    let listed = || async {
+        let standing = call::standing(&at.to_string()).await.unwrap();
+        standing["challenges"][0]["id"] == "Chal0001"
+    };
+    timeout(PATIENCE, async { while !listed().await {} })
+        .await
+        .unwrap();
+    let (good, text) = run(at, "accept Other999").await;
+    assert!(
+        !good && text.contains("Chal0001 by Other (15+10)"),
+        "{text}"
+    );
+    let (good, text) = run(at, "accept").await;
+    assert!(good, "{text}");
+    lichess.takes("accept Chal0001").await;
+
+    let (good, _) = run(at, "computer 3 10+0 --color black").await;
+    assert!(good);
+    lichess
+        .takes("challenge ai level=3&clock.limit=600&clock.increment=0&color=black")
+        .await;
+    let (good, _) = run(at, "challenge Someone 3d").await;
+    assert!(good);
+    lichess
+        .takes("challenge Someone rated=false&days=3&color=random")
+        .await;
+    lichess.is_content();
+}
+
+#[tokio::test]
+async fn a_daemon_without_an_account_says_what_to_do() {
+    let house = House::with(House::folder(), &[], "").await;
+    let (good, text) = run(house.address("web"), "status").await;
+    assert!(!good && text.contains("add [lichess]"), "{text}");
+}
+
+#[tokio::test]
+async fn login_keeps_the_token_for_its_owner_alone_and_prints_where_to_make_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (config, file) = (folder.path().join("bb.toml"), folder.path().join("token"));
+    let text = format!(
+        "[boards.neo]\nkind = \"novag-citrine\"\nserial = {{ port = \"/dev/null\" }}\n\
+         [lichess]\nboard = \"neo\"\nurl = \"https://lichess.dev\"\ntoken_file = {file:?}\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    let mut child = command
+        .args(["lichess", "login", "--config"])
+        .arg(&config)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(format!("{TOKEN}\n").as_bytes())
+        .await
+        .unwrap();
+    drop(input);
+    let output = timeout(PATIENCE, child.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{text}");
+    let link = "https://lichess.dev/account/oauth/token/create?scopes[]=board:play&description=BoardBridge";
+    assert!(text.contains(link), "{text}");
+    assert!(!text.contains(TOKEN), "{text}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap().trim(), TOKEN);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_token_that_others_may_read_is_not_used_before_that_is_changed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let more = lichess.config(folder.path(), "");
+    let file = folder.path().join("lichess.token");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    let at = house.address("web").to_string();
+    let problem = || async {
+        let standing = call::standing(&at).await.unwrap();
+        standing["problem"]
+            .as_str()
+            .is_some_and(|words| words.contains("chmod 600"))
+    };
+    timeout(PATIENCE, async { while !problem().await {} })
+        .await
+        .unwrap();
+    // It is looked at again: no restart is needed.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    lichess.is_connected().await;
+}

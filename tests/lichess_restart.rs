@@ -1,0 +1,168 @@
+//! Games on Lichess with the real binary: the daemon killed at any moment of the game on a Citrine, and a whole game on a
+//! Neo. Every move is taken once and none is lost.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use boardbridge::game::{Game, uci};
+use shakmaty::{Color, Position};
+use simulators::{
+    HandAction,
+    bluez::{ADAPTER, Bluez, address::Address},
+    neo::{Neo, Settings},
+    run::Kind,
+};
+use support::{
+    Hand,
+    lichess::{Lichess, Style, TOKEN},
+    process::{PATIENCE, Process},
+};
+use tokio::time::sleep;
+
+const GAMES: &str = include_str!("games/lichess.uci");
+const RAPID: Style = Style {
+    king_takes_rook: false,
+    clock: Some(900),
+};
+/// Pacing for a fast Citrine in another process.
+const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"60ms\"\nsecond_send = \"60ms\"\n\
+     second_send_capture = \"250ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
+const NEO: &str = "[boards.board]\nkind = \"miko-neo\"\nsettle = \"100ms\"\ncorrection_wait = \"150ms\"\n\
+     ble = { name = \"Square Off Neo\" }\n";
+/// The longest time between a move and a kill: all that follows a move is done by then.
+const SOON: u64 = 40_000;
+
+/// A process that is started while another test opens a pseudo-terminal would keep that open.
+static STARTING: Mutex<()> = Mutex::new(());
+
+fn game(number: usize, plies: usize) -> Game {
+    let mut game = Game::standard();
+    let line = GAMES.lines().nth(number - 1).unwrap();
+    game.play_uci(line.split_whitespace()).unwrap();
+    game.truncated(plies)
+}
+
+/// Exactly the hand's moves were taken, in this order.
+fn took_each_move_once(lichess: &Lichess, game: &Game, hand: Color) {
+    let moves = game.moves().iter().enumerate();
+    let own = moves.filter(|(ply, _)| game.position_at(*ply).turn() == hand);
+    let wanted: Vec<String> = own.map(|(_, m)| format!("move {}", uci(*m))).collect();
+    assert_eq!(lichess.taken(), wanted);
+    lichess.is_content();
+}
+
+#[tokio::test]
+async fn a_daemon_that_is_killed_in_mid_game_loses_no_move_and_makes_none_twice() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let port = folder.path().join("citrine");
+    let config = format!(
+        "[boards.board]\n{CITRINE}serial = {{ port = {port:?} }}\n{}",
+        lichess.config(folder.path(), "")
+    );
+    let bluez = Bluez::start().unwrap();
+    let (mut process, mut hand) = {
+        let _alone = STARTING.lock();
+        let process = Process::keeping(&bluez, &config);
+        (process, Hand::new(Kind::NovagCitrine, port, true))
+    };
+    let mut random = fastrand::Rng::with_seed(7);
+    let game = game(25, 24);
+    let color = Color::Black;
+    lichess.begins(color);
+    for (ply, &m) in game.moves().iter().enumerate() {
+        let m = uci(m);
+        if game.position_at(ply).turn() == color {
+            let mut watch = process.watch_of(Some("board")).await;
+            watch.asks_at(ply).await;
+            if ply % 6 == 1 {
+                // The hand moves while the daemon is away.
+                let _alone = STARTING.lock();
+                process.again("KILL", |_| {});
+                drop(_alone);
+                hand.does(&m.to_string()).await;
+            } else {
+                hand.does(&m.to_string()).await;
+                sleep(Duration::from_micros(random.u64(0..SOON))).await;
+                let _alone = STARTING.lock();
+                process.again("KILL", |_| {});
+            }
+            lichess.has(ply + 1).await;
+        } else {
+            lichess.moves(m);
+            if ply % 8 == 2 {
+                let _alone = STARTING.lock();
+                process.again("KILL", |_| {});
+            }
+            let before = hand.sees(&format!("executed {m}")).await;
+            let new_game = before.iter().any(|seen| seen.starts_with("new-game"));
+            assert!(ply == 0 || !new_game, "{before:?}");
+        }
+    }
+    took_each_move_once(&lichess, &game, color);
+}
+
+#[tokio::test]
+async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let bluez = Bluez::start().unwrap();
+    let settings = Settings {
+        suffix: "001".to_owned(),
+        speed: 20.0,
+        hand_delay: Some(Duration::from_millis(20)),
+        strict: false,
+        ..Settings::default()
+    };
+    let address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
+    let neo = bluez.host(ADAPTER, address, Neo::new(settings)).unwrap();
+    let config = format!("{NEO}{}", lichess.config(folder.path(), ""));
+    let mut process = {
+        let _alone = STARTING.lock();
+        Process::start(&bluez, &config)
+    };
+    let mut watch = process.watch_of(Some("board")).await;
+    let game = game(1, 30);
+    let color = Color::White;
+    lichess.is_connected().await;
+    lichess.begins(color);
+    for (ply, &m) in game.moves().iter().enumerate() {
+        let m = uci(m);
+        if game.position_at(ply).turn() == color {
+            watch.asks_at(ply).await;
+        } else {
+            lichess.moves(m);
+        }
+        let on_wood = game.truncated(ply + usize::from(game.position_at(ply).turn() != color));
+        let end = Instant::now() + PATIENCE;
+        let stands =
+            |neo: &mut Neo| !neo.is_driving() && neo.table().board() == on_wood.position().board();
+        while !neo.with(stands) {
+            assert!(Instant::now() < end, "the Neo does not come to {on_wood}");
+            sleep(Duration::from_millis(5)).await;
+        }
+        if game.position_at(ply).turn() == color {
+            let action = HandAction::Move(m.to_string().parse().unwrap());
+            neo.with(|neo| neo.hand(Instant::now(), action));
+            lichess.has(ply + 1).await;
+        }
+    }
+    took_each_move_once(&lichess, &game, color);
+    process.kept().await;
+    let log = process.log();
+    assert!(log.iter().any(|line| line.contains("lichess")));
+    assert!(!log.iter().any(|line| line.contains(TOKEN)));
+}

@@ -1,0 +1,497 @@
+//! How the account handles what no Lichess in software says, with time as a value.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use boardbridge::{
+    account::{Ask, Side},
+    game::Game,
+    lichess::{
+        objects,
+        request::{InGame, OfChallenge, Request},
+        session::{Outcome, PAUSE, Session, Ticket},
+        settings::{Accept, Settings, TakeBacks},
+    },
+    pairings::Saying,
+    vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
+};
+
+const CLIENT: ClientId = ClientId(7);
+const WAIT: Duration = Duration::from_secs(3);
+
+fn settings() -> Settings {
+    Settings {
+        accept: Accept::Ask,
+        take_backs: TakeBacks::Ask,
+        url: "https://lichess.org".to_owned(),
+        correction_wait: WAIT,
+    }
+}
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+/// An account whose board and Lichess are the test.
+struct Rig {
+    session: Session,
+    now: Instant,
+    number: u64,
+    commands: Vec<Command>,
+    notices: Vec<String>,
+    answers: Vec<(u64, Result<String, String>)>,
+}
+
+impl Rig {
+    fn new(settings: Settings) -> Self {
+        Self::of(Session::new(CLIENT, settings))
+    }
+
+    fn of(session: Session) -> Self {
+        let mut rig = Self {
+            session,
+            now: Instant::now(),
+            number: 0,
+            commands: Vec::new(),
+            notices: Vec::new(),
+            answers: Vec::new(),
+        };
+        rig.session.connected();
+        // Who it is.
+        assert_eq!(rig.request(), Some(Request::Account));
+        rig.answered(Outcome::Done("{\"username\":\"Me\"}".to_owned()));
+        rig.drains();
+        rig
+    }
+
+    /// In a game as White in which these moves were made.
+    fn playing(moves: &str) -> Self {
+        let mut rig = Self::new(settings());
+        rig.event(START);
+        rig.full(moves);
+        rig
+    }
+
+    fn event(&mut self, text: &str) {
+        self.session.event(objects::read(text.as_bytes()).unwrap());
+        self.drains();
+    }
+
+    fn line(&mut self, text: &str) {
+        let line = objects::read(text.as_bytes()).unwrap();
+        self.session.line(self.now, SystemTime::UNIX_EPOCH, line);
+        self.drains();
+    }
+
+    fn full(&mut self, moves: &str) {
+        self.line(&format!(
+            r#"{{"type":"gameFull","id":"Abcd1234","clock":{{"initial":900000,"increment":0}},"white":{{"name":"Me"}},
+                "black":{{"name":"Other"}},"initialFen":"startpos","speed":"rapid","state":{{"type":"gameState",
+                "moves":"{moves}","wtime":900000,"btime":900000,"winc":0,"binc":0,"status":"started"}}}}"#
+        ));
+    }
+
+    fn state(&mut self, moves: &str) {
+        self.line(&format!(
+            r#"{{"type":"gameState","moves":"{moves}","wtime":9000,"btime":9000,"winc":0,"binc":0,"status":"started"}}"#
+        ));
+    }
+
+    fn drains(&mut self) {
+        while let Some(command) = self.session.poll_command() {
+            if let Command::Target { number, .. } = command {
+                self.number = number;
+            }
+            self.commands.push(command);
+        }
+        while let Some(notice) = self.session.poll_notice() {
+            self.notices.push(notice.to_string());
+        }
+        while let Some((Ticket(ticket), answer)) = self.session.poll_reply() {
+            self.answers.push((ticket, answer));
+        }
+    }
+
+    fn request(&mut self) -> Option<Request> {
+        self.session.poll_request(self.now)
+    }
+
+    /// What is asked in the game.
+    fn asks(&mut self) -> Option<InGame> {
+        match self.request()? {
+            Request::InGame(id, what) => {
+                assert_eq!(id, "Abcd1234");
+                Some(what)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answered(&mut self, outcome: Outcome) {
+        self.session.answered(self.now, outcome);
+        self.drains();
+    }
+
+    fn snapshot(&self, moves: &str) -> Snapshot {
+        let mut snapshot = Snapshot::new(BoardName::default());
+        snapshot.link = LinkState::Up;
+        snapshot.sure = true;
+        snapshot.game = Arc::new(game(moves));
+        snapshot.places.push(ClientPlace {
+            client: CLIENT,
+            number: self.number,
+            joined: true,
+            put_out: false,
+            answer: Vec::new(),
+        });
+        snapshot
+    }
+
+    fn board(&mut self, snapshot: &Snapshot) {
+        self.session.snapshot(self.now, snapshot);
+        self.drains();
+    }
+
+    /// The hand makes the last of these moves.
+    fn hand(&mut self, moves: &str) {
+        let mut snapshot = self.snapshot(moves);
+        snapshot.places[0].answer = vec![game(moves).last().unwrap()];
+        self.board(&snapshot);
+    }
+
+    /// The moves of the last target.
+    fn target(&self) -> String {
+        let target = self
+            .commands
+            .iter()
+            .rev()
+            .find_map(|command| match command {
+                Command::Target { game, .. } => Some(game.to_string()),
+                _ => None,
+            });
+        target.unwrap_or_default()
+    }
+
+    fn is_told(&self, words: &str) -> bool {
+        self.notices.iter().any(|notice| notice.contains(words))
+    }
+}
+
+const START: &str = r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz","color":"white","speed":"rapid",
+    "opponent":{"username":"Other"},"compat":{"board":true}}}"#;
+
+fn moved(rig: &mut Rig) -> Option<String> {
+    match rig.asks()? {
+        InGame::Move(m) => Some(m.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn done() -> Outcome {
+    Outcome::Done("{\"ok\":true}".to_owned())
+}
+
+#[test]
+fn after_too_many_requests_nothing_is_asked_for_a_minute_and_the_move_is_sent_then() {
+    let mut rig = Rig::playing("");
+    rig.hand("e2e4");
+    assert_eq!(moved(&mut rig).as_deref(), Some("e2e4"));
+    rig.answered(Outcome::TooMany);
+    assert!(rig.is_told("pause"));
+    assert!(!rig.session.may_ask(rig.now));
+    rig.now += PAUSE - Duration::from_millis(1);
+    assert_eq!(rig.request(), None);
+    rig.now += Duration::from_millis(1);
+    assert!(rig.session.may_ask(rig.now));
+    assert_eq!(moved(&mut rig).as_deref(), Some("e2e4"));
+    rig.answered(done());
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
+fn a_state_without_our_move_takes_nothing_back() {
+    let mut rig = Rig::playing("");
+    rig.hand("e2e4");
+    moved(&mut rig).unwrap();
+    rig.state("");
+    assert_eq!(rig.target(), "startpos moves e2e4");
+    rig.answered(done());
+    rig.state("");
+    assert_eq!(rig.target(), "startpos moves e2e4");
+    rig.state("e2e4");
+    rig.state("e2e4 e7e5");
+    assert_eq!(rig.target(), "startpos moves e2e4 e7e5");
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
+fn a_move_without_an_answer_is_sent_again_only_if_the_game_still_waits_for_it() {
+    for arrived in [false, true] {
+        let mut rig = Rig::playing("");
+        let before = rig.session.game_stream();
+        rig.hand("e2e4");
+        moved(&mut rig).unwrap();
+        rig.answered(Outcome::Lost("cut".to_owned()));
+        assert_ne!(rig.session.game_stream(), before, "the game is read again");
+        assert_eq!(rig.request(), None, "not before it is read");
+        rig.full(if arrived { "e2e4" } else { "" });
+        let again = moved(&mut rig);
+        assert_eq!(again.is_none(), arrived, "{again:?}");
+    }
+}
+
+#[test]
+fn a_move_made_while_the_daemon_was_away_counts_only_if_the_game_waits_for_it() {
+    for (moves, counts) in [("", true), ("d2d4 d7d5", false), ("e2e4 c7c5", false)] {
+        let mut rig = Rig::playing("");
+        rig.hand("e2e4");
+        let memory = serde_json::to_string(&rig.session.memory()).unwrap();
+        let memory = serde_json::from_str(&memory).unwrap();
+        let board = rig.snapshot("e2e4");
+        let mut rig = Rig::of(Session::restored(memory, settings(), &board));
+        assert_eq!(rig.request(), None, "the game is read first");
+        rig.full(moves);
+        assert_eq!(moved(&mut rig).is_some(), counts, "{moves}");
+        let wanted = if counts { "e2e4" } else { moves };
+        assert_eq!(rig.target(), format!("startpos moves {wanted}"));
+    }
+}
+
+#[test]
+fn kings_in_the_centre_resign_offer_a_draw_or_claim_the_win() {
+    let moves = "e2e4 e7e5";
+    for (end, wanted) in [
+        (GameEnd::WhiteResigned, Some(InGame::Resign)),
+        (GameEnd::Draw, Some(InGame::Draw(true))),
+        (GameEnd::BlackResigned, None),
+    ] {
+        let mut rig = Rig::playing(moves);
+        let mut snapshot = rig.snapshot(moves);
+        snapshot.ending = Some(end);
+        snapshot.judge = Some(Judge::Hand);
+        rig.board(&snapshot);
+        rig.board(&snapshot);
+        assert_eq!(rig.asks(), wanted);
+        rig.answered(done());
+        assert_eq!(rig.request(), None, "once");
+        // The opponent has left.
+        if wanted.is_none() {
+            assert!(rig.is_told("has not resigned"));
+            rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":5}"#);
+            let usual = rig.snapshot(moves);
+            rig.board(&usual);
+            rig.now += Duration::from_secs(5);
+            rig.board(&snapshot);
+            assert_eq!(rig.asks(), Some(InGame::ClaimVictory));
+        }
+    }
+}
+
+#[test]
+fn a_move_that_lichess_has_not_heard_of_is_taken_back_by_the_hand_alone() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    rig.session.lost_stream();
+    rig.hand("e2e4 e7e5 g1f3");
+    assert_eq!(rig.request(), None, "the stream is away");
+    let mut snapshot = rig.snapshot("e2e4 e7e5");
+    snapshot.taken_back = true;
+    rig.board(&snapshot);
+    rig.now = rig.session.deadline().unwrap();
+    rig.session.timeout(rig.now);
+    rig.drains();
+    assert_eq!(rig.target(), "startpos moves e2e4 e7e5");
+    rig.full("e2e4 e7e5");
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
+fn a_hand_that_takes_back_asks_once_until_the_pieces_are_put_back() {
+    let moves = "e2e4 e7e5";
+    let mut rig = Rig::playing(moves);
+    let mut snapshot = rig.snapshot("");
+    snapshot.taken_back = true;
+    for _ in 0..2 {
+        rig.board(&snapshot);
+        if let Some(at) = rig.session.deadline().filter(|at| *at < rig.now + WAIT) {
+            rig.now = at;
+        }
+        rig.session.timeout(rig.now);
+    }
+    assert_eq!(rig.asks(), Some(InGame::TakeBack(true)));
+    rig.answered(done());
+    assert_eq!(rig.request(), None);
+    rig.state("");
+    assert_eq!(rig.target(), "startpos");
+}
+
+#[test]
+fn take_backs_may_be_agreed_to_or_declined_by_the_configuration() {
+    for (take_backs, wanted) in [
+        (TakeBacks::Yes, Some(InGame::TakeBack(true))),
+        (TakeBacks::No, Some(InGame::TakeBack(false))),
+        (TakeBacks::Ask, None),
+    ] {
+        let mut rig = Rig::new(Settings {
+            take_backs,
+            ..settings()
+        });
+        rig.event(START);
+        rig.full("e2e4 e7e5");
+        for _ in 0..2 {
+            rig.line(
+                r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":1,"btime":1,"status":"started","btakeback":true}"#,
+            );
+        }
+        assert_eq!(rig.asks(), wanted);
+        rig.answered(done());
+        assert_eq!(rig.request(), None);
+    }
+}
+
+#[test]
+fn games_that_a_board_may_not_play_are_left_alone_in_words() {
+    for (keys, words) in [
+        (
+            r#""speed":"blitz","compat":{"board":false}"#,
+            "blitz only by challenge",
+        ),
+        (r#""speed":"bullet","compat":{"board":false}"#, "no bullet"),
+        (r#""variant":{"key":"atomic"}"#, "the variant atomic"),
+    ] {
+        let mut rig = Rig::new(settings());
+        rig.event(&format!(
+            r#"{{"type":"gameStart","game":{{"gameId":"Abcd1234","fullId":"x",{keys}}}}}"#
+        ));
+        assert!(rig.is_told(words), "{:?}", rig.notices);
+        assert_eq!(rig.session.game_stream(), None);
+    }
+}
+
+#[test]
+fn a_game_with_a_clock_takes_the_board_from_one_without() {
+    let mut rig = Rig::new(settings());
+    let start = |id: &str, speed: &str| {
+        format!(
+            r#"{{"type":"gameStart","game":{{"gameId":"{id}","fullId":"x","color":"black","speed":"{speed}"}}}}"#
+        )
+    };
+    let on = |rig: &Rig| rig.session.game_stream().unwrap().0;
+    rig.event(&start("Slow0001", "correspondence"));
+    assert_eq!(on(&rig), "Slow0001");
+    rig.event(&start("Slow0002", "correspondence"));
+    assert_eq!(on(&rig), "Slow0001");
+    rig.event(&start("Fast0001", "rapid"));
+    assert_eq!(on(&rig), "Fast0001");
+    rig.event(&start("Fast0002", "rapid"));
+    assert_eq!(on(&rig), "Fast0001");
+}
+
+#[test]
+fn what_lichess_would_refuse_is_explained_before_it_is_asked() {
+    let seek = |time: &str| Ask::Seek {
+        time: time.parse().unwrap(),
+        rated: false,
+        side: Side::Random,
+    };
+    let mut rig = Rig::new(settings());
+    rig.session.asked(seek("5+0"), Ticket(1));
+    rig.session.asked(seek("1+0"), Ticket(2));
+    rig.session.asked(seek("15+10"), Ticket(3));
+    rig.session.said(Saying::Draw, Ticket(4));
+    rig.drains();
+    let words: Vec<String> = rig
+        .answers
+        .iter()
+        .map(|(_, answer)| answer.clone().unwrap_or_else(|words| words))
+        .collect();
+    assert!(words[0].contains("blitz only by challenge"), "{words:?}");
+    assert!(words[1].contains("no bullet"), "{words:?}");
+    assert!(rig.answers[2].1.is_ok());
+    assert!(words[3].contains("no game"), "{words:?}");
+    assert!(rig.session.seek().is_some());
+}
+
+#[test]
+fn challenges_are_listed_accepted_or_left_alone_as_configured() {
+    let challenge = |id: &str| {
+        format!(
+            r#"{{"type":"challenge","challenge":{{"id":"{id}","status":"created","challenger":{{"id":"o","name":"Other"}},
+               "speed":"rapid","rated":false,"timeControl":{{"type":"clock","show":"15+10"}},"direction":"in"}}}}"#
+        )
+    };
+    let mut rig = Rig::new(settings());
+    rig.event(&challenge("Chal0001"));
+    assert!(
+        rig.is_told("Other challenges you (15+10, casual)"),
+        "{:?}",
+        rig.notices
+    );
+    rig.event(&challenge("Chal0002"));
+    rig.session.asked(Ask::Accept(None), Ticket(1));
+    rig.drains();
+    let words = rig.answers[0].1.clone().unwrap_err();
+    assert!(
+        words.contains("Chal0001") && words.contains("Chal0002"),
+        "{words}"
+    );
+    rig.session
+        .asked(Ask::Accept(Some("Chal0002".to_owned())), Ticket(2));
+    let accept = |id: &str| Some(Request::OfChallenge(id.to_owned(), OfChallenge::Accept));
+    assert_eq!(rig.request(), accept("Chal0002"));
+    for (accept_key, wanted) in [(Accept::All, accept("Chal0003")), (Accept::None, None)] {
+        let mut rig = Rig::new(Settings {
+            accept: accept_key,
+            ..settings()
+        });
+        rig.event(&challenge("Chal0003"));
+        assert_eq!(rig.request(), wanted);
+    }
+}
+
+#[test]
+fn an_end_that_only_lichess_knows_is_told_to_the_board_and_in_words() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    rig.line(
+        r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":0,"btime":9,"status":"outoftime","winner":"black"}"#,
+    );
+    let told = |command: &Command| {
+        matches!(
+            command,
+            Command::Ended {
+                end: GameEnd::WhiteResigned,
+                ..
+            }
+        )
+    };
+    assert!(rig.commands.iter().any(told));
+    assert!(
+        rig.is_told("time is up, you have lost"),
+        "{:?}",
+        rig.notices
+    );
+    assert_eq!(rig.session.game_stream(), None);
+}
+
+#[test]
+fn the_first_move_is_asked_for_in_time() {
+    let mut rig = Rig::new(settings());
+    rig.event(START);
+    rig.line(
+        r#"{"type":"gameFull","id":"Abcd1234","state":{"moves":"","status":"started",
+            "expiration":{"idleMillis":1000,"millisToMove":21000}}}"#,
+    );
+    assert!(rig.is_told("within 20 s"), "{:?}", rig.notices);
+}
