@@ -136,7 +136,7 @@ impl Actor {
         let memory: Option<Memory> = shelf.read();
         let last = memory.as_ref().and_then(Memory::last_client);
         if let Some(memory) = memory {
-            self.core.recall(now(), memory.after_restart());
+            self.core.recall(now(), memory);
             self.memory = self.core.memory();
             self.publisher
                 .publish(Vec::new(), self.core.poll_snapshot());
@@ -217,7 +217,7 @@ impl Actor {
     /// Replaces the core by a new one, which goes on as after a restart, with its clients still there.
     fn replace_core(&mut self, why: String) {
         self.core = (self.make)();
-        self.core.recall(now(), self.memory.clone());
+        self.core.resume(now(), self.memory.clone());
         self.again.append(&mut self.since);
         self.record(Item::LinkDown(why.clone()));
         self.core.link_down(now(), why);

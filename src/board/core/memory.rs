@@ -37,13 +37,6 @@ impl Memory {
     pub fn last_client(&self) -> Option<ClientId> {
         self.claims.iter().map(|claim| claim.client).max()
     }
-
-    /// The same after a restart of the daemon: its clients have to come back.
-    #[must_use]
-    pub fn after_restart(mut self) -> Self {
-        self.claims = self.claims.recalled();
-        self
-    }
 }
 
 impl Core {
@@ -72,8 +65,14 @@ impl Core {
         self.driver.memory() != memory.driver
     }
 
-    /// Goes on from there. Call it on a new core, before its link is up.
-    pub fn recall(&mut self, now: Instant, memory: Memory) {
+    /// Goes on after a restart of the daemon: its clients have to come back. Call it on a new core, before its link is up.
+    pub fn recall(&mut self, now: Instant, mut memory: Memory) {
+        memory.claims = memory.claims.recalled();
+        self.resume(now, memory);
+    }
+
+    /// Goes on in place of another core, whose clients are still there. Call it on a new core, before its link is up.
+    pub fn resume(&mut self, now: Instant, memory: Memory) {
         self.held = memory.held.recalled();
         self.claims = memory.claims;
         self.verdict = memory.verdict;
