@@ -9,10 +9,7 @@ use super::{
     motor::{Carry, Path, Slot, Spot, parking},
     task::{Interrupted, Unfinished},
 };
-use crate::{
-    game::{Game, uci},
-    state::Text,
-};
+use crate::game::{Game, uci};
 
 /// See the module documentation.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -37,7 +34,7 @@ struct PathMemory {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum SpotMemory {
-    Square(Text<Square>),
+    Square(String),
     Slot(Slot),
 }
 
@@ -45,7 +42,7 @@ enum SpotMemory {
 #[derive(Debug, Serialize, Deserialize)]
 struct StepMemory {
     forward: bool,
-    m: Text<UciMove>,
+    m: String,
     /// The game up to this move.
     game: Game,
     unwanted: bool,
@@ -79,7 +76,7 @@ impl Memory {
             return;
         };
         driver.squares.recall(placement);
-        let path = self.path.map(PathMemory::recalled);
+        let path = self.path.and_then(PathMemory::recalled);
         let step = self.step.and_then(StepMemory::recalled);
         driver.leftover = Leftover::recalled(path, step);
     }
@@ -88,7 +85,7 @@ impl Memory {
 impl PathMemory {
     fn of(path: &Interrupted) -> Self {
         let spot = |spot| match spot {
-            Spot::Square(square) => SpotMemory::Square(Text(square)),
+            Spot::Square(square) => SpotMemory::Square(square.to_string()),
             Spot::Slot(slot) => SpotMemory::Slot(slot),
         };
         Self {
@@ -98,18 +95,18 @@ impl PathMemory {
         }
     }
 
-    fn recalled(self) -> Interrupted {
+    fn recalled(self) -> Option<Interrupted> {
         let spot = |spot| match spot {
-            SpotMemory::Square(Text(square)) => Spot::Square(square),
-            SpotMemory::Slot(slot) => Spot::Slot(slot),
+            SpotMemory::Square(name) => Square::from_ascii(name.as_bytes()).ok().map(Spot::Square),
+            SpotMemory::Slot(slot) => Some(Spot::Slot(slot)),
         };
         // It is never sent again: only its ends count.
         let carry = Carry {
-            from: spot(self.from),
-            to: spot(self.to),
+            from: spot(self.from)?,
+            to: spot(self.to)?,
             path: Path::through([]),
         };
-        Interrupted::of(carry, self.dim)
+        Some(Interrupted::of(carry, self.dim))
     }
 }
 
@@ -123,7 +120,7 @@ impl StepMemory {
         let game = [game.clone(), before].into_iter().find(legal)?;
         Some(Self {
             forward: step.forward,
-            m: Text(uci(step.m)),
+            m: uci(step.m).to_string(),
             game,
             unwanted: step.unwanted,
         })
@@ -131,9 +128,10 @@ impl StepMemory {
 
     fn recalled(self) -> Option<Unfinished> {
         let position = self.game.position();
+        let m: UciMove = self.m.parse().ok()?;
         Some(Unfinished {
             forward: self.forward,
-            m: self.m.0.to_move(position).ok()?,
+            m: m.to_move(position).ok()?,
             mover: position.turn(),
             unwanted: self.unwanted,
         })
