@@ -66,6 +66,7 @@ struct OnAir {
 
 struct World {
     core: Core,
+    driver: DriverSettings,
     neo: Neo,
     began: Instant,
     now: Instant,
@@ -173,16 +174,20 @@ impl Clocked for World {
     }
 }
 
+fn core(driver: DriverSettings) -> Core {
+    Core::new(
+        BoardName::default(),
+        Box::new(Driver::new(driver)),
+        Duration::from_secs(3),
+    )
+}
+
 impl World {
     fn with(driver: DriverSettings, board: Settings) -> Self {
-        let core = Core::new(
-            BoardName::default(),
-            Box::new(Driver::new(driver)),
-            Duration::from_secs(3),
-        );
         let began = Instant::now();
         Self {
-            core,
+            core: core(driver.clone()),
+            driver,
             neo: Neo::new(board),
             began,
             now: began,
@@ -271,6 +276,16 @@ impl World {
             self.core.link_down(self.now, "out of reach".to_owned());
             self.carry();
         }
+    }
+
+    /// The core ends with its link, and another one goes on with what was kept of it.
+    fn goes_on(&mut self) {
+        let kept = serde_json::to_string(&self.core.memory()).unwrap();
+        self.unlink();
+        self.core = core(self.driver.clone());
+        self.core
+            .resume(self.now, serde_json::from_str(&kept).unwrap());
+        self.link();
     }
 
     fn happened(&mut self, event: &Event) {
@@ -1089,6 +1104,8 @@ enum Act {
     /// The link is lost, or comes back.
     Unlink,
     Link,
+    /// The core ends, and another one goes on with what was kept of it.
+    GoesOn,
     /// This many writes are refused.
     Refuse(usize),
     /// A square reads empty.
@@ -1108,6 +1125,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => Just(Act::Obeys),
         1 => Just(Act::Unlink),
         2 => Just(Act::Link),
+        1 => Just(Act::GoesOn),
         1 => (1..5usize).prop_map(Act::Refuse),
         1 => (0..64u32).prop_map(Act::Stick),
         6 => (1..4000u64).prop_map(Act::Wait),
@@ -1235,6 +1253,12 @@ impl World {
                 self.unlink();
             }
             Act::Link => self.link(),
+            Act::GoesOn => {
+                if !self.neo.is_at_work() {
+                    self.unseen.clear();
+                }
+                self.goes_on();
+            }
             Act::Refuse(count) => self.refuses = count,
             Act::Stick(square) => {
                 let square = Square::new(square);
@@ -2302,4 +2326,17 @@ fn what_was_asked_for_is_not_to_be_taken_off_again() {
     }
     world.pass(LONG);
     world.stands("e2e4 d7d5");
+}
+
+#[test]
+fn what_was_captured_across_a_restart_is_found_or_asked_for() {
+    ends_up(&[
+        Act::GuiMoves(16108308421441361797),
+        Act::GuiMoves(7187404029924403079),
+        Act::GuiMoves(15960079679956595949),
+        Act::HandMoves(15338258810549078188, 0),
+        Act::Unlink,
+        Act::HandMoves(951101679698285976, 0),
+        Act::GoesOn,
+    ]);
 }

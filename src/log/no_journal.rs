@@ -20,6 +20,7 @@ impl Journal {
     }
 }
 
+#[derive(Debug, Default)]
 pub(super) struct Fields;
 
 impl Fields {

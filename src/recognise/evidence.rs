@@ -160,15 +160,29 @@ impl Evidence {
         self.after_motor = PICTURES_AFTER_MOTOR;
     }
 
+    /// The squares that read empty before an absence did so in the picture before it: `dim` of those that hold pieces.
+    pub fn remember(&mut self, dim: Bitboard) {
+        self.picture = Some(self.full & !dim);
+    }
+
+    /// Squares that hold a piece and have read empty for long.
+    pub fn long_dim(&self) -> Bitboard {
+        (self.dim() | self.dark | self.fell_long_ago()) & self.full
+    }
+
+    fn fell_long_ago(&self) -> Bitboard {
+        let long_ago = |square: &Square| {
+            let stood = self.stood_at[usize::from(*square)].zip(self.pictured_at);
+            stood.is_some_and(|(stood, last)| stood + 2 * self.late < last)
+        };
+        self.fell.into_iter().filter(long_ago).collect()
+    }
+
     /// Nothing was sensed for a while: only pictures show what happened.
     pub fn resume(&mut self) {
         let at = |all: &[Option<Instant>; 64], square: Square| all[usize::from(square)];
         let last = self.pictured_at;
-        let long_ago = |square: &Square| {
-            let stood = at(&self.stood_at, *square).zip(last);
-            stood.is_some_and(|(stood, last)| stood + 2 * self.late < last)
-        };
-        let dark: Bitboard = self.fell.into_iter().filter(long_ago).collect();
+        let dark = self.fell_long_ago();
         // A piece put down and not read since may be lifted unseen.
         let unread = (self.unproven & self.full).into_iter().filter(|square| {
             let put = at(&self.seen_at, *square);

@@ -165,6 +165,16 @@ impl Recogniser {
         self.evidence.dim_since_touched()
     }
 
+    /// Squares that hold a piece and have read empty for long.
+    pub fn long_dim(&self) -> Bitboard {
+        self.evidence.long_dim()
+    }
+
+    /// These squares hold pieces and read empty before an absence. Call [`Self::resume`] next.
+    pub fn remember(&mut self, dim: Bitboard) {
+        self.evidence.remember(dim);
+    }
+
     /// Whether the player has disturbed something that is not understood yet.
     pub fn is_disturbed(&self) -> bool {
         self.evidence.is_disturbed() || self.pending.is_some()

@@ -19,6 +19,8 @@ pub(super) struct Memory {
     parking: parking::Memory,
     /// Which piece stands where, if that is known, as in a FEN.
     placement: Option<String>,
+    /// Squares that hold a piece and have read empty for long.
+    dim: Vec<String>,
     path: Option<PathMemory>,
     step: Option<StepMemory>,
 }
@@ -52,12 +54,15 @@ impl Memory {
     pub fn of(driver: &Neo) -> Self {
         let leftover = driver.left_now();
         let game = driver.squares.game();
+        let (placement, dim) = driver.squares.placement().unzip();
         Self {
             parking: driver.parking.memory(),
-            placement: driver
-                .squares
-                .placement()
-                .map(|board| board.board_fen().to_string()),
+            placement: placement.map(|board| board.board_fen().to_string()),
+            dim: dim
+                .unwrap_or_default()
+                .into_iter()
+                .map(|square| square.to_string())
+                .collect(),
             path: leftover.path().map(PathMemory::of),
             step: leftover
                 .unfinished()
@@ -75,11 +80,16 @@ impl Memory {
         let Some(placement) = placement else {
             return;
         };
-        driver.squares.recall(placement);
+        let dim = self.dim.iter().filter_map(|name| square(name)).collect();
+        driver.squares.recall(placement, dim);
         let path = self.path.and_then(PathMemory::recalled);
         let step = self.step.and_then(StepMemory::recalled);
         driver.leftover = Leftover::recalled(path, step);
     }
+}
+
+fn square(name: &str) -> Option<Square> {
+    Square::from_ascii(name.as_bytes()).ok()
 }
 
 impl PathMemory {
@@ -97,7 +107,7 @@ impl PathMemory {
 
     fn recalled(self) -> Option<Interrupted> {
         let spot = |spot| match spot {
-            SpotMemory::Square(name) => Square::from_ascii(name.as_bytes()).ok().map(Spot::Square),
+            SpotMemory::Square(name) => square(&name).map(Spot::Square),
             SpotMemory::Slot(slot) => Some(Spot::Slot(slot)),
         };
         // It is never sent again: only its ends count.

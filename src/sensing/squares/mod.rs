@@ -89,15 +89,17 @@ impl Squares {
         self.gesture.is_awaited()
     }
 
-    /// The placement of the pieces, if it is known and stays so without a link: it is kept through a restart.
-    pub fn placement(&self) -> Option<&Board> {
+    /// The placement of the pieces, if it is known and stays so without a link, and which of their squares have read
+    /// empty for long: kept through a restart.
+    pub fn placement(&self) -> Option<(&Board, Bitboard)> {
         let known = self.follower.is_known() && !self.follower.has_setup();
-        known.then(|| self.standing())
+        known.then(|| (self.standing(), self.recogniser.long_dim()))
     }
 
-    /// The placement of the pieces was known before a restart, while the link is down.
-    pub fn recall(&mut self, placement: Board) {
+    /// The same was known before a restart, while the link is down.
+    pub fn recall(&mut self, placement: Board, dim: Bitboard) {
         self.forget(placement);
+        self.recogniser.remember(dim);
         self.follower.find();
         self.resume();
     }
