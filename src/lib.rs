@@ -9,7 +9,7 @@
 //! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
 //!   [`web`], [`call`]: the front-ends.
 //! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
-//! - [`door`]: who may connect; [`state`]: what survives a restart.
+//! - [`door`]: who may connect; [`http`]: how pages and programs are served; [`state`]: what survives a restart.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -43,6 +43,7 @@ mod durations;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;
+pub mod http;
 #[cfg(target_os = "linux")]
 pub mod lichess;
 pub mod lines;

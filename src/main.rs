@@ -10,14 +10,14 @@ use std::{
 
 #[cfg(target_os = "linux")]
 use boardbridge::{
-    call, check,
+    call, check, cli,
     config::{self, Config, ConfigError},
     daemon,
     scan::{self, Look},
     vocabulary::BoardName,
 };
 use boardbridge::{
-    cli::{self, Cli, Command},
+    cli::{Cli, Command},
     livechess::relay as livechess_relay,
     log, reach, replay,
     transcript::{Item, Transcript},
@@ -124,6 +124,7 @@ fn livechess(listen: &str, connect: &str) -> ExitCode {
     done(runtime.block_on(livechess_relay::run(listen, connect, say)))
 }
 
+#[cfg(target_os = "linux")]
 fn released(address: &str, board: &BoardName) -> ExitCode {
     if let Some(why) = reach::malformed(address, reach::Wanted::Web) {
         return wrong(why);

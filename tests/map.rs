@@ -43,7 +43,7 @@ const FLOORS: [&[&str]; 10] = [
         "transcript",
         "transport",
     ],
-    &["bus", "driver"],
+    &["bus", "driver", "http"],
     &["objects"],
     &[
         "board",

@@ -18,17 +18,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
 use tokio::{
     net::TcpStream,
     time::{Instant, MissedTickBehavior, interval, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, Span, debug, info, info_span, warn};
+use tracing::{Instrument, Span, debug, info, info_span};
 
 use super::{
     guard,
@@ -38,9 +33,9 @@ use crate::{
     bus::{BoardHandle, Bus, News},
     clients::{Client, ClientKind, Presence},
     door::Door,
+    http,
     lines::printable,
     slots::{Slot, Slots, origin},
-    transport::tcp::watch_over,
     vocabulary::{BoardName, ClientId, ClientName, Command, Opponent, Snapshot},
 };
 
@@ -52,10 +47,6 @@ pub const MAX_SOCKETS_EACH: usize = 16;
 pub const MAX_CALL: usize = 4096;
 /// What may wait for a client, in bytes: the longest list of moves has 16 KiB, and so have as many boards as there can be.
 pub const MAX_UNSENT: usize = 64 * 1024;
-/// How long a request's head may take, and a connection may wait for its next request.
-pub const HEAD_WAIT: Duration = Duration::from_secs(10);
-/// The most bytes of a request's head: lichess.org's cookies are not sent here.
-pub const MAX_HEAD: usize = 16 * 1024;
 /// How long a client may take no bytes.
 pub const SEND_WAIT: Duration = Duration::from_secs(10);
 /// How often a client is asked whether it is there.
@@ -162,28 +153,10 @@ async fn connection(
     slot: Slot,
     stop: CancellationToken,
 ) {
-    if let Err(error) = watch_over(&stream) {
-        warn!(%error, "a dead connection will be noticed late");
-    }
     let leave = slot.leave().clone();
     let slot = Arc::new(slot);
     let router: Router = router.layer(Extension(Visitor { peer, slot }));
-    let http = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_WAIT)
-        .max_buf_size(MAX_HEAD)
-        .serve_connection(
-            TokioIo::new(stream),
-            TowerToHyperService::new(router.into_service::<Incoming>()),
-        )
-        .with_upgrades();
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = leave.cancelled() => debug!("closed: others want to connect"),
-        served = http => if let Err(error) = served {
-            debug!(%error, "the connection ended");
-        },
-    }
+    http::connection(stream, router, leave, stop).await;
 }
 
 /// Refuses pages of other sites.

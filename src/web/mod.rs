@@ -26,15 +26,10 @@ use axum::{
     middleware::from_fn_with_state,
     routing::{get, post},
 };
-use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
 use shakmaty::ByColor;
 use tokio::{net::TcpStream, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, info_span, warn};
+use tracing::{Instrument, info_span};
 
 pub use self::{
     answer::Wrong,
@@ -46,9 +41,9 @@ pub use self::{
 use crate::{
     bus::Bus,
     door::{Door, is_here},
+    http,
     pairings::Saying,
     slots::{Slot, Slots},
-    transport::tcp::watch_over,
     vocabulary::BoardName,
 };
 
@@ -57,13 +52,9 @@ use crate::{
 pub const MAX_CONNECTIONS: usize = 32;
 /// The most connections from one address: a browser makes six, and a tunnel or a proxy is one address.
 pub const MAX_CONNECTIONS_EACH: usize = 24;
-/// How long a request's head may take, and a connection may wait for its next request.
-pub const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// How long a request may take from its head to the beginning of its answer, with its body: a little longer than an
 /// opponent may take to answer the player.
 pub const REQUEST_WAIT: Duration = Duration::from_secs(12);
-/// The most bytes of a request's head. A browser sends about 1 KiB.
-pub const MAX_HEAD: usize = 16 * 1024;
 
 /// What is served, and to whom.
 #[derive(Debug)]
@@ -179,30 +170,13 @@ async fn connection(
     let Ok(own) = stream.local_addr() else {
         return;
     };
-    if let Err(error) = watch_over(&stream) {
-        warn!(%error, "a dead connection will be noticed late");
-    }
     let leave = slot.leave().clone();
     let visitor = Visitor {
         is_here: is_here(peer.ip(), own.ip()),
         slot: Arc::new(slot),
     };
     let router: Router = router.layer(Extension(visitor));
-    let http = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_WAIT)
-        .max_buf_size(MAX_HEAD)
-        .serve_connection(
-            TokioIo::new(stream),
-            TowerToHyperService::new(router.into_service::<Incoming>()),
-        );
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = leave.cancelled() => debug!("closed: others want to connect"),
-        served = http => if let Err(error) = served {
-            debug!(%error, "the connection ended");
-        },
-    }
+    http::connection(stream, router, leave, stop).await;
 }
 
 /// What a stream of parts has for an error.
