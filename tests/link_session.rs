@@ -126,6 +126,20 @@ fn boards_that_cannot_want_a_new_game_get_one() {
 }
 
 #[test]
+fn a_board_put_to_the_start_while_it_was_away_begins_the_next_game() {
+    let mut rig = Rig::new(true);
+    rig.says(Side::First, "e2e4", None);
+    rig.asked(Side::First);
+    rig.says(Side::First, "e2e4", None);
+    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    rig.says(Side::First, "e2e4", None);
+    assert!(rig.session.over().is_some());
+    rig.says(Side::First, "", None);
+    assert_eq!(rig.session.over(), None);
+    assert!(rig.session.game().is_empty());
+}
+
+#[test]
 fn a_board_that_takes_no_commands_has_only_a_few_waiting() {
     let mut rig = Rig::new(true);
     for m in ["e2e4", "e2e4 e7e5", "e2e4 e7e5 g1f3"] {

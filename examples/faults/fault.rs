@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use simulators::{HandAction, bluez::ADAPTER, pty::Pty};
 use tokio::time::{Instant, sleep};
 
-use crate::house::House;
+use crate::{Ended, house::House};
 
 /// The options that give a process mounts of its own.
 pub const OWN_MOUNTS: [&str; 2] = ["--mount", "--"];
@@ -81,8 +81,8 @@ pub fn may_mount() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// Goes through the faults; returns whether nothing was lost.
-pub async fn run(house: &mut House, kills: u32, times: u32, only: &[Fault]) -> io::Result<bool> {
+/// Goes through the faults.
+pub async fn run(house: &mut House, kills: u32, times: u32, only: &[Fault]) -> io::Result<Ended> {
     let mut plan = Vec::new();
     for fault in Fault::value_variants() {
         if !only.is_empty() && !only.contains(fault) {
@@ -118,7 +118,7 @@ pub async fn run(house: &mut House, kills: u32, times: u32, only: &[Fault]) -> i
     died += u32::from(house.revive()?);
     println!("\n{}", house.score.table());
     println!("the daemon ended by itself: {died} times");
-    Ok(house.score.is_clean() && died == 0)
+    Ok(house.score.ended(died > 0))
 }
 
 impl House {

@@ -5,7 +5,8 @@
 //!
 //! Simulated boards of every kind, chess programs through the relay, apps and links play whole games at once while the
 //! daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
-//! asks the daemon nothing. Exit status 1 if a move or a game was lost, or a move came twice.
+//! asks the daemon nothing. Exit status 1 if a move or a game was lost, or a move came twice; 3 if the daemon ended by
+//! itself, or the suite cannot run.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -69,6 +70,20 @@ struct Arguments {
     logs: Option<PathBuf>,
 }
 
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// Nothing was lost.
+    Clean,
+    /// Moves or games were.
+    Losses,
+    /// The daemon ended by itself.
+    Died,
+}
+
+/// The exit status of a run that proves a fault, whatever was lost.
+const FAILED: u8 = 3;
+
 /// The program that cargo built beside this example.
 fn beside() -> Option<PathBuf> {
     let here = std::env::current_exe().ok()?;
@@ -128,17 +143,18 @@ fn main() -> ExitCode {
                 // A daemon that is left behind would open the ports of the next run.
                 stopped = stopped() => {
                     println!("\nstopped\n{}", score.table());
-                    stopped.map(|()| false)
+                    stopped.map(|()| Ended::Losses)
                 }
             }
         })
     });
     match ran {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(Ended::Clean) => ExitCode::SUCCESS,
+        Ok(Ended::Losses) => ExitCode::FAILURE,
+        Ok(Ended::Died) => ExitCode::from(FAILED),
         Err(error) => {
             eprintln!("the suite cannot run: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(FAILED)
         }
     }
 }

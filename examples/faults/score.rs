@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::fault::Fault;
+use crate::{Ended, fault::Fault};
 
 /// A move made this shortly before a fault, or during it, may not have reached the daemon: no protocol of a board says
 /// that a move was received. The player makes it again, and that is counted apart.
@@ -160,6 +160,15 @@ impl Score {
     pub fn is_clean(&self) -> bool {
         let clean = |row: &Row| row.lost + row.doubled + row.games == 0;
         self.now().rows.values().all(clean)
+    }
+
+    /// How the run has ended. `died`: the daemon ended by itself.
+    pub fn ended(&self, died: bool) -> Ended {
+        match (died, self.is_clean()) {
+            (true, _) => Ended::Died,
+            (false, true) => Ended::Clean,
+            (false, false) => Ended::Losses,
+        }
     }
 
     /// The rows as a table.

@@ -4,7 +4,7 @@ use std::{fs, io, time::Duration};
 
 use tokio::time::{Instant, sleep};
 
-use crate::{fault::Fault, house::House};
+use crate::{Ended, fault::Fault, house::House};
 
 /// How often the process is looked at.
 const SAMPLE: Duration = Duration::from_secs(2);
@@ -59,8 +59,8 @@ pub fn slope(points: &[(f64, f64)]) -> f64 {
     if spread > 0.0 { common / spread } else { 0.0 }
 }
 
-/// Lets everybody play for so long; returns whether nothing was lost.
-pub async fn run(house: &mut House, time: Duration) -> io::Result<bool> {
+/// Lets everybody play for so long.
+pub async fn run(house: &mut House, time: Duration) -> io::Result<Ended> {
     let began = Instant::now();
     let id = house.daemon.id();
     let mut samples = Vec::new();
@@ -70,7 +70,7 @@ pub async fn run(house: &mut House, time: Duration) -> io::Result<bool> {
         if house.daemon.ended().is_some() {
             println!("the daemon ended\n    {}", house.daemon.tail());
             println!("{}", house.score.table());
-            return Ok(false);
+            return Ok(Ended::Died);
         }
         samples.push(sample(id, began.elapsed().as_secs_f64())?);
         if next_fault <= Instant::now() {
@@ -112,5 +112,5 @@ pub async fn run(house: &mut House, time: Duration) -> io::Result<bool> {
             );
         }
     }
-    Ok(house.score.is_clean())
+    Ok(house.score.ended(false))
 }
