@@ -541,11 +541,20 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     if let Some(response) = at_once(&inner, &head, &parts, &form) {
         return response;
     }
+    let _under_way = UnderWay(inner.clone());
     // Time for a second request to come.
     tokio::task::yield_now().await;
     let mut inner = inner.lock().unwrap();
-    inner.under_way -= 1;
     asked(&mut inner, &parts, &form)
+}
+
+/// A request until it is answered, or its client has gone.
+struct UnderWay(Arc<Mutex<Inner>>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().under_way -= 1;
+    }
 }
 
 /// What is answered before others may ask: refusals and streams.
