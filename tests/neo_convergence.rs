@@ -2340,3 +2340,17 @@ fn what_was_captured_across_a_restart_is_found_or_asked_for() {
         Act::GoesOn,
     ]);
 }
+
+#[test]
+fn a_capture_that_was_sensed_before_two_restarts_is_found() {
+    let before = "e2e4 d7d5 a2a3 f7f5";
+    let mut world = World::at(before);
+    world.hand(HandAction::Move("e4d5".parse().unwrap()));
+    let taken = |w: &World| w.pieces().piece_at(Square::D5) == Some(Color::White.pawn());
+    world.comes(taken, "the capture");
+    world.goes_on();
+    world.pass(Duration::from_millis(300));
+    world.goes_on();
+    world.pass(LONG);
+    world.stands(&format!("{before} e4d5"));
+}

@@ -476,6 +476,28 @@ fn a_capture_made_while_the_link_was_down_is_asked_about_when_several_explain_it
 }
 
 #[test]
+fn a_capture_that_was_sensed_before_the_link_went_down_is_the_one_that_the_pictures_show() {
+    let game = "e2e4 d7d5 a2a3 f7f5";
+    for capture in ["e4u +200 d5u +200 d5d", "d5u +200 e4u +200 d5d"] {
+        let mut hand = Hand::after(game);
+        let said = hand.does(&format!("picture +2000 {capture} +300 down up"));
+        assert_eq!(said, "");
+        assert_eq!(hand.does("picture +2000 picture +3000"), "e4d5");
+    }
+    // The hand went on unseen.
+    let mut hand = Hand::after(game);
+    let said =
+        hand.does("picture +2000 e4u +200 d5u +200 d5d down (e4d) up picture +2000 picture +3000");
+    assert_eq!(said, "");
+    // A piece that was only adjusted before.
+    let mut hand = Hand::after(game);
+    let said = hand.does(
+        "picture d5u +200 d5d +2000 picture e4u +200 down (f5u) (f5d) up picture +2000 picture +9000",
+    );
+    assert_eq!(said, "asks:e4/");
+}
+
+#[test]
 fn a_piece_that_slides_back_over_a_square_made_no_move() {
     let back = "a2u +200 a3d +220 a3u +1000 a4d +1 a4u +60 a3d +80 a3u +300 a2d +3000";
     assert_eq!(says("", back), "");

@@ -53,6 +53,8 @@ pub(super) struct Evidence {
     missed: Bitboard,
     /// No picture has come since an absence.
     absent: bool,
+    /// The capture that was under way when an absence began; nothing was lifted or put down since.
+    begun: Option<(Square, Square)>,
     /// Of `full`, the ones on which a piece was put down.
     pub landed: Bitboard,
     /// Squares on which a piece was put that have not read occupied since: their sensors may have failed as it landed.
@@ -96,6 +98,7 @@ impl Evidence {
             dark: Bitboard::EMPTY,
             missed: Bitboard::EMPTY,
             absent: false,
+            begun: None,
             landed: Bitboard::EMPTY,
             unproven: Bitboard::EMPTY,
             touched_at: None,
@@ -126,6 +129,7 @@ impl Evidence {
         self.faint = Bitboard::EMPTY;
         self.dark = Bitboard::EMPTY;
         self.missed = Bitboard::EMPTY;
+        self.begun = None;
         // The next move may have begun already, its lift unseen.
         let recent = |square: Square| {
             self.stood_at[usize::from(square)].is_some_and(|stood| stood + 2 * self.late >= now)
@@ -151,6 +155,7 @@ impl Evidence {
         self.fell = Bitboard::EMPTY;
         self.dark = Bitboard::EMPTY;
         self.missed = Bitboard::EMPTY;
+        self.begun = None;
         self.landed = Bitboard::EMPTY;
         self.read_empty &= !changed;
         self.unproven &= !changed;
@@ -161,8 +166,23 @@ impl Evidence {
     }
 
     /// The squares that read empty before an absence did so in the picture before it: `dim` of those that hold pieces.
-    pub fn remember(&mut self, dim: Bitboard) {
+    /// `begun`: as [`Self::begun`] told then.
+    pub fn remember(&mut self, dim: Bitboard, begun: Option<(Square, Square)>) {
         self.picture = Some(self.full & !dim);
+        self.begun = begun;
+    }
+
+    /// The capture under way: the one square that a piece was lifted from, and the one on which a piece was put after
+    /// that, in place of another. The pictures of an absence cannot tell which piece was captured.
+    pub fn begun(&self) -> Option<(Square, Square)> {
+        let from = self.up.single_square().filter(|_| self.filled.is_empty());
+        let Some(from) = from else {
+            return self.begun;
+        };
+        let seen = |square: Square| self.seen_at[usize::from(square)];
+        let later = |to: &Square| seen(*to) > seen(from);
+        let to: Bitboard = self.landed.into_iter().filter(later).collect();
+        Some((from, to.single_square()?))
     }
 
     /// Squares that hold a piece and have read empty for long.
@@ -192,6 +212,7 @@ impl Evidence {
         for square in gone {
             self.stood_at[usize::from(square)] = last;
         }
+        self.begun = self.begun();
         self.dark = dark & !self.missed;
         self.fell |= gone;
         self.missed |= self.fell & !self.dark;
@@ -287,8 +308,7 @@ impl Evidence {
                 if stayed && self.put.contains(square) {
                     self.left.add(square);
                 }
-                self.seen_at[usize::from(square)] = Some(now);
-                self.touched_at = Some(now);
+                self.touched(now, square);
                 News {
                     tells: self.lifted(square),
                     lifted: square.into(),
@@ -297,8 +317,7 @@ impl Evidence {
             }
             Sensed::Placed(square) => {
                 self.pictured = false;
-                self.seen_at[usize::from(square)] = Some(now);
-                self.touched_at = Some(now);
+                self.touched(now, square);
                 self.placed(square, false);
                 News {
                     tells: true,
@@ -308,6 +327,12 @@ impl Evidence {
             }
             Sensed::Occupied(picture) => self.pictured(now, picture),
         }
+    }
+
+    fn touched(&mut self, now: Instant, square: Square) {
+        self.seen_at[usize::from(square)] = Some(now);
+        self.touched_at = Some(now);
+        self.begun = None;
     }
 
     fn lifted(&mut self, square: Square) -> bool {

@@ -180,7 +180,13 @@ impl Recogniser {
                 if missing.any() || !strange.is_subset(h.fills | h.swaps) {
                     continue;
                 }
-                let grade = if stray.is_subset(gone) {
+                let begun = resumed
+                    && e.begun().is_some_and(|(from, to)| {
+                        h.vacates == from.into() && h.swaps == to.into() && h.fills.is_empty()
+                    });
+                let grade = if begun && stray.is_subset(gone) {
+                    0
+                } else if stray.is_subset(gone) {
                     1
                 } else if h.fills.any() && stray.is_subset(gone | dim) {
                     2

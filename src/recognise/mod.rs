@@ -170,9 +170,15 @@ impl Recogniser {
         self.evidence.long_dim()
     }
 
-    /// These squares hold pieces and read empty before an absence. Call [`Self::resume`] next.
-    pub fn remember(&mut self, dim: Bitboard) {
-        self.evidence.remember(dim);
+    /// The capture that is under way, from and to which square, as far as lifts and landings show.
+    pub fn begun(&self) -> Option<(Square, Square)> {
+        self.evidence.begun()
+    }
+
+    /// The squares that held pieces and read empty before an absence, and the capture under way then. Call
+    /// [`Self::resume`] next.
+    pub fn remember(&mut self, dim: Bitboard, begun: Option<(Square, Square)>) {
+        self.evidence.remember(dim, begun);
     }
 
     /// Whether the player has disturbed something that is not understood yet.

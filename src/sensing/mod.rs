@@ -21,6 +21,6 @@ pub use self::{
     follower::Follower,
     pieces::Pieces,
     report::Report,
-    squares::{Squares, Work},
+    squares::{Known, Squares, Work},
     task::Awaited,
 };

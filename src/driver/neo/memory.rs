@@ -9,7 +9,10 @@ use super::{
     motor::{Carry, Path, Slot, Spot, parking},
     task::{Interrupted, Unfinished},
 };
-use crate::game::{Game, uci};
+use crate::{
+    game::{Game, uci},
+    sensing::Known,
+};
 
 /// See the module documentation.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -21,6 +24,8 @@ pub(super) struct Memory {
     placement: Option<String>,
     /// Squares that hold a piece and have read empty for long.
     dim: Vec<String>,
+    /// The capture that a hand was making, from and to which square.
+    begun: Option<(String, String)>,
     path: Option<PathMemory>,
     step: Option<StepMemory>,
 }
@@ -54,15 +59,17 @@ impl Memory {
     pub fn of(driver: &Neo) -> Self {
         let leftover = driver.left_now();
         let game = driver.squares.game();
-        let (placement, dim) = driver.squares.placement().unzip();
+        let known = driver.squares.known();
+        let name = |square: Square| square.to_string();
         Self {
             parking: driver.parking.memory(),
-            placement: placement.map(|board| board.board_fen().to_string()),
-            dim: dim
-                .unwrap_or_default()
-                .into_iter()
-                .map(|square| square.to_string())
-                .collect(),
+            placement: known
+                .as_ref()
+                .map(|known| known.placement.board_fen().to_string()),
+            dim: known.iter().flat_map(|known| known.dim).map(name).collect(),
+            begun: known
+                .and_then(|known| known.begun)
+                .map(|(from, to)| (name(from), name(to))),
             path: leftover.path().map(PathMemory::of),
             step: leftover
                 .unfinished()
@@ -80,8 +87,13 @@ impl Memory {
         let Some(placement) = placement else {
             return;
         };
-        let dim = self.dim.iter().filter_map(|name| square(name)).collect();
-        driver.squares.recall(placement, dim);
+        driver.squares.recall(Known {
+            placement,
+            dim: self.dim.iter().filter_map(|name| square(name)).collect(),
+            begun: self
+                .begun
+                .and_then(|(from, to)| square(&from).zip(square(&to))),
+        });
         let path = self.path.and_then(PathMemory::recalled);
         let step = self.step.and_then(StepMemory::recalled);
         driver.leftover = Leftover::recalled(path, step);

@@ -46,6 +46,17 @@ pub struct Squares {
     follower: Follower,
 }
 
+/// What is known of the pieces, kept through a restart.
+#[derive(Debug)]
+pub struct Known {
+    /// Which piece stands where.
+    pub placement: Board,
+    /// The squares that hold a piece and have read empty for long.
+    pub dim: Bitboard,
+    /// The capture that is under way, from and to which square, as far as lifts and landings show.
+    pub begun: Option<(Square, Square)>,
+}
+
 impl Squares {
     /// Nothing is known about the squares yet.
     pub fn new(waits: Waits, sensing: Sensing) -> Self {
@@ -89,17 +100,20 @@ impl Squares {
         self.gesture.is_awaited()
     }
 
-    /// The placement of the pieces, if it is known and stays so without a link, and which of their squares have read
-    /// empty for long: kept through a restart.
-    pub fn placement(&self) -> Option<(&Board, Bitboard)> {
+    /// What is known, if it stays so without a link.
+    pub fn known(&self) -> Option<Known> {
         let known = self.follower.is_known() && !self.follower.has_setup();
-        known.then(|| (self.standing(), self.recogniser.long_dim()))
+        known.then(|| Known {
+            placement: self.standing().clone(),
+            dim: self.recogniser.long_dim(),
+            begun: self.recogniser.begun(),
+        })
     }
 
-    /// The same was known before a restart, while the link is down.
-    pub fn recall(&mut self, placement: Board, dim: Bitboard) {
-        self.forget(placement);
-        self.recogniser.remember(dim);
+    /// This was known before a restart, while the link is down.
+    pub fn recall(&mut self, known: Known) {
+        self.forget(known.placement);
+        self.recogniser.remember(known.dim, known.begun);
         self.follower.find();
         self.resume();
     }
