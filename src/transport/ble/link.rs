@@ -15,7 +15,7 @@ use tokio::{
 use tracing::{debug, warn};
 use uuid::Uuid;
 
-use super::{CALL_WAIT, Hub, Lost, Radio};
+use super::{BUS_GONE, CALL_WAIT, Hub, Lost, Radio};
 use crate::{
     transport::Incoming,
     vocabulary::{Channel, Outgoing, Reply, Request},
@@ -110,6 +110,7 @@ impl GattLink {
                         Lost::Device(_) => {}
                         Lost::Adapter => break Some(format!("Bluetooth was switched off ({})", hub.name)),
                     },
+                    () = hub.lost.cancelled() => break Some(BUS_GONE.to_owned()),
                     request = asked.recv(), if free => match request {
                         Some(request) => answer = Some(Box::pin(carry_out(peripheral.clone(), request))),
                         None => break None,
@@ -128,6 +129,9 @@ impl GattLink {
                 let _ = sender.send(Err(why)).await;
             }
             drop(sender);
+            if hub.lost.is_cancelled() {
+                return;
+            }
             match timeout(CALL_WAIT, peripheral.disconnect()).await {
                 Ok(Ok(())) => debug!("disconnected"),
                 Ok(Err(error)) => debug!(%error, "disconnecting"),

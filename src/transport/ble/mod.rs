@@ -10,7 +10,7 @@
 //! - Each hub has a D-Bus connection of its own, whose first match rule is for the whole adapter and is never
 //!   removed: when bluez-async ends the stream of one board, dbus-daemon 1.14 may remove the rule of another.
 //! - One board connects at a time, and the scan rests meanwhile: many adapters fail to connect while they scan.
-//! - Bluetooth that is off is never switched on, only reported. A service that has died is opened again at the next
+//! - Bluetooth that is off is never switched on, only reported. When D-Bus ends, every link and every wait ends with it; all is opened again at the next
 //!   attempt.
 //! - An open link is checked every 5 s, because not every disconnect is reported. A request has 10 s. Values that the
 //!   actor does not take (256) are dropped, and the recogniser lives without them.
@@ -21,6 +21,7 @@ mod scan;
 
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
+use bluez_async::BluetoothSession;
 use btleplug::{
     api::{Central, CentralEvent, CentralState, Manager as _, Peripheral as _},
     platform::{Adapter, Manager, PeripheralId},
@@ -30,7 +31,10 @@ use tokio::{
     sync::{Mutex, Semaphore, broadcast, watch},
     time::{Instant, timeout},
 };
-use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 use tracing::{debug, info};
 
 pub use self::{
@@ -48,6 +52,8 @@ pub const CONNECT_WAIT: Duration = Duration::from_secs(15);
 pub const DISCOVER_WAIT: Duration = Duration::from_secs(15);
 /// How long any other Bluetooth call may take.
 pub const CALL_WAIT: Duration = Duration::from_secs(10);
+/// Why a link or an attempt ended.
+const BUS_GONE: &str = "D-Bus, the system's message bus, has ended";
 /// Lost links that may wait to be reported. A link that misses one finds out soon by asking.
 const MAX_LOSSES: usize = 64;
 
@@ -106,7 +112,15 @@ impl BleBoard {
     /// # Errors
     /// [`BleError`], worded for the player.
     pub async fn open(&self) -> Result<GattLink, BleError> {
-        let adapter = self.radio.adapter(self.adapter.as_deref()).await?;
+        let session = self.radio.session().await?;
+        tokio::select! {
+            opened = self.open_in(&session) => opened,
+            () = session.lost.cancelled() => Err(BleError::NoBluetooth(BUS_GONE.to_owned())),
+        }
+    }
+
+    async fn open_in(&self, session: &Session) -> Result<GattLink, BleError> {
+        let adapter = session.adapter(self.adapter.as_deref()).await?;
         let seen = self.find(&adapter).await?;
         let name = seen.name.clone().unwrap_or_else(|| seen.address.clone());
         info!(%name, address = %seen.address, "found");
@@ -197,8 +211,7 @@ pub struct Radio(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    manager: Mutex<Option<Manager>>,
-    hubs: Mutex<HashMap<String, Arc<Hub>>>,
+    session: Mutex<Option<Arc<Session>>>,
     /// Links that are being closed.
     closing: TaskTracker,
 }
@@ -218,6 +231,14 @@ pub(super) enum Lost {
     Adapter,
 }
 
+/// What was opened on the system's D-Bus, until that ends.
+struct Session {
+    manager: Manager,
+    hubs: Mutex<HashMap<String, Arc<Hub>>>,
+    /// The bus is gone: a call that waits for an answer never gets one.
+    lost: CancellationToken,
+}
+
 /// One adapter and everything that uses it, on a D-Bus connection of its own.
 ///
 /// A connection subscribes to signals. When it unsubscribes from those of one device, dbus-daemon (1.14) removes the
@@ -232,25 +253,42 @@ pub(super) struct Hub {
     /// Only one board connects at a time.
     pub connecting: Semaphore,
     view: Mutex<Option<watch::Sender<View>>>,
+    /// As of its session.
+    pub lost: CancellationToken,
 }
 
-impl Radio {
+impl Session {
+    /// Connects to the system's D-Bus. btleplug does not tell when it is gone, so one more connection is watched.
+    async fn open() -> btleplug::Result<Self> {
+        let manager = Manager::new().await?;
+        let (gone, _) = BluetoothSession::new().await?;
+        let lost = CancellationToken::new();
+        let token = lost.clone();
+        tokio::spawn(async move {
+            let gone = gone.await;
+            debug!(?gone, "D-Bus ended");
+            token.cancel();
+        });
+        debug!("Bluetooth opened");
+        Ok(Self {
+            manager,
+            hubs: Mutex::default(),
+            lost,
+        })
+    }
+
     /// An adapter that is switched on.
     async fn adapter(&self, wanted: Option<&str>) -> Result<Arc<Hub>, BleError> {
-        let found = timeout(CALL_WAIT, self.adapters()).await;
-        let adapters = match found {
+        let adapters = match timeout(CALL_WAIT, adapters(&self.manager)).await {
             Ok(Ok(adapters)) => adapters,
-            // The bus is alive; btleplug never closes a connection, so each new one would be leaked.
-            Ok(Err(error)) if error::is_answer(&error) => return Err(error::session(&error)),
-            failed => {
-                // The connections may be dead: the next attempt makes new ones.
-                *self.0.manager.lock().await = None;
-                self.0.hubs.lock().await.clear();
-                return Err(match failed {
-                    Ok(Err(error)) => error::session(&error),
-                    _ => BleError::NoBluetooth("it does not answer".to_owned()),
-                });
+            Ok(Err(error)) => {
+                // btleplug never closes a connection, so while the bus is alive each new one would be leaked.
+                if !error::is_answer(&error) {
+                    self.lost.cancel();
+                }
+                return Err(error::session(&error));
             }
+            Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
         };
         let names: Vec<String> = adapters.iter().map(|(name, _)| name.clone()).collect();
         let chosen = adapters
@@ -265,30 +303,37 @@ impl Radio {
         if adapter.adapter_state().await.ok() == Some(CentralState::PoweredOff) {
             return Err(BleError::Off { adapter: name });
         }
-        let mut hubs = self.0.hubs.lock().await;
+        let mut hubs = self.hubs.lock().await;
         if let Some(hub) = hubs.get(&name) {
             return Ok(Arc::clone(hub));
         }
-        let hub = Arc::new(match timeout(CALL_WAIT, Hub::open(&name)).await {
-            Ok(hub) => hub?,
-            Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
-        });
+        let hub = Arc::new(
+            match timeout(CALL_WAIT, Hub::open(&name, self.lost.clone())).await {
+                Ok(hub) => hub?,
+                Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
+            },
+        );
         hubs.insert(name, Arc::clone(&hub));
         Ok(hub)
     }
+}
 
-    /// All adapters with their names.
-    async fn adapters(&self) -> btleplug::Result<Vec<(String, Adapter)>> {
-        let mut manager = self.0.manager.lock().await;
-        let manager = match &mut *manager {
-            Some(manager) => manager,
-            none => {
-                let new = Manager::new().await?;
-                debug!("Bluetooth opened");
-                none.insert(new)
-            }
+impl Radio {
+    /// The session, if the bus is still there, or a new one.
+    async fn session(&self) -> Result<Arc<Session>, BleError> {
+        let mut session = self.0.session.lock().await;
+        if let Some(session) = session
+            .as_ref()
+            .filter(|session| !session.lost.is_cancelled())
+        {
+            return Ok(Arc::clone(session));
+        }
+        *session = None;
+        let opened = match timeout(CALL_WAIT, Session::open()).await {
+            Ok(opened) => opened.map_err(|error| error::session(&error))?,
+            Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
         };
-        adapters(manager).await
+        Ok(Arc::clone(session.insert(Arc::new(opened))))
     }
 
     /// The devices seen within `wait`, by the named adapter or the first one.
@@ -300,7 +345,7 @@ impl Radio {
         adapter: Option<&str>,
         wait: Duration,
     ) -> Result<Vec<Seen>, BleError> {
-        let hub = self.adapter(adapter).await?;
+        let hub = self.session().await?.adapter(adapter).await?;
         let mut view = hub.watch().await;
         tokio::time::sleep(wait).await;
         let view = view.borrow_and_update();
@@ -338,7 +383,7 @@ async fn adapters(manager: &Manager) -> btleplug::Result<Vec<(String, Adapter)>>
 
 impl Hub {
     /// Opens the adapter with this name, and subscribes to its signals before asking for anything else.
-    async fn open(name: &str) -> Result<Self, BleError> {
+    async fn open(name: &str, lost: CancellationToken) -> Result<Self, BleError> {
         let opened = async {
             let manager = Manager::new().await?;
             let adapters = adapters(&manager).await?;
@@ -351,7 +396,7 @@ impl Hub {
         };
         let (name, adapter, mut events) = opened.await.map_err(|error| error::session(&error))?;
         let (losses, _) = broadcast::channel(MAX_LOSSES);
-        let lost = losses.clone();
+        let reports = losses.clone();
         let listening = tokio::spawn(async move {
             while let Some(event) = events.next().await {
                 let loss = match event {
@@ -360,7 +405,7 @@ impl Hub {
                     _ => continue,
                 };
                 // There may not be a link.
-                let _ = lost.send(loss);
+                let _ = reports.send(loss);
             }
         });
         Ok(Self {
@@ -370,6 +415,7 @@ impl Hub {
             _listening: AbortOnDropHandle::new(listening),
             connecting: Semaphore::new(1),
             view: Mutex::new(None),
+            lost,
         })
     }
 

@@ -74,7 +74,7 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
     let mut scanning = false;
     loop {
         ticks.tick().await;
-        if hub.end_scan(&sender).await {
+        if hub.lost.is_cancelled() || hub.end_scan(&sender).await {
             break;
         }
         // Starting a scan would switch Bluetooth on, which is up to the user.
