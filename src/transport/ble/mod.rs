@@ -10,8 +10,8 @@
 //! - Each hub has a D-Bus connection of its own, whose first match rule is for the whole adapter and is never
 //!   removed: when bluez-async ends the stream of one board, dbus-daemon 1.14 may remove the rule of another.
 //! - One board connects at a time, and the scan rests meanwhile: many adapters fail to connect while they scan.
-//! - Bluetooth that is off is never switched on, only reported. When D-Bus ends, every link and every wait ends with it; all is opened again at the next
-//!   attempt.
+//! - Bluetooth that is off is never switched on, only reported. When D-Bus ends, every link and every wait ends with it;
+//!   all is opened again at the next attempt.
 //! - An open link is checked every 5 s, because not every disconnect is reported. A request has 10 s. Values that the
 //!   actor does not take (256) are dropped, and the recogniser lives without them.
 
