@@ -124,6 +124,9 @@ pub struct Session {
     withdrawn: bool,
     /// Moves that were sent, in order, and when. It is not yet proved that they arrived.
     unproven: VecDeque<(Instant, Message)>,
+    /// The daemon was restarted after the hand's last move: whether the app was told cannot be known. A player whose app
+    /// does not know the move takes it back and makes it again.
+    doubtful: bool,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -151,6 +154,7 @@ impl Session {
             in_flight: None,
             withdrawn: false,
             unproven: VecDeque::new(),
+            doubtful: false,
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
@@ -175,6 +179,7 @@ impl Session {
         if let Some(on) = memory.on {
             let missed = known.is_none_or(|place| place.number != on.number);
             let begins = on.game.is_empty() && missed;
+            session.doubtful = !on.game.is_empty() && !on.hand_next() && session.outbox.is_empty();
             session.on = Some(on);
             if begins {
                 session.begin();
@@ -460,6 +465,7 @@ impl Session {
                 on.game.push(m);
                 // It answers what it was told.
                 self.unproven.clear();
+                self.doubtful = false;
                 self.notices.all_is_well();
                 self.state();
             }
@@ -510,6 +516,7 @@ impl Session {
         self.outbox.retain(|message| !is_move(message));
         self.unproven.clear();
         self.withdrawn = true;
+        self.doubtful = false;
     }
 
     /// The board has a new snapshot.
@@ -530,6 +537,15 @@ impl Session {
             return;
         }
         on.told_to_wait = false;
+        if self.doubtful && snapshot.taken_back && snapshot.link.is_open() {
+            let before = on.game.truncated(on.game.len() - 1);
+            if *snapshot.game == before {
+                on.game = before;
+                self.doubtful = false;
+                self.state();
+            }
+            return;
+        }
         // One at a time: the next one answers the game that includes this one.
         let played = place.answer.first().copied();
         if let Some(m) = played.filter(|_| on.hand_next()) {
@@ -676,6 +692,30 @@ mod tests {
         rig.session.sent(rig.now);
         assert_eq!(rig.next(), "H101       1\n");
         rig.session.sent(rig.now);
+        assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn a_move_that_the_app_may_not_have_got_before_a_restart_is_told_if_it_is_made_again() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        let memory = rig.session.memory(false);
+        let identity = rig.session.identity.clone();
+        rig.session = Session::restored(memory, "the app".into(), identity, &rig.core.snapshot());
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
+        assert_eq!(rig.next(), "");
+        rig.hand("T\r\n");
+        rig.acts();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        // The app has it now.
+        rig.hand("T\r\n");
+        rig.acts();
+        rig.hand("Me2e4\r\n");
         assert_eq!(rig.next(), "");
     }
 
