@@ -133,6 +133,8 @@ impl Neo {
             Hand::Board(HandAction::TakeBack) => learn(self.taken_back(&plain)?),
             Hand::TakeBack(style) => learn(self.taken_back(&style)?),
             Hand::Board(HandAction::NewGame) => {
+                // Two queens may stand beside the board, and only one is needed.
+                self.table.clear_beside();
                 let game = Game::standard();
                 let script = gesture::restored(&here, &board_of(&game), &mut self.rng);
                 Ok((script, Ending::Game(Box::new(game))))

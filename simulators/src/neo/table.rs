@@ -79,6 +79,12 @@ impl Table {
         }
     }
 
+    /// The person takes all that the motor has parked.
+    pub(super) fn clear_beside(&mut self) {
+        let parked = std::mem::take(&mut self.parked);
+        self.aside.extend(parked.into_values());
+    }
+
     /// The person puts the piece in the hand into the box.
     pub(super) fn let_go(&mut self) {
         self.aside.append(&mut self.hand);
