@@ -12,11 +12,14 @@ use std::{
     fmt::Write as _,
     fs::{DirBuilder, remove_dir},
     io::{self, IsTerminal as _},
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
-    os::unix::process::CommandExt,
+    os::unix::{
+        fs::{DirBuilderExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
+    time::Duration,
 };
 
 use simulators::{
@@ -28,7 +31,7 @@ use simulators::{
     run::{Kind, Settings, board},
 };
 use thiserror::Error;
-use tokio::{io::AsyncWriteExt as _, sync::mpsc};
+use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::sleep};
 use tracing::{debug, warn};
 
 use crate::{
@@ -44,6 +47,8 @@ use show::Show;
 
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
+/// How often a board that a program waits for is left to it: once is enough, unless the link states its game meanwhile.
+const GIVES_WAY: Duration = Duration::from_millis(250);
 /// The linked boards: White's and Black's.
 const LINKED: [&str; 2] = ["citrine", "ucb"];
 /// Where Debian has games, which is not on every `PATH`.
@@ -210,16 +215,24 @@ pub fn draws() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 
-/// The demonstration leaves a board to any program that waits for it.
+/// The link and the engine make way for any program that awaits a move at their board.
 async fn gives_way(board: BoardHandle) {
     let mut feed = board.feed();
     loop {
-        let state = feed.latest().await;
-        let ours = !state.holders.is_empty() && state.holders.iter().all(is_ours);
-        let waits = state.waiting.iter().any(|client| !is_ours(client));
-        if ours && waits && board.commands.send(Order::PutOut).await.is_err() {
-            return;
+        let state = board.state();
+        let ours = state.holders.iter().all(is_ours);
+        if !ours || state.waiting.iter().all(is_ours) {
+            feed.latest().await;
+            continue;
         }
+        for place in state.places.iter().filter(|place| place.joined) {
+            let client = place.client;
+            if board.commands.send(Order::Yield { client }).await.is_err() {
+                return;
+            }
+        }
+        // Stating its game again ends it: the program may not have asked for a move yet.
+        sleep(GIVES_WAY).await;
     }
 }
 
