@@ -40,7 +40,12 @@ pub const MAX_LINE: usize = 4096;
 
 /// Starts logging. A second call does nothing.
 pub fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    init_at("info");
+}
+
+/// The same, at this level unless `RUST_LOG` says otherwise.
+pub fn init_at(level: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let ansi = stderr().is_terminal();
     let result = match Journal::behind_stderr() {
         Some(journal) => to_journal(filter, journal).try_init(),

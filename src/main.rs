@@ -213,12 +213,22 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
         Some(_) => None,
         None => Some(boardbridge::demo::restart_with_bluetooth(seed)),
     };
-    log::init();
+    // In a terminal the boards are drawn.
+    log::init_at(if boardbridge::demo::draws() {
+        "error"
+    } else {
+        "info"
+    });
     match runtime() {
-        Ok(runtime) => match runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo)) {
-            Err(error @ boardbridge::demo::DemoError::Config(_)) => wrong(error),
-            other => done(other),
-        },
+        Ok(runtime) => {
+            let ended = runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo));
+            // Does not wait for an output that is not read.
+            runtime.shutdown_background();
+            match ended {
+                Err(error @ boardbridge::demo::DemoError::Config(_)) => wrong(error),
+                other => done(other),
+            }
+        }
         Err(error) => done::<(), _>(Err(error)),
     }
 }

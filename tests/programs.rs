@@ -257,17 +257,49 @@ fn a_simulated_board_plays_a_game_from_a_file_to_its_end() {
 }
 
 #[test]
-fn the_demonstration_plays_with_a_gui() {
+fn the_demonstration_begins_another_game_after_one_has_ended() {
+    let (mut demo, _) = demonstration(&["--seed", "7"]);
+    demo.prints("ucb      2... Qh4#");
+    demo.prints("The end: checkmate, 0-1.");
+    demo.prints("A game begins, citrine has White and ucb has Black: Morphy");
+    demo.prints("ucb      1... e5");
+}
+
+/// The demonstration, and the line that says how a GUI connects.
+fn demonstration(arguments: &[&str]) -> (Program, String) {
     let mut demo = Program::start(
         boardbridge()
             .arg("demo")
+            .args(arguments)
             .env("BOARDBRIDGE_UCI__LISTEN", "127.0.0.1:0")
+            .env("BOARDBRIDGE_WEB__LISTEN", "127.0.0.1:0")
             .env("BOARDBRIDGE_STATUS__LISTEN", "127.0.0.1:0"),
         false,
     );
     let line = demo.prints(" uci --connect");
+    (demo, line)
+}
+
+#[test]
+fn the_demonstration_plays_by_itself_and_a_move_on_one_board_is_made_on_the_other() {
+    let (mut demo, _) = demonstration(&[]);
+    let page = demo.log.iter().find(|line| line.contains("http://"));
+    let status = address(page.expect("the page's address is above the game"));
+    let mut watch = Program::start(boardbridge().args(["watch", "--connect", &status]), false);
+    demo.prints("A game begins, citrine has White and ucb has Black: Morphy");
+    for m in ["citrine  1. e4", "ucb      1... e5", "citrine  2. Nf3"] {
+        demo.prints(m);
+    }
+    watch.prints("ucb      1. e4 (e2e4) shown");
+    assert_eq!(signalled(demo, "-INT"), Some(0));
+}
+
+#[test]
+fn a_gui_plays_on_any_board_of_the_demonstration_and_its_game_goes_on_after() {
+    let (mut demo, line) = demonstration(&[]);
     let uci = line.split_whitespace().nth(3).unwrap().to_owned();
-    for board in ["citrine", "ucb"] {
+    demo.prints("ucb      1... e5");
+    for board in ["citrine", "ucb", "neo"] {
         let mut relay = Program::start(
             boardbridge().args(["uci", "--connect", &uci, "--board", board]),
             false,
@@ -278,7 +310,20 @@ fn the_demonstration_plays_with_a_gui() {
         // A reply that is legal whatever White's first move was.
         relay.says(&format!("position startpos moves {first} a7a6\ngo"));
         assert_ne!(address(&relay.prints("bestmove ")), "0000");
+        demo.prints("plays here");
+        relay.says("quit");
+        assert_eq!(relay.ends(), Some(0));
     }
+    demo.prints("citrine  2.");
+    demo.prints("ucb      2...");
+}
+
+/// Ends a program by this signal, and returns its status.
+fn signalled(mut program: Program, signal: &str) -> Option<i32> {
+    let id = program.child.id().to_string();
+    let status = Command::new("kill").args([signal, &id]).status();
+    assert!(status.unwrap().success());
+    program.child.wait().unwrap().code()
 }
 
 #[test]

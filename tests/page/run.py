@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The page in a real browser: Debian's Chromium, by WebDriver, on a phone's and a desk's size.
 
-The boards are those of `boardbridge demo`; python-chess plays on each by UCI, and their hands move. Then every button, with an
-opponent that takes everything (`examples/page.rs`). axe-core looks at every part of the page, in light and dark.
+The boards are those of `boardbridge demo`: at first two of them play by themselves, then python-chess plays on each by UCI, and
+their hands move. Then every button, with an opponent that takes everything (`examples/page.rs`). axe-core looks at every part of
+the page, in light and dark. The browser's voice and its wake lock are replaced by ones that note what is asked of them.
 
     BOARDBRIDGE=target/release/boardbridge RIG=target/release/examples/page tests/page/run.py [--pictures docs]
 """
@@ -40,6 +41,21 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 # The time limit for anything awaited.
 PATIENCE_S = 60.0
 BOARDS = ["citrine", "neo", "ucb"]
+# The boards that play by themselves, and how their first game begins, in spoken words.
+LINKED = ["citrine", "ucb"]
+OPENING = [
+    *["e4", "e5", "knight f3", "d6", "d4", "bishop g4", "d takes e5", "bishop takes f3", "queen takes f3", "d takes e5"],
+    *["bishop c4", "knight f6", "queen b3", "queen e7", "knight c3", "c6", "bishop g5", "b5", "knight takes b5", "c takes b5"],
+]
+# The voice and the wake lock, in each page before its own script.
+NOTED = """
+window.noted = { spoken: [], locks: [] };
+Object.defineProperty(window, "speechSynthesis", { value: { speak: (words) => noted.spoken.push(words.text) } });
+Object.defineProperty(navigator, "wakeLock", { value: { request: async (kind) => {
+  noted.locks.push(kind);
+  return { released: false, release() { this.released = true; noted.locks.push("released"); } };
+} } });
+"""
 T = TypeVar("T")
 PHONE, DESK = (390, 844), (1280, 900)
 SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort"]
@@ -138,7 +154,7 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.address = address
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTED})
         self.driver.get(address)
 
     def close(self, may_lose: bool = False) -> None:
@@ -157,6 +173,18 @@ class Page:
     def moves(self, board: str) -> int:
         script = "return document.querySelectorAll(`#board-${arguments[0]} .moves li`).length"
         return int(self.driver.execute_script(script, board))
+
+    def noted(self, what: str) -> list[str]:
+        """What was `spoken`, or the `locks` taken and released."""
+        return list(self.driver.execute_script("return window.noted[arguments[0]]", what))
+
+    def hide(self, hidden: bool) -> None:
+        """As if another page were looked at."""
+        self.driver.execute_script(
+            """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));""",
+            hidden,
+        )
 
     def turn_to(self, part: str) -> None:
         self.one(f"nav a[href='#{part}']").click()
@@ -184,8 +212,8 @@ class Page:
         assert file.stat().st_size < 200_000, file
 
 
-def sees_games(page: Page) -> None:
-    """Every board is there, and moves appear one by one."""
+def sees_games(page: Page, boards: list[str], moves: int = 3) -> None:
+    """Every board is there, and moves appear one by one on these."""
     until("all boards", lambda: sorted(e.text for e in page.driver.find_elements(By.CSS_SELECTOR, "#all h2")) == BOARDS)
     page.driver.execute_script(
         """window.seen = {}; window.said = new Set();
@@ -197,20 +225,38 @@ def sees_games(page: Page) -> None:
         }
         const said = document.getElementById("said");
         new MutationObserver(() => window.said.add(said.textContent)).observe(said, { childList: true });""",
-        BOARDS,
+        boards,
     )
-    for board in BOARDS:
+    for board in boards:
         before = page.moves(board)
-        until(f"moves on {board}", lambda board=board, before=before: page.moves(board) >= before + 4)
+        until(f"moves on {board}", lambda board=board, before=before: page.moves(board) >= before + moves)
     seen = page.driver.execute_script("return window.seen")
-    for board in BOARDS:
+    for board in boards:
         steps = [b - a for a, b in zip(seen[board], seen[board][1:])]
         assert all(step <= 2 for step in steps), (board, seen[board])
     until("the move to make", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-arrow]"))
     said = page.driver.execute_script("return [...window.said]")
-    for board in BOARDS:
+    for board in boards:
         assert any(text.startswith(board + ": ") for text in said), said
     print("  moves announced:", said[:4])
+
+
+def speaks(page: Page) -> None:
+    """Every move of the first game is spoken, once, in words."""
+    for board in LINKED:
+        spoken = [text.removeprefix(f"{board}: ") for text in page.noted("spoken") if text.startswith(f"{board}: ")]
+        moves = [words for words in spoken if words in OPENING]
+        follows = any(OPENING[at : at + len(moves)] == moves for at in range(len(OPENING)))
+        assert len(moves) >= 3 and follows, spoken
+
+
+def keeps_awake(page: Page) -> None:
+    """While a game is on and the page is seen, the screen stays on."""
+    until("a wake lock", lambda: page.noted("locks") == ["screen"])
+    page.hide(True)
+    until("none when hidden", lambda: page.noted("locks") == ["screen", "released"])
+    page.hide(False)
+    until("one again", lambda: page.noted("locks") == ["screen", "released", "screen"])
 
 
 @contextmanager
@@ -229,8 +275,8 @@ def demonstration(folder: Path, web: int, uci: int) -> Iterator[Program]:
         demo.kill()
 
 
-def begins(web: int, uci: int) -> None:
-    """Waits for the boards, and begins a game on each."""
+def boards_are_up(web: int) -> None:
+    """Waits for the boards."""
 
     def answers() -> bool:
         try:
@@ -240,6 +286,10 @@ def begins(web: int, uci: int) -> None:
             return False
 
     until("the boards", answers)
+
+
+def begins(uci: int) -> None:
+    """Begins a game on each board, which leaves that of the demonstration."""
     for seed, board in enumerate(BOARDS):
         Gui(uci, board, seed)
 
@@ -248,11 +298,20 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
     web, uci = free_port(), free_port()
     address = f"http://127.0.0.1:{web}/"
     with demonstration(folder, web, uci) as demo:
-        begins(web, uci)
+        boards_are_up(web)
         for size, name in [(PHONE, "phone"), (DESK, "desk")]:
-            print(f"on a {name}")
+            print(f"by itself, on a {name}")
             page = Page(address, size)
-            sees_games(page)
+            if size == PHONE:
+                page.turn_to("settings")
+                page.one("#speech").click()
+                page.turn_to("boards")
+            sees_games(page, LINKED, moves=4 if size == PHONE else 2)
+            if size == PHONE:
+                speaks(page)
+            else:
+                assert page.noted("spoken") == [], "speech is off at first"
+            keeps_awake(page)
             width = page.driver.execute_script("return document.documentElement.scrollWidth")
             assert width <= size[0], f"{width} px are wider than the {name}"
             page.accessible(f"boards, {name}")
@@ -260,8 +319,9 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
                 page.picture(pictures / f"page-{name}.png")
             page.close()
         print("in the dark")
+        begins(uci)
         page = Page(address, PHONE, dark=True)
-        until("moves", lambda: page.moves("citrine") > 2)
+        sees_games(page, BOARDS)
         page.accessible("boards, dark")
         kept_games(page, folder)
         settings(page)
@@ -270,10 +330,11 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
         demo.stop()
         until("the loss is shown", lambda: "lost" in page.text("#line"))
         demo.start()
-        begins(web, uci)
+        boards_are_up(web)
+        begins(uci)
         until("it is back", lambda: page.text("#line") == "connected")
         until("moves again", lambda: 0 < page.moves("citrine") < 5)
-        sees_games(page)
+        sees_games(page, BOARDS)
         held_boards(page, uci)
         page.close(may_lose=True)
 
@@ -321,13 +382,13 @@ def held_boards(page: Page, uci: int) -> None:
     page.one("#board-citrine .turn").click()
     assert "Done" in page.press("citrine", "ready")
     assert "Done" in page.press("citrine", "release")
-    until("the board is free", lambda: not page.text("#board-citrine .with"))
+    until("the program has left", lambda: "127.0.0.1" not in page.text("#board-citrine .with"))
     Gui(uci, "citrine", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
     assert "Done: promote to a knight" in page.press("citrine", "promotionn")
     print("a board that senses its squares")
     assert "Done" in page.press("neo", "release")
-    until("the board is free", lambda: not page.text("#board-neo .with"))
+    until("the program has left", lambda: "127.0.0.1" not in page.text("#board-neo .with"))
     Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     for mark in [".wrong", ".awaited", "[data-arrow]"]:
         selector = f"#board-neo svg {mark}"
@@ -347,6 +408,7 @@ def every_button(folder: Path) -> None:
             page = Page(f"http://127.0.0.1:{web}/", PHONE)
             selector = "#board-far [data-button]"
             until("the buttons", lambda: len(page.driver.find_elements(By.CSS_SELECTOR, selector)) == len(SAYINGS))
+            assert page.noted("locks") == [], "no game is on at the board"
             assert "good luck" in page.text("#board-far .chat")
             assert "offers a draw" in page.text("#board-far .notice")
             clock = page.text("#board-far .mine .clock")

@@ -76,7 +76,7 @@ function spoken(san) {
   if (san.startsWith("O-O")) return "castles short" + spokenEnd(san);
   const piece = NAMES[san[0].toLowerCase()];
   const isPiece = san[0] >= "A" && san[0] <= "Z";
-  const rest = (isPiece ? san.slice(1) : san).replace(/[+#]/g, "").replace("x", " takes ");
+  const rest = (isPiece ? san.slice(1) : san).replace(/[+#]/g, "").replace("x", " takes ").trimStart();
   const promoted = rest.replace(/=([QRBN])/, (_, role) => ", " + NAMES[role.toLowerCase()]);
   return (isPiece ? piece + " " : "") + promoted + spokenEnd(san);
 }

@@ -1,42 +1,58 @@
-//! `boardbridge demo`: the daemon on simulated boards, whose hands move by themselves when a GUI waits for them.
+//! `boardbridge demo`: the daemon on simulated boards, whose hands move by themselves.
+//!
+//! Two of the boards are linked and play famous games, which are shown in the terminal. The third plays against Stockfish, where
+//! that is installed. A board gives way to any program that wants it.
+
+pub mod famous;
+pub mod hand;
+pub mod show;
 
 use std::{
+    env,
     fmt::Write as _,
     fs::{DirBuilder, remove_dir},
-    io::{self, Write as _},
-    os::unix::{fs::DirBuilderExt, process::CommandExt},
+    io::{self, IsTerminal as _},
+    os::unix::{
+        fs::{DirBuilderExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
+    sync::Arc,
+    time::Duration,
 };
 
 use simulators::{
     HandAction, Report,
-    bluez::{self, bus_address},
-    game::Game,
-    neo::{self, Hand, Neo},
+    bluez::bus_address,
+    neo::{self, Neo},
     port::{Happened, Port},
     radio::Radio,
     run::{Kind, Settings, board},
 };
 use thiserror::Error;
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::sleep};
 use tracing::{debug, warn};
 
 use crate::{
-    bus::Feed,
+    bus::{BoardHandle, Bus},
     config::{Config, ConfigError},
     daemon::{Daemon, Service, StartError, stop_signal},
     state::settings::Directory,
-    vocabulary::Advice,
+    vocabulary::{BoardName, Command as Order},
 };
+use famous::Programme;
+use hand::{HAND_DELAY, Player, is_ours};
+use show::Show;
 
-/// How long a simulated hand takes for a move.
-pub const HAND_DELAY: Duration = Duration::from_millis(600);
-/// How long a person waits to see whether the Neo is satisfied.
-const NEO_PATIENCE: Duration = Duration::from_secs(3);
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
+/// How often a board that a program waits for is left to it: once is enough, unless the link states its game meanwhile.
+const GIVES_WAY: Duration = Duration::from_millis(250);
+/// The linked boards: White's and Black's.
+const LINKED: [&str; 2] = ["citrine", "ucb"];
+/// Where Debian has games, which is not on every `PATH`.
+const GAMES: &str = "/usr/games";
 
 /// Why the demonstration cannot run.
 #[derive(Debug, Error)]
@@ -56,11 +72,11 @@ pub enum DemoError {
 /// that fails, with the reason.
 pub fn restart_with_bluetooth(seed: u64) -> io::Error {
     let name = format!("boardbridge-demo-{}", std::process::id());
-    let directory = std::env::temp_dir().join(name);
+    let directory = env::temp_dir().join(name);
     if let Err(error) = DirBuilder::new().mode(0o700).create(&directory) {
         return error;
     }
-    let program = match std::env::current_exe() {
+    let program = match env::current_exe() {
         Ok(program) => program,
         Err(error) => return error,
     };
@@ -129,23 +145,49 @@ pub async fn run(
     if radio.is_some() {
         text.push_str("[boards.neo]\nkind = \"miko-neo\"\nble = { name = \"Square Off Neo\" }\n");
     }
-    text.push_str("[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:0\" }\n");
+    text.push_str(
+        "[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:0\" }\n\
+         [[link]]\nboards = [\"citrine\", \"ucb\"]\n",
+    );
+    let engine = stockfish().filter(|_| radio.is_some());
+    if let Some(engine) = &engine {
+        let _ = write!(
+            text,
+            "[[opponent]]\nboard = \"neo\"\nengine = {:?}\noptions = {{ UCI_LimitStrength = true, UCI_Elo = 1500 }}\n\
+             go = \"movetime 300\"\n",
+            engine.display().to_string()
+        );
+    }
     let mut config = Config::from_text(&text, "the demonstration's own configuration")?;
     config.state.directory = Some(Directory::Off);
     let daemon = Daemon::start(&config).await?;
+    let programme = Arc::new(Programme::new(seed));
     for (name, port) in boards {
         let (orders, hand) = mpsc::channel(MAX_ORDERS);
         tokio::spawn(simulate(name, port, hand));
         if let Some(board) = daemon.bus().board(name) {
-            tokio::spawn(hand_that_waits(board.feed(), orders));
+            let player = Player {
+                board,
+                programme: Some(programme.clone()),
+                begins: name == LINKED[0],
+            };
+            tokio::spawn(player.play(orders));
         }
     }
     let neo = radio.as_ref().and_then(Radio::board);
     if let (Some(neo), Some(board)) = (neo, daemon.bus().board("neo")) {
-        tokio::spawn(person_at_the_neo(board.feed(), neo));
+        let player = Player {
+            board,
+            programme: None,
+            begins: engine.is_some(),
+        };
+        tokio::spawn(player.play_neo(neo));
     }
-    // Its output may not be read.
-    let _ = write!(io::stdout(), "{}", welcome(&daemon, missing.as_deref()));
+    for board in daemon.bus().boards() {
+        tokio::spawn(gives_way(board));
+    }
+    let welcome = welcome(&daemon, missing.as_deref(), engine.is_some());
+    tokio::spawn(show(welcome, daemon.bus().clone(), programme));
     stop_signal().await?;
     daemon.stop().await;
     drop(radio);
@@ -154,6 +196,72 @@ pub async fn run(
         let _ = remove_dir(directory);
     }
     Ok(())
+}
+
+/// Stockfish, where it is installed.
+fn stockfish() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let runs = |file: &PathBuf| {
+        let found = file.metadata();
+        file.is_absolute()
+            && found.is_ok_and(|f| f.is_file() && f.permissions().mode() & 0o111 != 0)
+    };
+    let folders = env::split_paths(&path).chain([PathBuf::from(GAMES)]);
+    folders.map(|folder| folder.join("stockfish")).find(runs)
+}
+
+/// Whether the terminal can show one picture over the other.
+pub fn draws() -> bool {
+    io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// The link and the engine make way for any program that awaits a move at their board.
+async fn gives_way(board: BoardHandle) {
+    let mut feed = board.feed();
+    loop {
+        let state = board.state();
+        let ours = state.holders.iter().all(is_ours);
+        if !ours || state.waiting.iter().all(is_ours) {
+            feed.latest().await;
+            continue;
+        }
+        for place in state.places.iter().filter(|place| place.joined) {
+            let client = place.client;
+            if board.commands.send(Order::Yield { client }).await.is_err() {
+                return;
+            }
+        }
+        // Stating its game again ends it: the program may not have asked for a move yet.
+        sleep(GIVES_WAY).await;
+    }
+}
+
+/// Writes what happens, until the output is closed. An output that is not read stops only this.
+async fn show(welcome: String, bus: Bus, programme: Arc<Programme>) {
+    let mut output = tokio::io::stdout();
+    let mut text = welcome;
+    let [Ok(white), Ok(black)] = LINKED.map(str::parse::<BoardName>) else {
+        return;
+    };
+    let mut show = Show::new([white, black], draws());
+    let mut news = bus.subscribe();
+    loop {
+        let written = async {
+            output.write_all(text.as_bytes()).await?;
+            output.flush().await
+        };
+        if written.await.is_err() {
+            return;
+        }
+        text = loop {
+            let states: Vec<_> = bus.boards().iter().map(BoardHandle::state).collect();
+            let text = show.look(&states, |game| programme.title(game));
+            if !text.is_empty() {
+                break text;
+            }
+            news.next().await;
+        };
+    }
 }
 
 /// A Neo three times as fast as a real one, to keep the demonstration short.
@@ -167,41 +275,7 @@ fn neo_settings(seed: u64) -> neo::Settings {
     }
 }
 
-/// Does what a person would who reads what the Neo waits for.
-async fn person_at_the_neo(mut feed: Feed, neo: bluez::hosted::Hosted<Neo>) {
-    let mut state = feed.latest().await;
-    loop {
-        let order = match &state.advice {
-            Advice::YourMove(_) if state.awaiting => Some(Hand::from(HandAction::Random)),
-            Advice::NewGame => Some(Hand::from(HandAction::NewGame)),
-            Advice::SetUp(_) | Advice::Misplaced(_) => {
-                let target = state.target.as_deref();
-                target.map(|game| Hand::SetUp(Box::new(Game::of(game.start(), game.moves()))))
-            }
-            _ => None,
-        };
-        if let Some(order) = order {
-            sleep(HAND_DELAY).await;
-            neo.with(|neo| {
-                while let Some(report) = neo.poll_report() {
-                    debug!(board = "neo", "the simulated board: {report}");
-                }
-                if neo.is_settled() || !matches!(order, Hand::Board(HandAction::Random)) {
-                    neo.hand(Instant::now(), order);
-                }
-            });
-            // Not done yet, or not enough: look again.
-            tokio::select! {
-                latest = feed.latest() => state = latest,
-                () = sleep(NEO_PATIENCE) => {}
-            }
-        } else {
-            state = feed.latest().await;
-        }
-    }
-}
-
-fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
+fn welcome(daemon: &Daemon, no_neo: Option<&str>, stockfish: bool) -> String {
     let port = |is_it: fn(&Service) -> bool| {
         let mut ports = daemon.ports().into_iter();
         let found = ports.find(|(service, _)| is_it(service));
@@ -212,20 +286,33 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>) -> String {
     let app = port(|service| matches!(service, Service::WhitePawn(_)));
     let web = port(|service| matches!(service, Service::Web));
     let program =
-        std::env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
-    let boards = match no_neo {
-        None => "three simulated boards: citrine, ucb and neo".to_owned(),
-        Some(why) => format!("two simulated boards, citrine and ucb (no neo: {why})"),
+        env::current_exe().map_or("boardbridge".to_owned(), |path| path.display().to_string());
+    let (boards, third) = match no_neo {
+        None => (
+            "three simulated boards: citrine, ucb and neo".to_owned(),
+            "neo",
+        ),
+        Some(why) => (
+            format!("two simulated boards, citrine and ucb (no neo: {why})"),
+            LINKED[0],
+        ),
+    };
+    let third_plays = match (no_neo, stockfish) {
+        (None, true) => " neo plays against Stockfish.",
+        (None, false) => " neo waits for your chess program.",
+        (Some(_), _) => "",
     };
     format!(
-        "BoardBridge runs on {boards}. Their hands move when your chess program waits for a move.\n\
+        "BoardBridge runs on {boards}. Their hands move by themselves.\n\
+         citrine and ucb play each other.{third_plays} Nothing is kept. Stop with Ctrl-C.\n\
          \n\
+         Watch the boards: http://{web} in a browser, or {program} watch --connect {status}\n\
+         Play on any of them, and the hand answers:\n\
          A program that starts engines (Arena, cutechess, Scid, Banksia, En Croissant):\n    \
-             {program} uci --connect {uci} --board citrine\n\
+             {program} uci --connect {uci} --board {third}\n\
          A program that connects by network (DroidFish): {uci}\n\
          The WhitePawn app, simulated: {program} simulate whitepawn-app --connect {app} --seed 1 --plays black\n\
-         Watch the boards: http://{web} in a browser, or {program} watch --connect {status}\n\
-         Stop with Ctrl-C.\n"
+         \n"
     )
 }
 
@@ -241,37 +328,6 @@ async fn simulate(name: &'static str, mut port: Port, mut hand: mpsc::Receiver<H
                 warn!(board = name, %error, "the simulated board failed");
                 return;
             }
-        }
-    }
-}
-
-/// Makes a move whenever it is the player's turn, like a person who reads what the board waits for.
-async fn hand_that_waits(mut feed: Feed, orders: mpsc::Sender<HandAction>) {
-    let mut state = feed.latest().await;
-    loop {
-        // Only the last shown move is followed by the hand's own.
-        let last = state.target.as_ref().and_then(|target| target.last());
-        let mine = match state.advice {
-            Advice::YourMove(_) => true,
-            Advice::Make(m) => Some(m) == last,
-            _ => false,
-        };
-        let awaited = mine && state.awaiting;
-        if awaited {
-            sleep(HAND_DELAY).await;
-            // The simulated hand executes a shown move by itself, and refuses another until then.
-            if orders.send(HandAction::Random).await.is_err() {
-                return;
-            }
-        }
-        if awaited {
-            // Not moved yet (a shown move came between): look again.
-            tokio::select! {
-                latest = feed.latest() => state = latest,
-                () = sleep(HAND_DELAY) => {}
-            }
-        } else {
-            state = feed.latest().await;
         }
     }
 }
