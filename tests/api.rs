@@ -11,9 +11,6 @@
 
 mod support;
 
-#[path = "support/schema.rs"]
-mod schema;
-
 use std::{
     fs,
     net::SocketAddr,
@@ -29,7 +26,7 @@ use boardbridge::{
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 use simulators::run::Kind;
-use support::{FAST_CITRINE, Hand, House, PATIENCE};
+use support::{FAST_CITRINE, Hand, House, PATIENCE, schema};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::{TcpListener, TcpStream},

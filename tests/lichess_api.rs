@@ -19,7 +19,7 @@ use shakmaty::Color;
 use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Hand, House, PATIENCE,
-    lichess::{Lichess, Style, TOKEN},
+    lichess::{Lichess, Style, TOKEN, challenge},
 };
 use tokio::{io::AsyncWriteExt as _, process::Command, time::timeout};
 
@@ -108,11 +108,9 @@ async fn the_commands_do_what_they_say() {
     house.awaits("board", 0).await;
 
     // A challenge.
-    lichess.tells(&json!({ "type": "challenge", "challenge": {
-        "id": "Chal0001", "url": "x", "status": "created", "challenger": { "id": "other", "name": "Other" },
-        "variant": { "key": "standard" }, "rated": true, "speed": "rapid", "direction": "in",
-        "timeControl": { "type": "clock", "limit": 900, "increment": 10, "show": "15+10" }, "color": "random",
-    }, "compat": { "board": true }}));
+    lichess.tells(&json!({
+        "type": "challenge", "challenge": challenge("Chal0001", "in"), "compat": { "bot": false, "board": true },
+    }));
     let listed = || async {
         let standing = call::standing(&at.to_string()).await.unwrap();
         standing["challenges"][0]["id"] == "Chal0001"
@@ -139,6 +137,14 @@ async fn the_commands_do_what_they_say() {
     lichess
         .takes("challenge Someone rated=false&days=3&color=random")
         .await;
+    let (good, text) = run(at, "seek 3d --color white").await;
+    assert!(!good && text.contains("colour"), "{text}");
+    let (good, text) = run(at, "challenge Someone 15+90").await;
+    assert!(!good && text.contains("60 s"), "{text}");
+    // Lichess keeps it by itself until someone joins.
+    let (good, text) = run(at, "seek 3d").await;
+    assert!(good, "{text}");
+    assert_eq!(lichess.taken().last().unwrap(), "seek rated=false&days=3");
     lichess.is_content();
 }
 

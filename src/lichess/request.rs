@@ -108,15 +108,14 @@ impl Request {
             Self::Computer { level, time, side } => {
                 format!("level={level}&{}&color={side}", clock(time))
             }
-            Self::Seek { time, rated, side } => {
-                let time = match *time {
-                    TimeControl::Clock { limit, increment } => {
-                        format!("time={}&increment={increment}", f64::from(limit) / 60.0)
-                    }
-                    TimeControl::Days(days) => format!("days={days}"),
-                };
-                format!("rated={rated}&{time}&color={side}")
-            }
+            Self::Seek { time, rated, side } => match *time {
+                TimeControl::Clock { limit, increment } => {
+                    let minutes = f64::from(limit) / 60.0;
+                    format!("rated={rated}&time={minutes}&increment={increment}&color={side}")
+                }
+                // Lichess draws the colour.
+                TimeControl::Days(days) => format!("rated={rated}&days={days}"),
+            },
             _ => String::new(),
         }
     }

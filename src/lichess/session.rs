@@ -21,7 +21,7 @@ use super::{
     settings::{Accept, Settings},
 };
 use crate::{
-    account::{self, Ask, Running, TimeControl},
+    account::{self, Ask, Running, Side, TimeControl},
     game::Game,
     pairings::{Pairing, Saying},
     vocabulary::{
@@ -42,6 +42,9 @@ pub const MAX_GAMES: usize = 128;
 const RAPID: u32 = 8 * 60;
 /// The same for blitz: the API refuses every challenge below.
 const BLITZ: u32 = 3 * 60;
+
+/// The most seconds for each move in a challenge; a seek may have more.
+const MAX_INCREMENT: u32 = 60;
 
 /// A person who waits for the answer to what they asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -712,6 +715,14 @@ impl Session {
     /// Why this cannot be asked, in words with the remedy.
     fn refusal(&self, ask: &Ask) -> Option<String> {
         let (time, is_seek) = match ask {
+            Ask::Seek {
+                time: TimeControl::Days(_),
+                side: Side::White | Side::Black,
+                ..
+            } => {
+                let words = "Lichess draws the colour of a correspondence game that anyone may join: leave it out, or challenge someone";
+                return Some(words.to_owned());
+            }
             Ask::Seek { time, .. } => (time, true),
             Ask::Challenge { user, .. } if !is_plain(user) => {
                 return Some(format!("`{}` is not a player's name", Notice::words(user)));
@@ -719,6 +730,14 @@ impl Session {
             Ask::Challenge { time, .. } | Ask::Computer { time, .. } => (time, false),
             Ask::Withdraw | Ask::Accept(_) | Ask::Decline(_) => return None,
         };
+        if let TimeControl::Clock { increment, .. } = time
+            && !is_seek
+            && *increment > MAX_INCREMENT
+        {
+            return Some(format!(
+                "Lichess adds at most {MAX_INCREMENT} s for each move in a challenge, and {time} adds {increment}"
+            ));
+        }
         let estimate = time.estimate();
         if estimate.is_some_and(|seconds| seconds < BLITZ) {
             return Some(format!(

@@ -8,6 +8,7 @@ pub mod lichess;
 pub mod logged;
 pub mod phone;
 pub mod process;
+pub mod schema;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
