@@ -301,6 +301,80 @@ fn kings_in_the_centre_resign_offer_a_draw_or_claim_the_win() {
 }
 
 #[test]
+fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game_still_runs() {
+    let moves = "e2e4 e7e5";
+    let resign = |rig: &mut Rig| {
+        let mut snapshot = rig.snapshot(moves);
+        snapshot.ending = Some(GameEnd::WhiteResigned);
+        snapshot.judge = Some(Judge::Hand);
+        rig.board(&snapshot);
+    };
+    // Before the stream is back, through a restart too.
+    for restart in [false, true] {
+        let mut rig = Rig::playing(moves);
+        rig.session.lost_stream();
+        resign(&mut rig);
+        assert!(rig.is_told("is kept"), "{:?}", rig.notices);
+        assert_eq!(rig.request(), None);
+        if restart {
+            let memory = serde_json::to_string(&rig.session.memory()).unwrap();
+            let memory = serde_json::from_str(&memory).unwrap();
+            let board = rig.snapshot(moves);
+            rig = Rig::of(Session::restored(memory, settings(), &board));
+            assert_eq!(rig.request(), None);
+        }
+        rig.full(moves);
+        assert_eq!(rig.asks(), Some(InGame::Resign));
+        rig.answered(done());
+        assert_eq!(rig.request(), None);
+        rig.session.lost_stream();
+        rig.full(moves);
+        assert_eq!(rig.request(), None);
+    }
+    // The answer is lost; Lichess may have it.
+    for arrived in [false, true] {
+        let mut rig = Rig::playing(moves);
+        resign(&mut rig);
+        assert_eq!(rig.asks(), Some(InGame::Resign));
+        rig.answered(Outcome::Lost("cut".to_owned()));
+        assert_eq!(rig.request(), None, "not before the game is read");
+        if arrived {
+            rig.line(
+                r#"{"type":"gameFull","id":"Abcd1234","state":{"moves":"e2e4 e7e5","status":"resign","winner":"black"}}"#,
+            );
+            assert_eq!(rig.request(), None);
+        } else {
+            rig.full(moves);
+            assert_eq!(rig.asks(), Some(InGame::Resign));
+        }
+    }
+    // The hand thinks better of it.
+    let mut rig = Rig::playing(moves);
+    rig.session.lost_stream();
+    resign(&mut rig);
+    rig.hand("e2e4 e7e5 g1f3");
+    rig.full(moves);
+    assert_eq!(moved(&mut rig).as_deref(), Some("g1f3"));
+    rig.answered(done());
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
+fn a_move_that_was_taken_back_while_the_daemon_was_away_is_taken_back_on_the_board() {
+    let mut rig = Rig::playing("");
+    rig.hand("e2e4");
+    moved(&mut rig).unwrap();
+    rig.answered(done());
+    let memory = serde_json::to_string(&rig.session.memory()).unwrap();
+    let memory = serde_json::from_str(&memory).unwrap();
+    let board = rig.snapshot("e2e4");
+    let mut rig = Rig::of(Session::restored(memory, settings(), &board));
+    rig.full("");
+    assert_eq!(rig.target(), "startpos");
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
 fn a_move_that_lichess_has_not_heard_of_is_taken_back_by_the_hand_alone() {
     let mut rig = Rig::playing("e2e4 e7e5");
     rig.session.lost_stream();

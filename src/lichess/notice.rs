@@ -52,6 +52,8 @@ pub enum Notice {
     DrawOffered(String),
     /// A take-back was proposed.
     TakeBackProposed(String),
+    /// The hand has resigned, but Lichess cannot be told now.
+    ResignsLater,
     /// The hand has offered a draw.
     OffersDraw(String),
     /// The hand has proposed a take-back.
@@ -157,6 +159,9 @@ impl fmt::Display for Notice {
             Self::TakeBackProposed(by) => write!(
                 f,
                 "{by} asks to take back: take the moves back on the board to agree, or play on"
+            ),
+            Self::ResignsLater => f.write_str(
+                "the resignation is kept, and sent when Lichess can be reached; play on to withdraw it",
             ),
             Self::OffersDraw(to) => write!(
                 f,

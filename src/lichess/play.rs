@@ -51,7 +51,7 @@ pub struct Out {
     pub notices: VecDeque<Notice>,
 }
 
-/// How far the hand's move has come.
+/// How far the hand's move, or its resignation, has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Way {
@@ -87,6 +87,9 @@ pub struct Memory {
     known: bool,
     chess960: bool,
     delivery: Option<Delivery>,
+    /// How far the hand's resignation has come.
+    #[serde(default)]
+    resigns: Option<Way>,
     /// The client's number for its target.
     number: u64,
     end: Option<GameEnd>,
@@ -139,6 +142,7 @@ impl Play {
             known: false,
             chess960: false,
             delivery: None,
+            resigns: None,
             number,
             end: None,
         };
@@ -149,8 +153,9 @@ impl Play {
 
     /// A game after a restart.
     pub fn restored(client: ClientId, mut kept: Memory) -> Self {
-        if let Some(delivery) = &mut kept.delivery {
-            delivery.way = match delivery.way {
+        let move_way = kept.delivery.as_mut().map(|delivery| &mut delivery.way);
+        for way in move_way.into_iter().chain(&mut kept.resigns) {
+            *way = match *way {
                 Way::Sending => Way::Unsure,
                 // Streams are counted from the beginning again.
                 Way::Taken(_) => Way::Taken(0),
@@ -434,6 +439,10 @@ impl Play {
             let left = first.millis_to_move.saturating_sub(first.idle_millis) / 1000;
             out.notices.push_back(Notice::Expires(left));
         }
+        if stream.is_some() && self.kept.resigns == Some(Way::Unsure) {
+            // It has been read since: if it still runs, it still waits for it.
+            self.kept.resigns = Some(Way::Waits);
+        }
         if let Some(end) = end_of(state, &self.kept.game) {
             self.finish(end, &how(state, self.hand()), out);
         }
@@ -546,6 +555,7 @@ impl Play {
     pub fn finish(&mut self, end: GameEnd, how: &str, out: &mut Out) {
         self.kept.end = Some(end);
         self.kept.delivery = None;
+        self.kept.resigns = None;
         self.pairing.offer = None;
         if let Some(clocks) = &mut self.pairing.clocks {
             clocks.runs = None;
@@ -603,6 +613,8 @@ impl Play {
             number: self.kept.number,
             answer: uci(m),
         });
+        // The hand plays on.
+        self.kept.resigns.take_if(|way| *way == Way::Waits);
         self.kept.delivery = Some(Delivery {
             m: m.to_uci(mode),
             way: Way::Waits,
@@ -621,7 +633,12 @@ impl Play {
         let opponent = self.opponent.clone();
         let Some(sign) = sign else { return };
         match sign.resigner() {
-            Some(loser) if loser == self.hand() => out.requests.push_back(InGame::Resign),
+            Some(loser) if loser == self.hand() => {
+                self.kept.resigns.get_or_insert(Way::Waits);
+                if !self.synced {
+                    out.notices.push_back(Notice::ResignsLater);
+                }
+            }
             Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
                 out.requests.push_back(InGame::ClaimVictory);
             }
@@ -684,13 +701,44 @@ impl Play {
         }
     }
 
-    /// The hand's move, if it is to be sent now.
-    pub fn next_move(&mut self) -> Option<UciMove> {
-        let synced = self.synced;
-        let delivery = self.kept.delivery.as_mut();
-        let delivery = delivery.filter(|delivery| synced && delivery.way == Way::Waits)?;
-        delivery.way = Way::Sending;
-        Some(delivery.m)
+    /// The hand's move, or else its resignation, if it is to be sent now.
+    pub fn next_request(&mut self) -> Option<InGame> {
+        if !self.synced {
+            return None;
+        }
+        if let Some(delivery) = &mut self.kept.delivery {
+            match delivery.way {
+                Way::Waits => {
+                    delivery.way = Way::Sending;
+                    return Some(InGame::Move(delivery.m));
+                }
+                Way::Sending | Way::Unsure => return None,
+                Way::Taken(_) => {}
+            }
+        }
+        let way = self.kept.resigns.as_mut();
+        let way = way.filter(|way| **way == Way::Waits)?;
+        *way = Way::Sending;
+        Some(if self.kept.game.len() < 2 {
+            InGame::Abort
+        } else {
+            InGame::Resign
+        })
+    }
+
+    /// Lichess was sent the hand's resignation, with this result. `true` if the game has to be read again.
+    pub fn resigned(&mut self, result: Sent, stream: u64) -> bool {
+        let way = self.kept.resigns.as_mut();
+        let Some(way) = way.filter(|way| **way == Way::Sending) else {
+            return false;
+        };
+        match result {
+            Sent::Taken => *way = Way::Taken(stream),
+            Sent::NotSent => *way = Way::Waits,
+            Sent::Unsure => *way = Way::Unsure,
+            Sent::Refused => self.kept.resigns = None,
+        }
+        result == Sent::Unsure
     }
 
     /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.

@@ -157,6 +157,8 @@ impl Session {
     pub fn restored(memory: Memory, settings: Settings, board: &Snapshot) -> Self {
         let mut session = Self {
             number: memory.number,
+            // A stream opened from now on is newer than what was taken before the restart.
+            stream: 1,
             ..Self::new(memory.client, settings)
         };
         let known = board
@@ -263,7 +265,7 @@ impl Session {
         }
         self.quiet_until = None;
         self.collect();
-        let next = match self.next_move() {
+        let next = match self.of_play() {
             Some(request) => (request, None),
             None => self.queue.pop_front()?,
         };
@@ -271,10 +273,11 @@ impl Session {
         Some(next.0)
     }
 
-    fn next_move(&mut self) -> Option<Request> {
+    /// What the hand has done at the board comes first.
+    fn of_play(&mut self) -> Option<Request> {
         let play = self.play.as_mut()?;
-        let m = play.next_move()?;
-        Some(Request::InGame(play.id().to_owned(), InGame::Move(m)))
+        let what = play.next_request()?;
+        Some(Request::InGame(play.id().to_owned(), what))
     }
 
     /// Takes what the game asks for.
@@ -325,18 +328,34 @@ impl Session {
         if outcome == Outcome::NoToken {
             self.no_token();
         }
-        if let Request::InGame(id, InGame::Move(m)) = &request {
-            let sent = match &outcome {
-                Outcome::Done(_) => Sent::Taken,
-                Outcome::TooMany => Sent::NotSent,
-                Outcome::Refused(_) => Sent::Refused,
-                Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
-            };
-            let play = self.play.as_mut().filter(|play| play.id() == id);
-            if play.is_some_and(|play| play.sent(*m, sent, self.stream, &mut self.out)) {
-                self.lost_stream();
+        let sent = match &outcome {
+            Outcome::Done(_) => Sent::Taken,
+            Outcome::TooMany => Sent::NotSent,
+            Outcome::Refused(_) => Sent::Refused,
+            Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
+        };
+        let stream = self.stream;
+        let play = match &request {
+            Request::InGame(id, _) => self.play.as_mut().filter(|play| play.id() == id),
+            _ => None,
+        };
+        match (&request, ticket) {
+            (Request::InGame(_, InGame::Move(m)), _) => {
+                if play.is_some_and(|play| play.sent(*m, sent, stream, &mut self.out)) {
+                    self.lost_stream();
+                }
+                return;
             }
-            return;
+            // By the kings.
+            (Request::InGame(_, InGame::Resign | InGame::Abort), None) => {
+                if play.is_some_and(|play| play.resigned(sent, stream)) {
+                    self.lost_stream();
+                }
+                if sent != Sent::Refused {
+                    return;
+                }
+            }
+            _ => {}
         }
         match (request, outcome) {
             (Request::Account, Outcome::Done(text)) => {
