@@ -444,3 +444,32 @@ async fn a_program_cannot_join_a_game_on_lichess() {
     let best = gui.hears("bestmove").await;
     assert!(!best.contains(m), "{best}");
 }
+
+#[tokio::test]
+async fn a_reload_keeps_the_hands_move_and_lets_no_program_in() {
+    let mut table = Table::new(RAPID).await;
+    let game = moves("e2e4 e7e5 g1f3");
+    table.lichess.begins(Color::White);
+    for ply in 0..2 {
+        table.plays(&game, ply, Color::White).await;
+    }
+    let mut gui = table.house.gui().await;
+    gui.says("position startpos moves e2e4 e7e5").await;
+    gui.says("go infinite").await;
+    gui.hears_of("Lichess").await;
+    table.asks_at(2).await;
+    table.lichess.is_away(true);
+    table.hand.does("g1f3").await;
+    table.house.knows("board", 3).await;
+    let more = table
+        .lichess
+        .config(table.house.folder.path(), "accept = \"all\"\n");
+    let boards = [("board", FAST_CITRINE)];
+    table.house.reloads(&boards, &more).await;
+    table.lichess.is_away(false);
+    table.lichess.has(3).await;
+    table.took_each_move_once(&game, Color::White);
+    gui.says("stop").await;
+    let best = gui.hears("bestmove").await;
+    assert!(!best.contains("g1f3"), "{best}");
+}

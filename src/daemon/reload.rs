@@ -45,11 +45,22 @@ impl Daemon {
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
         }
-        let (going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
+        let (mut going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
         self.running = staying;
+        let going_on = going
+            .iter_mut()
+            .filter(|going| going.part.goes_on_in(&wanted));
+        let mut goes_on = false;
+        for going in going_on {
+            going.clients.clear();
+            goes_on = true;
+        }
         let stopped = self.take_out(going).await;
+        if !goes_on {
+            self.sessions.drop_left();
+        }
         self.bring_in(new, stopped).await;
         Ok(())
     }

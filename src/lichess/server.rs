@@ -5,6 +5,7 @@ use std::{
     future::{Future, pending},
     path::PathBuf,
     pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -45,6 +46,9 @@ const LINES: usize = 16;
 /// Bytes of an unreadable line that the log shows.
 const MAX_SHOWN: usize = 200;
 
+/// The game that an account leaves when it is stopped: for another one with the same board and server.
+pub type Left = Arc<Mutex<Option<Memory>>>;
+
 /// What an account needs.
 pub struct Table {
     /// The board it plays with.
@@ -53,6 +57,8 @@ pub struct Table {
     pub client: ClientId,
     /// Its game before a restart.
     pub memory: Option<Memory>,
+    /// Where it leaves its game when it is stopped.
+    pub left: Left,
     /// Where it keeps its game.
     pub shelf: Shelf,
     /// Where it reports what happens.
@@ -310,7 +316,11 @@ async fn run(mut table: Table, stop: CancellationToken) {
         let deadline = streams.into_iter().chain([deadline]).flatten().min();
         tokio::select! {
             biased;
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => {
+                let mut left = table.left.lock().unwrap_or_else(PoisonError::into_inner);
+                *left = Some(session.memory());
+                return;
+            }
             outcome = some(&mut request) => {
                 request = None;
                 debug!(?outcome, "answered");

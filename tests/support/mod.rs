@@ -179,6 +179,12 @@ impl House {
         Self { daemon, folder }
     }
 
+    /// Reloads the configuration.
+    pub async fn reloads(&mut self, boards: &[(&str, &str)], more: &str) {
+        let config = Self::config(&self.folder, boards, more);
+        self.daemon.reload(&config).await.unwrap();
+    }
+
     fn config(folder: &TempDir, boards: &[(&str, &str)], more: &str) -> Config {
         let mut text = "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n\
                         [web]\nlisten = \"127.0.0.1:0\"\n[livechess]\nlisten = \"127.0.0.1:0\"\n"
