@@ -473,3 +473,43 @@ async fn a_reload_keeps_the_hands_move_and_lets_no_program_in() {
     let best = gui.hears("bestmove").await;
     assert!(!best.contains("g1f3"), "{best}");
 }
+
+#[tokio::test]
+async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let engine = folder.path().join("engine");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opponent/engine.sh");
+    std::os::unix::fs::symlink(script, &engine).unwrap();
+    let more = format!(
+        "{}[[opponent]]\nboard = \"board\"\nengine = {engine:?}\ngo = \"depth 1\"\n",
+        lichess.config(folder.path(), "")
+    );
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    // The opponent has the board, and awaits the first move.
+    house.asks_for_a_move("board").await;
+    let mut table = Table {
+        house,
+        hand,
+        lichess,
+        board: "board".parse().unwrap(),
+    };
+    let game = moves("e2e4 e7e5 g1f3 b8c6");
+    table.lichess.begins(Color::White);
+    table
+        .house
+        .until("board", |state| {
+            state.holders == [boardbridge::vocabulary::ClientName::Lichess]
+        })
+        .await;
+    for ply in 0..game.len() {
+        table.plays(&game, ply, Color::White).await;
+        table.house.awaits("board", 1).await;
+    }
+    table.took_each_move_once(&game, Color::White);
+    let heard = std::fs::read_to_string(table.house.folder.path().join("heard"));
+    let heard = heard.unwrap_or_default();
+    assert!(!heard.contains("go "), "{heard}");
+}
