@@ -67,6 +67,9 @@ pub struct Config {
     /// Every board, by name.
     #[serde(default)]
     pub boards: BTreeMap<BoardName, BoardConfig>,
+    /// Their names in the order of the file; those of the environment are not in it.
+    #[serde(skip)]
+    pub order: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,

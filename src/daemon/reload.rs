@@ -61,7 +61,7 @@ impl Daemon {
         if !goes_on {
             self.sessions.drop_left();
         }
-        self.bring_in(new, stopped).await;
+        self.bring_in(new, stopped, &config.order).await;
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl Daemon {
     }
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
-    async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped) {
+    async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped, order: &[String]) {
         let (boards, front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
@@ -126,13 +126,17 @@ impl Daemon {
             running.board = self.board(&running.part, before, running.stop.clone());
             self.running.push(running);
         }
-        // In the order of the configuration; those of others come last.
+        // In the order of the file; those of others come last.
         let boards = self
             .running
             .iter()
             .filter_map(|running| running.board.as_ref());
         let mut boards: Vec<BoardHandle> = boards.map(|board| board.handle.clone()).collect();
-        boards.sort_by_cached_key(|board| (board.name.is_far(), board.name.clone()));
+        let place = |name: &BoardName| order.iter().position(|board| board == name.as_str());
+        boards.sort_by_cached_key(|board| {
+            let place = place(&board.name).unwrap_or(order.len());
+            (board.name.is_far(), place, board.name.clone())
+        });
         self.bus.set_boards(boards);
         // Clients of a removed board see that it has ended.
         drop(stopped);
