@@ -109,6 +109,8 @@ pub struct Pairing {
     pub hand: Option<Color>,
     /// The event, for PGN.
     pub event: Option<String>,
+    /// When the game began, if the opponent's side knows.
+    pub began: Option<SystemTime>,
     /// Where the game is played, for PGN: an address if it has one.
     pub site: Option<String>,
     /// The clocks, if there are any.

@@ -187,6 +187,8 @@ pub struct GameFull {
     pub speed: Option<String>,
     /// Whether it is rated.
     pub rated: Option<bool>,
+    /// When it began, as Unix time in ms.
+    pub created_at: Option<u64>,
     /// White.
     #[serde(default)]
     pub white: User,

@@ -384,6 +384,9 @@ impl Play {
         self.opponent = other.as_ref().map(|p| p.name.clone()).unwrap_or_default();
         self.pairing.players = players;
         self.pairing.hand = Some(self.hand());
+        let created = full.created_at.map(Duration::from_millis);
+        let created = created.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        self.pairing.began = created;
         self.pairing.event = Some(format!("Lichess, {kind}"));
         if self.kept.known && self.kept.game.common_plies(&start).is_some() {
             return true;
