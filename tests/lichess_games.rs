@@ -513,3 +513,26 @@ async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
     let heard = heard.unwrap_or_default();
     assert!(!heard.contains("go "), "{heard}");
 }
+
+#[tokio::test]
+async fn a_token_that_is_refused_once_is_tried_again() {
+    let mut table = Table::new(RAPID).await;
+    table.lichess.begins(Color::White);
+    table.asks_at(0).await;
+    table.lichess.fails(Fault::NoToken);
+    table.hand.does("e2e4").await;
+    table.lichess.has(1).await;
+    assert_eq!(table.lichess.taken(), ["move e2e4"]);
+    let account = table.house.daemon.bus().account();
+    let mut changes = account.changes();
+    let connected = async {
+        while !account
+            .standing()
+            .is_some_and(|standing| standing.connected)
+        {
+            changes.next().await;
+        }
+    };
+    timeout(PATIENCE, connected).await.unwrap();
+    table.lichess.is_content();
+}

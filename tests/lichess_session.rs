@@ -27,6 +27,8 @@ use boardbridge::{
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
 };
 
+use shakmaty::Color;
+
 const CLIENT: ClientId = ClientId(7);
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -568,4 +570,87 @@ fn the_first_move_is_asked_for_in_time() {
             "expiration":{"idleMillis":1000,"millisToMove":21000}}}"#,
     );
     assert!(rig.is_told("within 20 s"), "{:?}", rig.notices);
+}
+
+#[test]
+fn the_hands_colour_is_found_by_the_names_where_the_event_does_not_tell_it() {
+    for (white, black, hand) in [
+        (
+            r#"{"id":"me","name":"Me"}"#,
+            r#"{"id":"other","name":"Other"}"#,
+            Color::White,
+        ),
+        (
+            r#"{"id":"other","name":"Other"}"#,
+            r#"{"id":"me","name":"Me"}"#,
+            Color::Black,
+        ),
+        (r#"{"aiLevel":3}"#, r#"{"id":"ME"}"#, Color::Black),
+    ] {
+        let mut rig = Rig::new(settings());
+        rig.event(r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#);
+        rig.line(&format!(
+            r#"{{"type":"gameFull","id":"Abcd1234","white":{white},"black":{black},"initialFen":"startpos",
+                "state":{{"type":"gameState","moves":"","status":"started"}}}}"#
+        ));
+        assert_eq!(
+            rig.session.pairing().unwrap().hand,
+            Some(hand),
+            "{white} {black}"
+        );
+    }
+}
+
+#[test]
+fn a_challenge_that_became_a_game_is_not_withdrawn_and_an_own_one_is_not_accepted() {
+    let challenge = |id: &str, by: &str| {
+        format!(
+            r#"{{"type":"challenge","challenge":{{"id":"{id}","status":"created","challenger":{{"id":"{by}","name":"{by}"}},
+               "speed":"rapid","rated":false,"timeControl":{{"type":"clock","show":"15+10"}}}}}}"#
+        )
+    };
+    let mut rig = Rig::new(Settings {
+        accept: Accept::All,
+        ..settings()
+    });
+    rig.event(&challenge("Abcd1234", "Me"));
+    assert_eq!(rig.request(), None, "it is our own");
+    rig.event(START);
+    rig.session.asked(Ask::Withdraw, Ticket(1));
+    assert_eq!(rig.request(), None, "that would abort the game");
+    // Two at once: there is one board.
+    let mut rig = Rig::new(Settings {
+        accept: Accept::All,
+        ..settings()
+    });
+    rig.event(&challenge("Chal0001", "One"));
+    rig.event(&challenge("Chal0002", "Two"));
+    let of = |id: &str, what| Some(Request::OfChallenge(id.to_owned(), what));
+    assert_eq!(rig.request(), of("Chal0001", OfChallenge::Accept));
+    rig.answered(done());
+    assert_eq!(rig.request(), of("Chal0002", OfChallenge::Decline("later")));
+}
+
+#[test]
+fn a_clock_below_nothing_hides_no_move() {
+    let mut rig = Rig::playing("");
+    rig.line(
+        r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":-20,"btime":9,"status":"started",
+            "expiration":{"idleMillis":-3,"millisToMove":20000}}"#,
+    );
+    assert_eq!(rig.target(), "startpos moves e2e4 e7e5");
+    rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":-1}"#);
+    assert!(rig.is_told("has left"));
+}
+
+#[test]
+fn a_running_game_that_is_not_found_once_is_read_again() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    let before = rig.session.game_stream();
+    rig.session.no_game();
+    assert_ne!(rig.session.game_stream(), before);
+    assert!(rig.session.game_stream().is_some());
+    rig.event(r#"{"type":"gameFinish","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#);
+    rig.session.no_game();
+    assert_eq!(rig.session.game_stream(), None);
 }

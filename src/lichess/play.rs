@@ -103,6 +103,12 @@ enum HandColor {
     Black,
 }
 
+impl HandColor {
+    fn of(color: Color) -> Self {
+        color.fold_wb(Self::White, Self::Black)
+    }
+}
+
 /// A take-back by the hand that counts at that time, if the pieces still stand so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TakeBack {
@@ -121,6 +127,8 @@ pub struct Play {
     pairing: Pairing,
     /// The opponent's name.
     opponent: String,
+    /// The hand's colour is a guess: Lichess has not named it.
+    guessed: bool,
     timed: bool,
     take_back: Option<TakeBack>,
     /// What the kings in the centre mean.
@@ -134,10 +142,16 @@ pub struct Play {
 
 impl Play {
     /// A game of which only this is known yet.
-    pub fn new(client: ClientId, number: u64, id: String, hand: Color, opponent: String) -> Self {
+    pub fn new(
+        client: ClientId,
+        number: u64,
+        id: String,
+        hand: Option<Color>,
+        opponent: String,
+    ) -> Self {
         let kept = Memory {
             id,
-            hand: hand.fold_wb(HandColor::White, HandColor::Black),
+            hand: HandColor::of(hand.unwrap_or(Color::White)),
             game: Game::standard(),
             known: false,
             chess960: false,
@@ -148,6 +162,7 @@ impl Play {
         };
         let mut play = Self::restored(client, kept);
         play.opponent = opponent;
+        play.guessed = hand.is_none();
         play
     }
 
@@ -168,6 +183,7 @@ impl Play {
             synced: false,
             pairing: Pairing::default(),
             opponent: "the opponent".to_owned(),
+            guessed: false,
             timed: false,
             take_back: None,
             sign: None,
@@ -348,6 +364,23 @@ impl Play {
         }
     }
 
+    /// Takes the hand's colour from the players' names, if it is not known yet.
+    pub fn finds_hand(&mut self, full: &GameFull, user: Option<&str>) {
+        if !self.guessed {
+            return;
+        }
+        let is = |player: &User, name: &str| {
+            let names = [&player.id, &player.name].into_iter().flatten();
+            names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+        };
+        let me = |player: &User| user.is_some_and(|user| is(player, user));
+        let other = |player: &User| player.ai_level.is_some() || is(player, &self.opponent);
+        let black = me(&full.black) || !me(&full.white) && other(&full.white);
+        self.kept.hand = HandColor::of(Color::from_white(!black));
+        self.pairing.hand = Some(self.hand());
+        self.guessed = false;
+    }
+
     /// The first line of a stream. `false` if the game cannot be played.
     fn full(&mut self, full: GameFull, at_start: bool, out: &mut Out) -> bool {
         self.synced = true;
@@ -439,7 +472,8 @@ impl Play {
         if let Some(first) = first
             && !std::mem::replace(&mut self.told_to_begin, true)
         {
-            let left = first.millis_to_move.saturating_sub(first.idle_millis) / 1000;
+            let (idle, allowed) = (first.idle_millis, first.millis_to_move);
+            let left = allowed.unwrap_or(0).saturating_sub(idle.unwrap_or(0)) / 1000;
             out.notices.push_back(Notice::Expires(left));
         }
         if stream.is_some() && self.kept.resigns == Some(Way::Unsure) {

@@ -267,6 +267,10 @@ async fn run(mut table: Table, stop: CancellationToken) {
         });
         holder.stands(standing);
         pair(&session, &table, &mut entry, &mut shown);
+        if !session.is_connected() && events.opened.is_some() {
+            // The token was refused: it is read again with the next stream.
+            events.close();
+        }
         let may_ask = session.may_ask(now);
         if may_ask && events.is_due() {
             match token::read(&table.token) {
@@ -303,7 +307,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
         if seek.as_ref().map(|(request, _)| request) != sought.as_ref() {
             // Dropping it closes the connection, which withdraws it.
             seek = sought
-                .filter(|_| may_ask && session.is_connected())
+                .filter(|_| may_ask && request.is_none() && session.is_connected())
                 .map(|request| {
                     let (http, asked) = (http.clone(), request.clone());
                     let answer: Answer = Box::pin(async move { http.wait(&asked).await });

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Color, Position as _};
+use shakmaty::Position as _;
 
 use super::{
     notice::Notice,
@@ -461,6 +461,8 @@ impl Session {
     }
 
     fn game_starts(&mut self, info: GameInfo) {
+        // It has the name of the challenge that was accepted, which is open no longer.
+        self.challenges.retain(|known| known.id != info.game_id);
         if !is_plain(&info.game_id) {
             return;
         }
@@ -509,7 +511,6 @@ impl Session {
             return;
         };
         let hand = known.info.color.as_deref().and_then(color);
-        let hand = hand.unwrap_or(Color::White);
         let (id, opponent) = (known.info.game_id.clone(), known.opponent());
         self.number = self.play.as_ref().map_or(self.number, Play::number);
         let mut play = Play::new(self.client, self.number, id, hand, opponent);
@@ -527,7 +528,13 @@ impl Session {
         if !is_plain(&challenge.id) {
             return;
         }
-        let own = challenge.direction.as_deref() == Some("out");
+        let challenger = challenge.challenger.as_ref();
+        let challenger = challenger.and_then(|user| user.name.as_ref().or(user.id.as_ref()));
+        let own = match (challenge.direction.as_deref(), challenger, &self.user) {
+            (Some(direction), ..) => direction == "out",
+            (None, Some(challenger), Some(user)) => challenger.eq_ignore_ascii_case(user),
+            (None, ..) => false,
+        };
         let other = if own {
             challenge.dest_user.as_ref()
         } else {
@@ -554,7 +561,11 @@ impl Session {
         if self.challenges.len() >= MAX_CHALLENGES {
             return;
         }
-        let free = self.running().is_none();
+        let accepts = |(request, _): &(Request, _)| {
+            matches!(request, Request::OfChallenge(_, OfChallenge::Accept))
+        };
+        let mut asked = self.queue.iter().chain(&self.under_way);
+        let free = self.running().is_none() && !asked.any(accepts);
         match self.settings.accept {
             _ if own => {}
             Accept::All if known.unfit.is_none() && free => {
@@ -601,6 +612,17 @@ impl Session {
     /// Lichess does not know the game.
     pub fn no_game(&mut self) {
         let end = GameEnd::Aborted;
+        // Not if it has just been named among the running games: something between here and Lichess may say so.
+        let id = self.running().map(Play::id);
+        if self.connected
+            && self
+                .games
+                .iter()
+                .any(|known| Some(known.info.game_id.as_str()) == id)
+        {
+            self.lost_stream();
+            return;
+        }
         if let Some(play) = self.play.as_mut().filter(|play| play.end().is_none()) {
             play.finish(end, "Lichess has it no longer", &mut self.out);
         }
@@ -616,6 +638,9 @@ impl Session {
             take_backs: self.settings.take_backs,
         };
         if let Some(play) = &mut self.play {
+            if let Line::GameFull(full) = &line {
+                play.finds_hand(full, self.user.as_deref());
+            }
             play.line(line, heard, &mut self.out);
         }
         if self.play.as_ref().is_some_and(|play| play.end().is_some()) {

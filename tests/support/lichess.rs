@@ -43,6 +43,8 @@ pub enum Fault {
     NotArrived,
     /// It is taken, and the streams break before they show it.
     Unshown,
+    /// The token is refused.
+    NoToken,
     /// There were too many requests: it is not looked at, and nothing may come for a minute. The streams break too.
     TooMany,
 }
@@ -536,6 +538,11 @@ fn broken() -> Response {
     response
 }
 
+fn no_token() -> Response {
+    let words = said("error", &json!({ "error": "No such token" }));
+    (StatusCode::UNAUTHORIZED, words).into_response()
+}
+
 fn refused(words: &str) -> Response {
     (
         StatusCode::BAD_REQUEST,
@@ -653,7 +660,7 @@ fn at_once(
         inner_now.wrong(format!("{path} without its name"));
     }
     if header(header::AUTHORIZATION) != format!("Bearer {TOKEN}") {
-        return Some((StatusCode::UNAUTHORIZED, "{\"error\":\"No such token\"}").into_response());
+        return Some(no_token());
     }
     Some(match parts {
         ["api", "stream", "event"] => {
@@ -773,6 +780,7 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
             match fault {
                 Some(Fault::Refused) => return refused("Not just now"),
                 Some(Fault::NotArrived) => return broken(),
+                Some(Fault::NoToken) => return no_token(),
                 Some(Fault::TooMany) => {
                     let minute = Duration::from_secs(60);
                     inner.quiet_until = Some(tokio::time::Instant::now() + minute);
