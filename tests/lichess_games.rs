@@ -516,7 +516,7 @@ async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
 
 #[tokio::test]
 async fn a_token_that_is_refused_once_is_tried_again() {
-    let mut table = Table::new(RAPID).await;
+    let table = Table::new(RAPID).await;
     table.lichess.begins(Color::White);
     table.asks_at(0).await;
     table.lichess.fails(Fault::NoToken);

@@ -654,3 +654,35 @@ fn a_running_game_that_is_not_found_once_is_read_again() {
     rig.session.no_game();
     assert_eq!(rig.session.game_stream(), None);
 }
+
+#[test]
+fn going_berserk_is_possible_in_a_tournament_and_told_of_the_opponent() {
+    let mut rig = Rig::new(settings());
+    rig.event(START);
+    let state = |wtime, btime| {
+        format!(
+            r#"{{"type":"gameState","moves":"","wtime":{wtime},"btime":{btime},"winc":0,"binc":0,"status":"started"}}"#
+        )
+    };
+    rig.line(&format!(
+        r#"{{"type":"gameFull","id":"Abcd1234","tournamentId":"Aren0001","clock":{{"initial":600000,"increment":0}},
+            "white":{{"name":"Me"}},"black":{{"name":"Other"}},"initialFen":"startpos","state":{}}}"#,
+        state(600_000, 600_000)
+    ));
+    let can = |rig: &Rig| {
+        rig.session
+            .pairing()
+            .unwrap()
+            .can
+            .contains(&Saying::Berserk)
+    };
+    assert!(can(&rig));
+    rig.session.said(Saying::Berserk, Ticket(1));
+    assert_eq!(rig.asks(), Some(InGame::Berserk));
+    rig.answered(done());
+    rig.line(&state(300_000, 300_000));
+    assert!(!can(&rig));
+    assert!(rig.is_told("Other goes berserk"), "{:?}", rig.notices);
+    rig = Rig::playing("");
+    assert!(!can(&rig), "it is not a tournament");
+}

@@ -71,6 +71,8 @@ pub enum Notice {
     },
     /// The opponent is back.
     Back(String),
+    /// This player has taken half the time.
+    Berserk(String),
     /// Someone said something.
     Chat(String),
     /// The game is over.
@@ -190,6 +192,9 @@ impl fmt::Display for Notice {
                 claim: None,
             } => write!(f, "{opponent} has left"),
             Self::Back(opponent) => write!(f, "{opponent} is back"),
+            Self::Berserk(player) => {
+                write!(f, "{player} goes berserk: half the time, for another point")
+            }
             Self::Chat(words) => f.write_str(words),
             Self::Over(how) => write!(f, "the game is over: {how}"),
             Self::Challenged { player, game } => write!(

@@ -188,6 +188,8 @@ pub struct GameFull {
     pub speed: Option<String>,
     /// Whether it is rated.
     pub rated: Option<bool>,
+    /// The tournament it belongs to.
+    pub tournament_id: Option<String>,
     /// When it began, as Unix time in ms.
     pub created_at: Option<u64>,
     /// White.

@@ -130,6 +130,10 @@ pub struct Play {
     /// The hand's colour is a guess: Lichess has not named it.
     guessed: bool,
     timed: bool,
+    /// In a tournament: the time that each side begins with.
+    tournament: Option<Duration>,
+    /// Who has taken half of that.
+    berserk: ByColor<bool>,
     take_back: Option<TakeBack>,
     /// What the kings in the centre mean.
     sign: Option<GameEnd>,
@@ -185,6 +189,8 @@ impl Play {
             opponent: "the opponent".to_owned(),
             guessed: false,
             timed: false,
+            tournament: None,
+            berserk: ByColor::default(),
             take_back: None,
             sign: None,
             claim_at: None,
@@ -297,6 +303,11 @@ impl Play {
             } else {
                 can.push(Saying::Abort);
             }
+            // Before the own first move.
+            let early = plies <= self.hand().fold_wb(0, 1);
+            if early && self.tournament.is_some() && !self.berserk.get(self.hand()) {
+                can.push(Saying::Berserk);
+            }
             can.extend(self.pairing.offer.map(|_| Saying::Decline));
         }
         self.pairing.can = can;
@@ -395,6 +406,9 @@ impl Play {
         let variant = full.variant.and_then(|variant| variant.key);
         self.kept.chess960 = variant.as_deref() == Some("chess960");
         self.timed = full.clock.is_some();
+        let initial = full.clock.and_then(|clock| clock.initial);
+        let initial = initial.filter(|_| full.tournament_id.is_some());
+        self.tournament = initial.map(Duration::from_millis);
         let speed = full.speed.unwrap_or_default();
         let rated = if full.rated == Some(true) {
             "rated"
@@ -464,7 +478,7 @@ impl Play {
             self.unplayable(out);
             return;
         }
-        self.clocks(wall, state, &game);
+        self.clocks(wall, state, &game, out);
         self.follows(game, stream, out);
         let first = state
             .expiration
@@ -530,7 +544,7 @@ impl Play {
     }
 
     /// The clocks as they stand now, from which others count down.
-    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game) {
+    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game, out: &mut Out) {
         if !self.timed {
             return;
         }
@@ -542,6 +556,17 @@ impl Play {
             black: Duration::from_millis(black),
         };
         let plies = game.len();
+        // Lichess tells it by the clocks alone.
+        for color in Color::ALL {
+            let half = |all: Duration| plies <= 2 && *left.get(color) <= all / 2;
+            if self.tournament.is_some_and(half)
+                && !std::mem::replace(self.berserk.get_mut(color), true)
+            {
+                let player = self.pairing.players.get(color).as_ref();
+                let name = player.map(|player| player.name.clone()).unwrap_or_default();
+                out.notices.push_back(Notice::Berserk(name));
+            }
+        }
         let times = &mut self.pairing.clock_times;
         if times.len() + 1 == plies {
             times.push(Some(*left.get(game.turn().other())));

@@ -61,6 +61,8 @@ pub enum InGame {
     Abort,
     /// Take the win: the opponent has left.
     ClaimVictory,
+    /// Take half the time, in a tournament.
+    Berserk,
 }
 
 /// What can be asked about a challenge.
@@ -132,6 +134,7 @@ impl fmt::Display for InGame {
             Self::Resign => f.write_str("resign"),
             Self::Abort => f.write_str("abort"),
             Self::ClaimVictory => f.write_str("claim-victory"),
+            Self::Berserk => f.write_str("berserk"),
         }
     }
 }

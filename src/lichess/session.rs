@@ -710,6 +710,7 @@ impl Session {
             },
             Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
             Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
+            Saying::Berserk => self.in_game(InGame::Berserk, Some(ticket)),
         }
     }
 

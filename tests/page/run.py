@@ -42,7 +42,7 @@ PATIENCE_S = 60.0
 BOARDS = ["citrine", "neo", "ucb"]
 T = TypeVar("T")
 PHONE, DESK = (390, 844), (1280, 900)
-SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort"]
+SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort", "berserk"]
 
 
 def free_port() -> int:
