@@ -331,10 +331,10 @@ async fn offers_are_shown_and_answered_by_buttons() {
         table.plays(&game, ply, Color::White).await;
     }
     table.lichess.says(&json!({
-        "type": "chatLine", "room": "player", "username": "Other", "text": "hello\u{7}",
+        "type": "chatLine", "room": "player", "username": "Other", "text": "héllo ♞\u{7}",
     }));
     table
-        .pairs(|pairing| pairing.chat == ["Other: hello"])
+        .pairs(|pairing| pairing.chat == ["Other: héllo ♞"])
         .await;
     table
         .pairs(|pairing| {

@@ -686,3 +686,17 @@ fn going_berserk_is_possible_in_a_tournament_and_told_of_the_opponent() {
     rig = Rig::playing("");
     assert!(!can(&rig), "it is not a tournament");
 }
+
+#[test]
+fn a_correspondence_challenge_is_named_by_its_days() {
+    let mut rig = Rig::new(settings());
+    rig.event(
+        r#"{"type":"challenge","challenge":{"id":"Chal0001","challenger":{"id":"o","name":"Other"},"rated":true,
+            "timeControl":{"type":"correspondence","daysPerTurn":3},"direction":"in"}}"#,
+    );
+    assert!(
+        rig.is_told("Other challenges you (3d, rated)"),
+        "{:?}",
+        rig.notices
+    );
+}

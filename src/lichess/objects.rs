@@ -119,9 +119,12 @@ pub struct Challenge {
 
 /// A clock, in a challenge.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TimeControl {
     /// In words, such as `10+5`.
     pub show: Option<String>,
+    /// Days for each move, in correspondence.
+    pub days_per_turn: Option<u8>,
 }
 
 /// A player.

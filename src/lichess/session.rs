@@ -547,7 +547,11 @@ impl Session {
         );
         let name = other.and_then(|user| user.name.as_deref());
         let time = challenge.time_control.as_ref();
-        let time = time.and_then(|time| time.show.as_deref());
+        let days = time.and_then(|time| time.days_per_turn);
+        let days = days.map(|days| format!("{days}d"));
+        let time = time
+            .and_then(|time| time.show.as_deref())
+            .or(days.as_deref());
         let known = account::Challenge {
             id: challenge.id.clone(),
             own,

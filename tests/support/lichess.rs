@@ -519,13 +519,20 @@ impl Inner {
     }
 }
 
-/// Streams what comes.
+/// Streams what comes, each line in two chunks.
 fn streamed(lines: mpsc::UnboundedReceiver<String>) -> Response {
-    let lines = stream::unfold(lines, |mut lines| async move {
-        let line = lines.recv().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(line)), lines))
+    let chunks = stream::unfold((lines, None), |(mut lines, rest)| async move {
+        if let Some(rest) = rest {
+            // The first chunk is read before.
+            sleep(Duration::from_millis(1)).await;
+            return Some((Ok::<_, Infallible>(rest), (lines, None)));
+        }
+        let mut line = Bytes::from(lines.recv().await?);
+        let rest = line.split_off(line.len().div_ceil(2));
+        let rest = Some(rest).filter(|rest| !rest.is_empty());
+        Some((Ok(line), (lines, rest)))
     });
-    Response::new(Body::from_stream(lines))
+    Response::new(Body::from_stream(chunks))
 }
 
 /// The connection breaks before the answer.
