@@ -149,6 +149,33 @@ async fn the_commands_do_what_they_say() {
 }
 
 #[tokio::test]
+async fn a_search_for_an_opponent_outlives_a_broken_connection() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let _hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = lichess.config(folder.path(), "");
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    let at = house.address("web").to_string();
+    let body = json!({ "time": "15+10" });
+    call::lichess(&at, "seek", &body).await.unwrap();
+    let sought = |times| {
+        move |lichess: &Lichess| {
+            let seeks = lichess
+                .taken()
+                .iter()
+                .filter(|what| what.starts_with("seek"))
+                .count();
+            seeks == times && lichess.seeks() == 1
+        }
+    };
+    lichess.until("a seek", sought(1)).await;
+    lichess.breaks();
+    lichess.until("another seek", sought(2)).await;
+    lichess.is_content();
+}
+
+#[tokio::test]
 async fn a_daemon_without_an_account_says_what_to_do() {
     let house = House::with(House::folder(), &[], "").await;
     let (good, text) = run(house.address("web"), "status").await;

@@ -95,6 +95,10 @@ impl Kept {
         self.task.is_none() && self.next_at.is_none_or(|at| at <= Instant::now())
     }
 
+    fn is_opening(&self) -> bool {
+        self.task.is_some() && self.opened.is_none()
+    }
+
     fn start(&mut self, http: &Http, path: String) {
         let (feed, fed) = mpsc::channel(LINES);
         let http = http.clone();
@@ -272,19 +276,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             events.close();
         }
         let may_ask = session.may_ask(now);
-        if may_ask && events.is_due() {
-            match token::read(&table.token) {
-                Ok(token) => {
-                    http.set_token(Some(token));
-                    events.start(&http, "/api/stream/event".to_owned());
-                }
-                Err(error) => {
-                    session.disconnected(&error.to_string());
-                    events.close();
-                    continue;
-                }
-            }
-        }
+        // One stream is opened after the other, that of the game first.
         let wanted = session.game_stream();
         if followed != wanted {
             let same = |(id, _): &(String, u64)| wanted.as_ref().is_some_and(|(w, _)| w == id);
@@ -300,8 +292,26 @@ async fn run(mut table: Table, stop: CancellationToken) {
             && may_ask
             && http.has_token()
             && game.is_due()
+            && !events.is_opening()
         {
             game.start(&http, format!("/api/board/game/stream/{id}"));
+        }
+        if may_ask && events.is_due() && !game.is_opening() {
+            match token::read(&table.token) {
+                Ok(token) => {
+                    http.set_token(Some(token));
+                    events.start(&http, "/api/stream/event".to_owned());
+                }
+                Err(error) => {
+                    session.disconnected(&error.to_string());
+                    events.close();
+                    continue;
+                }
+            }
+        }
+        if !session.is_connected() {
+            // It is made again with the next connection.
+            seek = None;
         }
         let sought = session.seek().cloned();
         if seek.as_ref().map(|(request, _)| request) != sought.as_ref() {
@@ -314,7 +324,8 @@ async fn run(mut table: Table, stop: CancellationToken) {
                     (request, answer)
                 });
         }
-        let may_open = |at: Option<Instant>| at.filter(|_| may_ask);
+        let may_open = may_ask && !events.is_opening() && !game.is_opening();
+        let may_open = |at: Option<Instant>| at.filter(|_| may_open);
         let streams = [may_open(events.deadline()), may_open(game.deadline())];
         let deadline = session.deadline().map(Instant::from_std);
         let deadline = streams.into_iter().chain([deadline]).flatten().min();
