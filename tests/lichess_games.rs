@@ -407,15 +407,23 @@ async fn a_game_is_resigned_or_aborted_by_buttons_and_the_next_comes_to_the_boar
 async fn kings_in_the_centre_offer_a_draw_and_resign() {
     let mut table = Table::on(Kind::NovagUcb, FAST_UCB, RAPID, false).await;
     let game = moves("a2a3 a7a6");
-    for (kings, asked) in [(["e1e4", "e8d4"], "draw yes"), (["e1d4", "e8e5"], "resign")] {
+    for (kings, asked, away) in [
+        (["e1e4", "e8d4"], "draw yes", false),
+        (["e1d4", "e8e5"], "resign", false),
+        (["e1d4", "e8e5"], "resign", true),
+    ] {
         table.lichess.begins(Color::White);
         for ply in 0..2 {
             table.plays(&game, ply, Color::White).await;
         }
         table.asks_at(2).await;
+        table.lichess.is_away(away);
         for king in kings {
             table.hand.does(&format!("wrong {king}")).await;
         }
+        let ends = |state: &boardbridge::vocabulary::Snapshot| state.ending.is_some();
+        table.house.until("board", ends).await;
+        table.lichess.is_away(false);
         table.lichess.takes(asked).await;
         if asked == "draw yes" {
             table.lichess.ends("draw", None);
