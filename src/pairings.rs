@@ -46,11 +46,13 @@ pub enum Saying {
     Resign,
     /// Leaves a game that has hardly begun.
     Abort,
+    /// Takes half the time, for another point of a tournament.
+    Berserk,
 }
 
 impl Saying {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ready,
         Self::NewGame,
         Self::Draw,
@@ -58,6 +60,7 @@ impl Saying {
         Self::Decline,
         Self::Resign,
         Self::Abort,
+        Self::Berserk,
     ];
 }
 
@@ -72,6 +75,7 @@ impl fmt::Display for Saying {
             Self::Decline => "decline",
             Self::Resign => "resign",
             Self::Abort => "abort",
+            Self::Berserk => "berserk",
         })
     }
 }
@@ -109,6 +113,8 @@ pub struct Pairing {
     pub hand: Option<Color>,
     /// The event, for PGN.
     pub event: Option<String>,
+    /// When the game began, if the opponent's side knows.
+    pub began: Option<SystemTime>,
     /// Where the game is played, for PGN: an address if it has one.
     pub site: Option<String>,
     /// The clocks, if there are any.

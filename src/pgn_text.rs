@@ -2,8 +2,13 @@
 //!
 //! No maintained crate writes PGN: pgn-reader only reads.
 
-use std::{fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::Write as _,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
+use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 use shakmaty::{CastlingMode, Position, san::SanPlus};
 
 use crate::{
@@ -18,6 +23,17 @@ const MAX_LINE: usize = 79;
 const MAX_VALUE: usize = 110;
 /// The longest time that a comment can express.
 const MAX_TOOK: Duration = Duration::from_hours(24 * 99);
+
+/// The latest start that is written: `Date` has four digits for the year. A clock beyond it, or before 1970, is wrong.
+const LATEST: Duration = Duration::from_hours(24 * 365 * 8000);
+
+/// The parts of a time as `strftime` names them, in a time zone.
+pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH);
+    let since = since.unwrap_or_default().min(LATEST);
+    let at = Timestamp::try_from(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
+    strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
+}
 
 /// `[Name "value"]`, with characters other than printable ASCII replaced.
 pub fn tag(text: &mut String, name: &str, value: &str) {

@@ -11,9 +11,6 @@
 
 mod support;
 
-#[path = "support/schema.rs"]
-mod schema;
-
 use std::{
     fs,
     net::SocketAddr,
@@ -23,13 +20,15 @@ use std::{
 use boardbridge::{
     bus::{BoardHandle, Bus, Publisher},
     pairings::{Clocks, Entry, Pairing, Player, Saying},
+    pgn_text::clock,
     vocabulary::{BoardName, By, ClientId, ClientPlace, Event, Snapshot},
     web::{self, Control},
 };
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 use simulators::run::Kind;
-use support::{FAST_CITRINE, Hand, House, PATIENCE};
+use support::{FAST_CITRINE, Hand, House, PATIENCE, schema};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::{TcpListener, TcpStream},
@@ -426,6 +425,23 @@ async fn running_games_are_a_broadcast() {
     ] {
         assert!(pgn.contains(wanted), "no {wanted} in {pgn}");
     }
+    // Today; the test may run at midnight.
+    let dates: Vec<&str> = pgn
+        .split("Date \"")
+        .skip(1)
+        .map(|rest| &rest[..10])
+        .collect();
+    let seen: SystemTime = house
+        .daemon
+        .bus()
+        .board("citrine")
+        .unwrap()
+        .state()
+        .began
+        .unwrap();
+    assert!(seen.elapsed().unwrap() < PATIENCE);
+    let day = |zone| clock(seen, &zone, "%Y.%m.%d");
+    assert_eq!(dates, [day(TimeZone::system()), day(TimeZone::UTC)]);
     let _entry = house.daemon.bus().pairings().enter(citrine(), pairing(&[]));
     let pgn = text(&house, "live.pgn").await;
     for wanted in [

@@ -1023,6 +1023,23 @@ fn what_pages_are_offered_is_checked() {
 }
 
 #[test]
+fn lichess_has_a_board_that_is_not_linked() {
+    let ucb = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/ttyUSB1\" }\n";
+    let with = |more: &str| format!("{CITRINE}[lichess]\nboard = \"citrine\"\n{ucb}{more}\n");
+    refused(
+        &with("[[link]]\nboards = [\"ucb\", \"citrine\"]"),
+        &["bb.toml:5:", "one opponent", "name another board"],
+    );
+    for fine in [
+        "[[opponent]]\nboard = \"citrine\"",
+        "[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:9690\" }",
+    ] {
+        let output = check_with(&with(fine), &[]);
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
 fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
     let with = |keys: &str| format!("{CITRINE}[[opponent]]\nboard = \"citrine\"\n{keys}\n");
     for (keys, words) in [

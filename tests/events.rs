@@ -123,6 +123,7 @@ fn pairing() -> Pairing {
         },
         hand: Some(Color::White),
         event: Some("Rated rapid game".to_owned()),
+        began: None,
         site: Some("https://lichess.org/abcdefgh".to_owned()),
         clocks: Some(Clocks {
             left: ByColor {

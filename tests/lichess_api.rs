@@ -19,7 +19,7 @@ use shakmaty::Color;
 use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Hand, House, PATIENCE,
-    lichess::{Lichess, Style, TOKEN},
+    lichess::{Lichess, Style, TOKEN, challenge},
 };
 use tokio::{io::AsyncWriteExt as _, process::Command, time::timeout};
 
@@ -108,11 +108,9 @@ async fn the_commands_do_what_they_say() {
     house.awaits("board", 0).await;
 
     // A challenge.
-    lichess.tells(&json!({ "type": "challenge", "challenge": {
-        "id": "Chal0001", "url": "x", "status": "created", "challenger": { "id": "other", "name": "Other" },
-        "variant": { "key": "standard" }, "rated": true, "speed": "rapid", "direction": "in",
-        "timeControl": { "type": "clock", "limit": 900, "increment": 10, "show": "15+10" }, "color": "random",
-    }, "compat": { "board": true }}));
+    lichess.tells(&json!({
+        "type": "challenge", "challenge": challenge("Chal0001", "in"), "compat": { "bot": false, "board": true },
+    }));
     let listed = || async {
         let standing = call::standing(&at.to_string()).await.unwrap();
         standing["challenges"][0]["id"] == "Chal0001"
@@ -139,6 +137,41 @@ async fn the_commands_do_what_they_say() {
     lichess
         .takes("challenge Someone rated=false&days=3&color=random")
         .await;
+    let (good, text) = run(at, "seek 3d --color white").await;
+    assert!(!good && text.contains("colour"), "{text}");
+    let (good, text) = run(at, "challenge Someone 15+90").await;
+    assert!(!good && text.contains("60 s"), "{text}");
+    // Lichess keeps it by itself until someone joins.
+    let (good, text) = run(at, "seek 3d").await;
+    assert!(good, "{text}");
+    assert_eq!(lichess.taken().last().unwrap(), "seek rated=false&days=3");
+    lichess.is_content();
+}
+
+#[tokio::test]
+async fn a_search_for_an_opponent_outlives_a_broken_connection() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let _hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = lichess.config(folder.path(), "");
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    let at = house.address("web").to_string();
+    let body = json!({ "time": "15+10" });
+    call::lichess(&at, "seek", &body).await.unwrap();
+    let sought = |times| {
+        move |lichess: &Lichess| {
+            let seeks = lichess
+                .taken()
+                .iter()
+                .filter(|what| what.starts_with("seek"))
+                .count();
+            seeks == times && lichess.seeks() == 1
+        }
+    };
+    lichess.until("a seek", sought(1)).await;
+    lichess.breaks();
+    lichess.until("another seek", sought(2)).await;
     lichess.is_content();
 }
 

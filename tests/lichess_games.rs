@@ -331,10 +331,10 @@ async fn offers_are_shown_and_answered_by_buttons() {
         table.plays(&game, ply, Color::White).await;
     }
     table.lichess.says(&json!({
-        "type": "chatLine", "room": "player", "username": "Other", "text": "hello\u{7}",
+        "type": "chatLine", "room": "player", "username": "Other", "text": "héllo ♞\u{7}",
     }));
     table
-        .pairs(|pairing| pairing.chat == ["Other: hello"])
+        .pairs(|pairing| pairing.chat == ["Other: héllo ♞"])
         .await;
     table
         .pairs(|pairing| {
@@ -407,15 +407,23 @@ async fn a_game_is_resigned_or_aborted_by_buttons_and_the_next_comes_to_the_boar
 async fn kings_in_the_centre_offer_a_draw_and_resign() {
     let mut table = Table::on(Kind::NovagUcb, FAST_UCB, RAPID, false).await;
     let game = moves("a2a3 a7a6");
-    for (kings, asked) in [(["e1e4", "e8d4"], "draw yes"), (["e1d4", "e8e5"], "resign")] {
+    for (kings, asked, away) in [
+        (["e1e4", "e8d4"], "draw yes", false),
+        (["e1d4", "e8e5"], "resign", false),
+        (["e1d4", "e8e5"], "resign", true),
+    ] {
         table.lichess.begins(Color::White);
         for ply in 0..2 {
             table.plays(&game, ply, Color::White).await;
         }
         table.asks_at(2).await;
+        table.lichess.is_away(away);
         for king in kings {
             table.hand.does(&format!("wrong {king}")).await;
         }
+        let ends = |state: &boardbridge::vocabulary::Snapshot| state.ending.is_some();
+        table.house.until("board", ends).await;
+        table.lichess.is_away(false);
         table.lichess.takes(asked).await;
         if asked == "draw yes" {
             table.lichess.ends("draw", None);
@@ -443,4 +451,96 @@ async fn a_program_cannot_join_a_game_on_lichess() {
     gui.says("stop").await;
     let best = gui.hears("bestmove").await;
     assert!(!best.contains(m), "{best}");
+}
+
+#[tokio::test]
+async fn a_reload_keeps_the_hands_move_and_lets_no_program_in() {
+    let mut table = Table::new(RAPID).await;
+    let game = moves("e2e4 e7e5 g1f3");
+    table.lichess.begins(Color::White);
+    for ply in 0..2 {
+        table.plays(&game, ply, Color::White).await;
+    }
+    let mut gui = table.house.gui().await;
+    gui.says("position startpos moves e2e4 e7e5").await;
+    gui.says("go infinite").await;
+    gui.hears_of("Lichess").await;
+    table.asks_at(2).await;
+    table.lichess.is_away(true);
+    table.hand.does("g1f3").await;
+    table.house.knows("board", 3).await;
+    let more = table
+        .lichess
+        .config(table.house.folder.path(), "accept = \"all\"\n");
+    let boards = [("board", FAST_CITRINE)];
+    table.house.reloads(&boards, &more).await;
+    table.lichess.is_away(false);
+    table.lichess.has(3).await;
+    table.took_each_move_once(&game, Color::White);
+    gui.says("stop").await;
+    let best = gui.hears("bestmove").await;
+    assert!(!best.contains("g1f3"), "{best}");
+}
+
+#[tokio::test]
+async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let engine = folder.path().join("engine");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opponent/engine.sh");
+    std::os::unix::fs::symlink(script, &engine).unwrap();
+    let more = format!(
+        "{}[[opponent]]\nboard = \"board\"\nengine = {engine:?}\ngo = \"depth 1\"\n",
+        lichess.config(folder.path(), "")
+    );
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    // The opponent has the board, and awaits the first move.
+    house.asks_for_a_move("board").await;
+    let mut table = Table {
+        house,
+        hand,
+        lichess,
+        board: "board".parse().unwrap(),
+    };
+    let game = moves("e2e4 e7e5 g1f3 b8c6");
+    table.lichess.begins(Color::White);
+    table
+        .house
+        .until("board", |state| {
+            state.holders == [boardbridge::vocabulary::ClientName::Lichess]
+        })
+        .await;
+    for ply in 0..game.len() {
+        table.plays(&game, ply, Color::White).await;
+        table.house.awaits("board", 1).await;
+    }
+    table.took_each_move_once(&game, Color::White);
+    let heard = std::fs::read_to_string(table.house.folder.path().join("heard"));
+    let heard = heard.unwrap_or_default();
+    assert!(!heard.contains("go "), "{heard}");
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_once_is_tried_again() {
+    let table = Table::new(RAPID).await;
+    table.lichess.begins(Color::White);
+    table.asks_at(0).await;
+    table.lichess.fails(Fault::NoToken);
+    table.hand.does("e2e4").await;
+    table.lichess.has(1).await;
+    assert_eq!(table.lichess.taken(), ["move e2e4"]);
+    let account = table.house.daemon.bus().account();
+    let mut changes = account.changes();
+    let connected = async {
+        while !account
+            .standing()
+            .is_some_and(|standing| standing.connected)
+        {
+            changes.next().await;
+        }
+    };
+    timeout(PATIENCE, connected).await.unwrap();
+    table.lichess.is_content();
 }

@@ -27,6 +27,8 @@ use boardbridge::{
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
 };
 
+use shakmaty::Color;
+
 const CLIENT: ClientId = ClientId(7);
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -301,6 +303,80 @@ fn kings_in_the_centre_resign_offer_a_draw_or_claim_the_win() {
 }
 
 #[test]
+fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game_still_runs() {
+    let moves = "e2e4 e7e5";
+    let resign = |rig: &mut Rig| {
+        let mut snapshot = rig.snapshot(moves);
+        snapshot.ending = Some(GameEnd::WhiteResigned);
+        snapshot.judge = Some(Judge::Hand);
+        rig.board(&snapshot);
+    };
+    // Before the stream is back, through a restart too.
+    for restart in [false, true] {
+        let mut rig = Rig::playing(moves);
+        rig.session.lost_stream();
+        resign(&mut rig);
+        assert!(rig.is_told("is kept"), "{:?}", rig.notices);
+        assert_eq!(rig.request(), None);
+        if restart {
+            let memory = serde_json::to_string(&rig.session.memory()).unwrap();
+            let memory = serde_json::from_str(&memory).unwrap();
+            let board = rig.snapshot(moves);
+            rig = Rig::of(Session::restored(memory, settings(), &board));
+            assert_eq!(rig.request(), None);
+        }
+        rig.full(moves);
+        assert_eq!(rig.asks(), Some(InGame::Resign));
+        rig.answered(done());
+        assert_eq!(rig.request(), None);
+        rig.session.lost_stream();
+        rig.full(moves);
+        assert_eq!(rig.request(), None);
+    }
+    // The answer is lost; Lichess may have it.
+    for arrived in [false, true] {
+        let mut rig = Rig::playing(moves);
+        resign(&mut rig);
+        assert_eq!(rig.asks(), Some(InGame::Resign));
+        rig.answered(Outcome::Lost("cut".to_owned()));
+        assert_eq!(rig.request(), None, "not before the game is read");
+        if arrived {
+            rig.line(
+                r#"{"type":"gameFull","id":"Abcd1234","state":{"moves":"e2e4 e7e5","status":"resign","winner":"black"}}"#,
+            );
+            assert_eq!(rig.request(), None);
+        } else {
+            rig.full(moves);
+            assert_eq!(rig.asks(), Some(InGame::Resign));
+        }
+    }
+    // The hand thinks better of it.
+    let mut rig = Rig::playing(moves);
+    rig.session.lost_stream();
+    resign(&mut rig);
+    rig.hand("e2e4 e7e5 g1f3");
+    rig.full(moves);
+    assert_eq!(moved(&mut rig).as_deref(), Some("g1f3"));
+    rig.answered(done());
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
+fn a_move_that_was_taken_back_while_the_daemon_was_away_is_taken_back_on_the_board() {
+    let mut rig = Rig::playing("");
+    rig.hand("e2e4");
+    moved(&mut rig).unwrap();
+    rig.answered(done());
+    let memory = serde_json::to_string(&rig.session.memory()).unwrap();
+    let memory = serde_json::from_str(&memory).unwrap();
+    let board = rig.snapshot("e2e4");
+    let mut rig = Rig::of(Session::restored(memory, settings(), &board));
+    rig.full("");
+    assert_eq!(rig.target(), "startpos");
+    assert_eq!(rig.request(), None);
+}
+
+#[test]
 fn a_move_that_lichess_has_not_heard_of_is_taken_back_by_the_hand_alone() {
     let mut rig = Rig::playing("e2e4 e7e5");
     rig.session.lost_stream();
@@ -494,4 +570,133 @@ fn the_first_move_is_asked_for_in_time() {
             "expiration":{"idleMillis":1000,"millisToMove":21000}}}"#,
     );
     assert!(rig.is_told("within 20 s"), "{:?}", rig.notices);
+}
+
+#[test]
+fn the_hands_colour_is_found_by_the_names_where_the_event_does_not_tell_it() {
+    for (white, black, hand) in [
+        (
+            r#"{"id":"me","name":"Me"}"#,
+            r#"{"id":"other","name":"Other"}"#,
+            Color::White,
+        ),
+        (
+            r#"{"id":"other","name":"Other"}"#,
+            r#"{"id":"me","name":"Me"}"#,
+            Color::Black,
+        ),
+        (r#"{"aiLevel":3}"#, r#"{"id":"ME"}"#, Color::Black),
+    ] {
+        let mut rig = Rig::new(settings());
+        rig.event(r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#);
+        rig.line(&format!(
+            r#"{{"type":"gameFull","id":"Abcd1234","white":{white},"black":{black},"initialFen":"startpos",
+                "state":{{"type":"gameState","moves":"","status":"started"}}}}"#
+        ));
+        assert_eq!(
+            rig.session.pairing().unwrap().hand,
+            Some(hand),
+            "{white} {black}"
+        );
+    }
+}
+
+#[test]
+fn a_challenge_that_became_a_game_is_not_withdrawn_and_an_own_one_is_not_accepted() {
+    let challenge = |id: &str, by: &str| {
+        format!(
+            r#"{{"type":"challenge","challenge":{{"id":"{id}","status":"created","challenger":{{"id":"{by}","name":"{by}"}},
+               "speed":"rapid","rated":false,"timeControl":{{"type":"clock","show":"15+10"}}}}}}"#
+        )
+    };
+    let mut rig = Rig::new(Settings {
+        accept: Accept::All,
+        ..settings()
+    });
+    rig.event(&challenge("Abcd1234", "Me"));
+    assert_eq!(rig.request(), None, "it is our own");
+    rig.event(START);
+    rig.session.asked(Ask::Withdraw, Ticket(1));
+    assert_eq!(rig.request(), None, "that would abort the game");
+    // Two at once: there is one board.
+    let mut rig = Rig::new(Settings {
+        accept: Accept::All,
+        ..settings()
+    });
+    rig.event(&challenge("Chal0001", "One"));
+    rig.event(&challenge("Chal0002", "Two"));
+    let of = |id: &str, what| Some(Request::OfChallenge(id.to_owned(), what));
+    assert_eq!(rig.request(), of("Chal0001", OfChallenge::Accept));
+    rig.answered(done());
+    assert_eq!(rig.request(), of("Chal0002", OfChallenge::Decline("later")));
+}
+
+#[test]
+fn a_clock_below_nothing_hides_no_move() {
+    let mut rig = Rig::playing("");
+    rig.line(
+        r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":-20,"btime":9,"status":"started",
+            "expiration":{"idleMillis":-3,"millisToMove":20000}}"#,
+    );
+    assert_eq!(rig.target(), "startpos moves e2e4 e7e5");
+    rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":-1}"#);
+    assert!(rig.is_told("has left"));
+}
+
+#[test]
+fn a_running_game_that_is_not_found_once_is_read_again() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    let before = rig.session.game_stream();
+    rig.session.no_game();
+    assert_ne!(rig.session.game_stream(), before);
+    assert!(rig.session.game_stream().is_some());
+    rig.event(r#"{"type":"gameFinish","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#);
+    rig.session.no_game();
+    assert_eq!(rig.session.game_stream(), None);
+}
+
+#[test]
+fn going_berserk_is_possible_in_a_tournament_and_told_of_the_opponent() {
+    let mut rig = Rig::new(settings());
+    rig.event(START);
+    let state = |wtime, btime| {
+        format!(
+            r#"{{"type":"gameState","moves":"","wtime":{wtime},"btime":{btime},"winc":0,"binc":0,"status":"started"}}"#
+        )
+    };
+    rig.line(&format!(
+        r#"{{"type":"gameFull","id":"Abcd1234","tournamentId":"Aren0001","clock":{{"initial":600000,"increment":0}},
+            "white":{{"name":"Me"}},"black":{{"name":"Other"}},"initialFen":"startpos","state":{}}}"#,
+        state(600_000, 600_000)
+    ));
+    let can = |rig: &Rig| {
+        rig.session
+            .pairing()
+            .unwrap()
+            .can
+            .contains(&Saying::Berserk)
+    };
+    assert!(can(&rig));
+    rig.session.said(Saying::Berserk, Ticket(1));
+    assert_eq!(rig.asks(), Some(InGame::Berserk));
+    rig.answered(done());
+    rig.line(&state(300_000, 300_000));
+    assert!(!can(&rig));
+    assert!(rig.is_told("Other goes berserk"), "{:?}", rig.notices);
+    rig = Rig::playing("");
+    assert!(!can(&rig), "it is not a tournament");
+}
+
+#[test]
+fn a_correspondence_challenge_is_named_by_its_days() {
+    let mut rig = Rig::new(settings());
+    rig.event(
+        r#"{"type":"challenge","challenge":{"id":"Chal0001","challenger":{"id":"o","name":"Other"},"rated":true,
+            "timeControl":{"type":"correspondence","daysPerTurn":3},"direction":"in"}}"#,
+    );
+    assert!(
+        rig.is_told("Other challenges you (3d, rated)"),
+        "{:?}",
+        rig.notices
+    );
 }

@@ -523,6 +523,29 @@ async fn get(address: SocketAddr, path: &str, headers: &str) -> String {
 }
 
 #[tokio::test]
+async fn boards_are_listed_in_the_order_of_the_file() {
+    let folder = House::folder();
+    let _hands = ["b", "c", "a"].map(|name| {
+        let port = folder.path().join(name);
+        Hand::new(Kind::NovagCitrine, port, true)
+    });
+    let boards = ["b", "c", "a"].map(|name| (name, FAST_CITRINE));
+    let mut house = House::start(folder, &boards).await;
+    let listed = async |house: &House| {
+        let host = "Host: localhost\r\n";
+        let text = get(house.address("livechess"), "/api/v1.0/eboards", host).await;
+        let at = |name: &str| text.find(&format!("\"serialnr\": \"{name}\"")).unwrap();
+        let mut names = ["a", "b", "c"];
+        names.sort_by_key(|name| at(name));
+        names
+    };
+    assert_eq!(listed(&house).await, ["b", "c", "a"]);
+    let boards = ["a", "c", "b"].map(|name| (name, FAST_CITRINE));
+    house.reloads(&boards, "").await;
+    assert_eq!(listed(&house).await, ["a", "c", "b"]);
+}
+
+#[tokio::test]
 async fn pages_of_other_sites_are_refused_and_programs_are_not() {
     let (house, _hand, _) = house(Kind::NovagCitrine).await;
     let address = house.address("livechess");

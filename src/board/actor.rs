@@ -4,7 +4,7 @@ use std::{
     any::Any,
     collections::VecDeque,
     panic::AssertUnwindSafe,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::FutureExt as _;
@@ -388,6 +388,7 @@ impl Actor {
 
     /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now.
     async fn publish(&mut self) {
+        self.core.dates(SystemTime::now());
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();
         while let Some(event) = self.core.poll_event() {

@@ -92,6 +92,8 @@ pub enum What {
     Resign,
     /// Leave a game that has hardly begun.
     Abort,
+    /// Take half the time for another point, in an arena tournament before the first move.
+    Berserk,
 }
 
 /// A game to look for.
@@ -182,6 +184,7 @@ pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
         What::TakeBack => ("take-back", json!({})),
         What::Resign => ("resign", json!({})),
         What::Abort => ("abort", json!({})),
+        What::Berserk => ("berserk", json!({})),
     };
     call::lichess(at, name, &body).await.map_err(words)
 }

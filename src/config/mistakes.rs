@@ -48,7 +48,10 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
     }
     let config = if mended.judged { judge.judged() } else { None };
     match config {
-        Some(config) if judge.mistakes.is_empty() => Ok(config),
+        Some(mut config) if judge.mistakes.is_empty() => {
+            config.order = syntax::boards(&mended.text);
+            Ok(config)
+        }
         _ => Err(ConfigError::wrong(judge.mistakes)),
     }
 }

@@ -67,6 +67,9 @@ pub struct Config {
     /// Every board, by name.
     #[serde(default)]
     pub boards: BTreeMap<BoardName, BoardConfig>,
+    /// Their names in the order of the file; those of the environment are not in it.
+    #[serde(skip)]
+    pub order: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,
@@ -181,10 +184,18 @@ impl Config {
         if let Some(lichess) = &self.lichess {
             let wrong = lichess.problems().into_iter();
             problems.extend(wrong.map(|(key, problem)| (path(&["lichess", key]), problem)));
-            if !known(&lichess.board) {
-                let problem = format!("there is no [boards.{}]", lichess.board);
-                problems.push((path(&["lichess", "board"]), problem));
-            }
+            let board = &lichess.board;
+            let problem = if !known(board) {
+                Some(format!("there is no [boards.{board}]"))
+            } else if self.link.iter().any(|link| link.boards.contains(board)) {
+                // A link has its board all the time. An opponent, an app or a program makes way.
+                Some(format!(
+                    "{board} is in a [[link]] already: a board has one opponent, name another board in one of the two"
+                ))
+            } else {
+                None
+            };
+            problems.extend(problem.map(|problem| (path(&["lichess", "board"]), problem)));
         }
         problems
     }

@@ -1,6 +1,6 @@
 //! Mistakes of TOML itself. A parser stops at the first: here each is reported, and the readable rest is still read.
 
-use toml_edit::{ImDocument, Value};
+use toml_edit::{ImDocument, Item, Value};
 
 use super::error::MAX_MISTAKES;
 
@@ -15,6 +15,17 @@ pub(super) struct Mended {
     pub mistakes: Vec<(usize, String)>,
     /// Whether the rest can be checked: everything missing in it is a mistake of its own.
     pub judged: bool,
+}
+
+/// The names of the boards, in the order of the text.
+pub(super) fn boards(text: &str) -> Vec<String> {
+    let document = ImDocument::parse(text).ok();
+    let boards = document
+        .as_ref()
+        .and_then(|document| document.get("boards"));
+    let boards = boards.and_then(Item::as_table_like);
+    let names = boards.into_iter().flat_map(|boards| boards.iter());
+    names.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Finds what is wrong, line by line.

@@ -1,6 +1,6 @@
 //! Plays on Lichess at a board.
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
 use tracing::warn;
 
@@ -23,6 +23,12 @@ impl Daemon {
         correction_wait: Duration,
     ) {
         let Kept { memory, shelf } = self.sessions.lichess(&self.store, entry);
+        let left = self.sessions.left();
+        let memory = left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .or(memory);
         let Some(board) = self.bus.board(entry.board.as_str()) else {
             warn!("no games on Lichess: {} is not run", entry.board);
             return;
@@ -34,6 +40,7 @@ impl Daemon {
             board,
             client,
             memory,
+            left,
             shelf,
             bus: self.bus.clone(),
             settings: Settings {

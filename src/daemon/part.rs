@@ -114,6 +114,17 @@ impl Part {
         }
     }
 
+    /// Whether one of these parts takes over what it does: its clients stay at the board.
+    pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
+        let Self::Lichess(mine, _) = self else {
+            return false;
+        };
+        wanted.iter().any(|part| match part {
+            Self::Lichess(other, _) => other.board == mine.board && other.server() == mine.server(),
+            _ => false,
+        })
+    }
+
     /// The port it listens at.
     pub fn listens(&self) -> Option<(Service, Listen)> {
         match self {

@@ -45,12 +45,23 @@ impl Daemon {
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
         }
-        let (going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
+        let (mut going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
         self.running = staying;
+        let going_on = going
+            .iter_mut()
+            .filter(|going| going.part.goes_on_in(&wanted));
+        let mut goes_on = false;
+        for going in going_on {
+            going.clients.clear();
+            goes_on = true;
+        }
         let stopped = self.take_out(going).await;
-        self.bring_in(new, stopped).await;
+        if !goes_on {
+            self.sessions.drop_left();
+        }
+        self.bring_in(new, stopped, &config.order).await;
         Ok(())
     }
 
@@ -105,7 +116,7 @@ impl Daemon {
     }
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
-    async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped) {
+    async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped, order: &[String]) {
         let (boards, front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
@@ -115,13 +126,17 @@ impl Daemon {
             running.board = self.board(&running.part, before, running.stop.clone());
             self.running.push(running);
         }
-        // In the order of the configuration; those of others come last.
+        // In the order of the file; those of others come last.
         let boards = self
             .running
             .iter()
             .filter_map(|running| running.board.as_ref());
         let mut boards: Vec<BoardHandle> = boards.map(|board| board.handle.clone()).collect();
-        boards.sort_by_cached_key(|board| (board.name.is_far(), board.name.clone()));
+        let place = |name: &BoardName| order.iter().position(|board| board == name.as_str());
+        boards.sort_by_cached_key(|board| {
+            let place = place(&board.name).unwrap_or(order.len());
+            (board.name.is_far(), place, board.name.clone())
+        });
         self.bus.set_boards(boards);
         // Clients of a removed board see that it has ended.
         drop(stopped);

@@ -1,6 +1,9 @@
 //! What apps, links, opponents and a game on Lichess have kept through a restart.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+};
 
 use serde::de::DeserializeOwned;
 
@@ -36,6 +39,8 @@ pub(super) struct Sessions {
     links: BTreeMap<String, Kept<link::session::Memory>>,
     opponents: BTreeMap<String, Kept<opponent::session::Memory>>,
     lichess: BTreeMap<String, Kept<lichess::session::Memory>>,
+    /// The game that was played on Lichess until a reload.
+    left: lichess::server::Left,
 }
 
 impl Sessions {
@@ -58,6 +63,7 @@ impl Sessions {
             links: config.link.iter().map(link).collect(),
             opponents: config.opponent.iter().map(opponent).collect(),
             lichess: config.lichess.iter().map(online).collect(),
+            left: Arc::default(),
         };
         for kind in [Kind::App, Kind::Link, Kind::Opponent, Kind::Lichess] {
             store.forget_rest(kind).await;
@@ -103,6 +109,16 @@ impl Sessions {
         let name = entry.board.to_string();
         let kept = self.lichess.remove(&name);
         kept.unwrap_or_else(|| Kept::read(store, Kind::Lichess, &name))
+    }
+
+    /// Where a game on Lichess is left at a reload, and found after it.
+    pub fn left(&self) -> lichess::server::Left {
+        self.left.clone()
+    }
+
+    /// What was left there belongs to another board or server.
+    pub fn drop_left(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// The highest number of a client among them.

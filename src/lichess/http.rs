@@ -7,7 +7,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Method, Response, StatusCode,
     body::Incoming,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
 };
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -159,7 +159,9 @@ impl Http {
             .uri(format!("{}{path}", self.url))
             .header(USER_AGENT, AGENT)
             .header(AUTHORIZATION, token.bearer())
-            .header(ACCEPT, "application/x-ndjson, application/json");
+            .header(ACCEPT, "application/x-ndjson, application/json")
+            // A line is to come when it is written, not when a compressor has enough.
+            .header(ACCEPT_ENCODING, "identity");
         if !form.is_empty() {
             request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
         }
@@ -183,7 +185,7 @@ impl Http {
 async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outcome> {
     match response.status() {
         status if status.is_success() => Ok(response),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Outcome::NoToken),
+        StatusCode::UNAUTHORIZED => Err(Outcome::NoToken),
         StatusCode::TOO_MANY_REQUESTS => Err(Outcome::TooMany),
         status if status.is_server_error() => Err(Outcome::Lost(status.to_string())),
         status => {
@@ -195,6 +197,9 @@ async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outc
                 Value::Null => status.to_string(),
                 other => other.to_string(),
             };
+            if status == StatusCode::FORBIDDEN && words.contains("scope") {
+                return Err(Outcome::NoToken);
+            }
             Err(Outcome::Refused(words))
         }
     }

@@ -52,6 +52,8 @@ pub enum Notice {
     DrawOffered(String),
     /// A take-back was proposed.
     TakeBackProposed(String),
+    /// The hand has resigned, but Lichess cannot be told now.
+    ResignsLater,
     /// The hand has offered a draw.
     OffersDraw(String),
     /// The hand has proposed a take-back.
@@ -69,6 +71,8 @@ pub enum Notice {
     },
     /// The opponent is back.
     Back(String),
+    /// This player has taken half the time.
+    Berserk(String),
     /// Someone said something.
     Chat(String),
     /// The game is over.
@@ -158,6 +162,9 @@ impl fmt::Display for Notice {
                 f,
                 "{by} asks to take back: take the moves back on the board to agree, or play on"
             ),
+            Self::ResignsLater => f.write_str(
+                "the resignation is kept, and sent when Lichess can be reached; play on to withdraw it",
+            ),
             Self::OffersDraw(to) => write!(
                 f,
                 "a draw is offered to {to}: put the kings back until they agree"
@@ -185,6 +192,9 @@ impl fmt::Display for Notice {
                 claim: None,
             } => write!(f, "{opponent} has left"),
             Self::Back(opponent) => write!(f, "{opponent} is back"),
+            Self::Berserk(player) => {
+                write!(f, "{player} goes berserk: half the time, for another point")
+            }
             Self::Chat(words) => f.write_str(words),
             Self::Over(how) => write!(f, "the game is over: {how}"),
             Self::Challenged { player, game } => write!(

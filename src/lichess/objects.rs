@@ -3,7 +3,8 @@
 //! Only what is used is read; every other key, and every unknown kind of line, is ignored. What the published schemas do not
 //! require is optional here.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
@@ -118,9 +119,12 @@ pub struct Challenge {
 
 /// A clock, in a challenge.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TimeControl {
     /// In words, such as `10+5`.
     pub show: Option<String>,
+    /// Days for each move, in correspondence.
+    pub days_per_turn: Option<u8>,
 }
 
 /// A player.
@@ -165,7 +169,7 @@ pub enum Line {
         /// Whether they are gone.
         gone: bool,
         /// When the win can be claimed.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "count")]
         claim_win_in_seconds: Option<u64>,
     },
     /// Anything else.
@@ -187,6 +191,10 @@ pub struct GameFull {
     pub speed: Option<String>,
     /// Whether it is rated.
     pub rated: Option<bool>,
+    /// The tournament it belongs to.
+    pub tournament_id: Option<String>,
+    /// When it began, as Unix time in ms.
+    pub created_at: Option<u64>,
     /// White.
     #[serde(default)]
     pub white: User,
@@ -215,8 +223,10 @@ pub struct State {
     #[serde(default)]
     pub moves: String,
     /// White's time in ms.
+    #[serde(default, deserialize_with = "count")]
     pub wtime: Option<u64>,
     /// Black's time in ms.
+    #[serde(default, deserialize_with = "count")]
     pub btime: Option<u64>,
     /// `started`, `mate`, `resign` …
     #[serde(default)]
@@ -244,11 +254,11 @@ pub struct State {
 #[serde(rename_all = "camelCase")]
 pub struct Expiration {
     /// Passed so far, in ms.
-    #[serde(default)]
-    pub idle_millis: u64,
+    #[serde(default, deserialize_with = "count")]
+    pub idle_millis: Option<u64>,
     /// Allowed, in ms.
-    #[serde(default)]
-    pub millis_to_move: u64,
+    #[serde(default, deserialize_with = "count")]
+    pub millis_to_move: Option<u64>,
 }
 
 /// The account.
@@ -256,6 +266,12 @@ pub struct Expiration {
 pub struct Me {
     /// Its name.
     pub username: String,
+}
+
+/// A time that has run out may be told as less than nothing, and must not make the whole line unreadable.
+fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let value = Value::deserialize(from)?;
+    Ok(value.as_u64().or_else(|| value.as_i64().map(|_| 0)))
 }
 
 /// Reads a line. One that cannot be read is like an unknown one: a single bad line stops no game.

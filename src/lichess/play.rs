@@ -51,7 +51,7 @@ pub struct Out {
     pub notices: VecDeque<Notice>,
 }
 
-/// How far the hand's move has come.
+/// How far the hand's move, or its resignation, has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Way {
@@ -87,6 +87,9 @@ pub struct Memory {
     known: bool,
     chess960: bool,
     delivery: Option<Delivery>,
+    /// How far the hand's resignation has come.
+    #[serde(default)]
+    resigns: Option<Way>,
     /// The client's number for its target.
     number: u64,
     end: Option<GameEnd>,
@@ -98,6 +101,12 @@ pub struct Memory {
 enum HandColor {
     White,
     Black,
+}
+
+impl HandColor {
+    fn of(color: Color) -> Self {
+        color.fold_wb(Self::White, Self::Black)
+    }
 }
 
 /// A take-back by the hand that counts at that time, if the pieces still stand so.
@@ -118,7 +127,13 @@ pub struct Play {
     pairing: Pairing,
     /// The opponent's name.
     opponent: String,
+    /// The hand's colour is a guess: Lichess has not named it.
+    guessed: bool,
     timed: bool,
+    /// In a tournament: the time that each side begins with.
+    tournament: Option<Duration>,
+    /// Who has taken half of that.
+    berserk: ByColor<bool>,
     take_back: Option<TakeBack>,
     /// What the kings in the centre mean.
     sign: Option<GameEnd>,
@@ -131,26 +146,35 @@ pub struct Play {
 
 impl Play {
     /// A game of which only this is known yet.
-    pub fn new(client: ClientId, number: u64, id: String, hand: Color, opponent: String) -> Self {
+    pub fn new(
+        client: ClientId,
+        number: u64,
+        id: String,
+        hand: Option<Color>,
+        opponent: String,
+    ) -> Self {
         let kept = Memory {
             id,
-            hand: hand.fold_wb(HandColor::White, HandColor::Black),
+            hand: HandColor::of(hand.unwrap_or(Color::White)),
             game: Game::standard(),
             known: false,
             chess960: false,
             delivery: None,
+            resigns: None,
             number,
             end: None,
         };
         let mut play = Self::restored(client, kept);
         play.opponent = opponent;
+        play.guessed = hand.is_none();
         play
     }
 
     /// A game after a restart.
     pub fn restored(client: ClientId, mut kept: Memory) -> Self {
-        if let Some(delivery) = &mut kept.delivery {
-            delivery.way = match delivery.way {
+        let move_way = kept.delivery.as_mut().map(|delivery| &mut delivery.way);
+        for way in move_way.into_iter().chain(&mut kept.resigns) {
+            *way = match *way {
                 Way::Sending => Way::Unsure,
                 // Streams are counted from the beginning again.
                 Way::Taken(_) => Way::Taken(0),
@@ -163,7 +187,10 @@ impl Play {
             synced: false,
             pairing: Pairing::default(),
             opponent: "the opponent".to_owned(),
+            guessed: false,
             timed: false,
+            tournament: None,
+            berserk: ByColor::default(),
             take_back: None,
             sign: None,
             claim_at: None,
@@ -276,6 +303,11 @@ impl Play {
             } else {
                 can.push(Saying::Abort);
             }
+            // Before the own first move.
+            let early = plies <= self.hand().fold_wb(0, 1);
+            if early && self.tournament.is_some() && !self.berserk.get(self.hand()) {
+                can.push(Saying::Berserk);
+            }
             can.extend(self.pairing.offer.map(|_| Saying::Decline));
         }
         self.pairing.can = can;
@@ -343,6 +375,23 @@ impl Play {
         }
     }
 
+    /// Takes the hand's colour from the players' names, if it is not known yet.
+    pub fn finds_hand(&mut self, full: &GameFull, user: Option<&str>) {
+        if !self.guessed {
+            return;
+        }
+        let is = |player: &User, name: &str| {
+            let names = [&player.id, &player.name].into_iter().flatten();
+            names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+        };
+        let me = |player: &User| user.is_some_and(|user| is(player, user));
+        let other = |player: &User| player.ai_level.is_some() || is(player, &self.opponent);
+        let black = me(&full.black) || !me(&full.white) && other(&full.white);
+        self.kept.hand = HandColor::of(Color::from_white(!black));
+        self.pairing.hand = Some(self.hand());
+        self.guessed = false;
+    }
+
     /// The first line of a stream. `false` if the game cannot be played.
     fn full(&mut self, full: GameFull, at_start: bool, out: &mut Out) -> bool {
         self.synced = true;
@@ -357,6 +406,9 @@ impl Play {
         let variant = full.variant.and_then(|variant| variant.key);
         self.kept.chess960 = variant.as_deref() == Some("chess960");
         self.timed = full.clock.is_some();
+        let initial = full.clock.and_then(|clock| clock.initial);
+        let initial = initial.filter(|_| full.tournament_id.is_some());
+        self.tournament = initial.map(Duration::from_millis);
         let speed = full.speed.unwrap_or_default();
         let rated = if full.rated == Some(true) {
             "rated"
@@ -379,6 +431,9 @@ impl Play {
         self.opponent = other.as_ref().map(|p| p.name.clone()).unwrap_or_default();
         self.pairing.players = players;
         self.pairing.hand = Some(self.hand());
+        let created = full.created_at.map(Duration::from_millis);
+        let created = created.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        self.pairing.began = created;
         self.pairing.event = Some(format!("Lichess, {kind}"));
         if self.kept.known && self.kept.game.common_plies(&start).is_some() {
             return true;
@@ -423,7 +478,7 @@ impl Play {
             self.unplayable(out);
             return;
         }
-        self.clocks(wall, state, &game);
+        self.clocks(wall, state, &game, out);
         self.follows(game, stream, out);
         let first = state
             .expiration
@@ -431,8 +486,13 @@ impl Play {
         if let Some(first) = first
             && !std::mem::replace(&mut self.told_to_begin, true)
         {
-            let left = first.millis_to_move.saturating_sub(first.idle_millis) / 1000;
+            let (idle, allowed) = (first.idle_millis, first.millis_to_move);
+            let left = allowed.unwrap_or(0).saturating_sub(idle.unwrap_or(0)) / 1000;
             out.notices.push_back(Notice::Expires(left));
+        }
+        if stream.is_some() && self.kept.resigns == Some(Way::Unsure) {
+            // It has been read since: if it still runs, it still waits for it.
+            self.kept.resigns = Some(Way::Waits);
         }
         if let Some(end) = end_of(state, &self.kept.game) {
             self.finish(end, &how(state, self.hand()), out);
@@ -484,7 +544,7 @@ impl Play {
     }
 
     /// The clocks as they stand now, from which others count down.
-    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game) {
+    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game, out: &mut Out) {
         if !self.timed {
             return;
         }
@@ -496,6 +556,17 @@ impl Play {
             black: Duration::from_millis(black),
         };
         let plies = game.len();
+        // Lichess tells it by the clocks alone.
+        for color in Color::ALL {
+            let half = |all: Duration| plies <= 2 && *left.get(color) <= all / 2;
+            if self.tournament.is_some_and(half)
+                && !std::mem::replace(self.berserk.get_mut(color), true)
+            {
+                let player = self.pairing.players.get(color).as_ref();
+                let name = player.map(|player| player.name.clone()).unwrap_or_default();
+                out.notices.push_back(Notice::Berserk(name));
+            }
+        }
         let times = &mut self.pairing.clock_times;
         if times.len() + 1 == plies {
             times.push(Some(*left.get(game.turn().other())));
@@ -546,6 +617,7 @@ impl Play {
     pub fn finish(&mut self, end: GameEnd, how: &str, out: &mut Out) {
         self.kept.end = Some(end);
         self.kept.delivery = None;
+        self.kept.resigns = None;
         self.pairing.offer = None;
         if let Some(clocks) = &mut self.pairing.clocks {
             clocks.runs = None;
@@ -603,6 +675,8 @@ impl Play {
             number: self.kept.number,
             answer: uci(m),
         });
+        // The hand plays on.
+        self.kept.resigns.take_if(|way| *way == Way::Waits);
         self.kept.delivery = Some(Delivery {
             m: m.to_uci(mode),
             way: Way::Waits,
@@ -621,7 +695,12 @@ impl Play {
         let opponent = self.opponent.clone();
         let Some(sign) = sign else { return };
         match sign.resigner() {
-            Some(loser) if loser == self.hand() => out.requests.push_back(InGame::Resign),
+            Some(loser) if loser == self.hand() => {
+                self.kept.resigns.get_or_insert(Way::Waits);
+                if !self.synced {
+                    out.notices.push_back(Notice::ResignsLater);
+                }
+            }
             Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
                 out.requests.push_back(InGame::ClaimVictory);
             }
@@ -684,13 +763,44 @@ impl Play {
         }
     }
 
-    /// The hand's move, if it is to be sent now.
-    pub fn next_move(&mut self) -> Option<UciMove> {
-        let synced = self.synced;
-        let delivery = self.kept.delivery.as_mut();
-        let delivery = delivery.filter(|delivery| synced && delivery.way == Way::Waits)?;
-        delivery.way = Way::Sending;
-        Some(delivery.m)
+    /// The hand's move, or else its resignation, if it is to be sent now.
+    pub fn next_request(&mut self) -> Option<InGame> {
+        if !self.synced {
+            return None;
+        }
+        if let Some(delivery) = &mut self.kept.delivery {
+            match delivery.way {
+                Way::Waits => {
+                    delivery.way = Way::Sending;
+                    return Some(InGame::Move(delivery.m));
+                }
+                Way::Sending | Way::Unsure => return None,
+                Way::Taken(_) => {}
+            }
+        }
+        let way = self.kept.resigns.as_mut();
+        let way = way.filter(|way| **way == Way::Waits)?;
+        *way = Way::Sending;
+        Some(if self.kept.game.len() < 2 {
+            InGame::Abort
+        } else {
+            InGame::Resign
+        })
+    }
+
+    /// Lichess was sent the hand's resignation, with this result. `true` if the game has to be read again.
+    pub fn resigned(&mut self, result: Sent, stream: u64) -> bool {
+        let way = self.kept.resigns.as_mut();
+        let Some(way) = way.filter(|way| **way == Way::Sending) else {
+            return false;
+        };
+        match result {
+            Sent::Taken => *way = Way::Taken(stream),
+            Sent::NotSent => *way = Way::Waits,
+            Sent::Unsure => *way = Way::Unsure,
+            Sent::Refused => self.kept.resigns = None,
+        }
+        result == Sent::Unsure
     }
 
     /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.

@@ -61,6 +61,8 @@ pub enum InGame {
     Abort,
     /// Take the win: the opponent has left.
     ClaimVictory,
+    /// Take half the time, in a tournament.
+    Berserk,
 }
 
 /// What can be asked about a challenge.
@@ -108,15 +110,14 @@ impl Request {
             Self::Computer { level, time, side } => {
                 format!("level={level}&{}&color={side}", clock(time))
             }
-            Self::Seek { time, rated, side } => {
-                let time = match *time {
-                    TimeControl::Clock { limit, increment } => {
-                        format!("time={}&increment={increment}", f64::from(limit) / 60.0)
-                    }
-                    TimeControl::Days(days) => format!("days={days}"),
-                };
-                format!("rated={rated}&{time}&color={side}")
-            }
+            Self::Seek { time, rated, side } => match *time {
+                TimeControl::Clock { limit, increment } => {
+                    let minutes = f64::from(limit) / 60.0;
+                    format!("rated={rated}&time={minutes}&increment={increment}&color={side}")
+                }
+                // Lichess draws the colour.
+                TimeControl::Days(days) => format!("rated={rated}&days={days}"),
+            },
             _ => String::new(),
         }
     }
@@ -133,6 +134,7 @@ impl fmt::Display for InGame {
             Self::Resign => f.write_str("resign"),
             Self::Abort => f.write_str("abort"),
             Self::ClaimVictory => f.write_str("claim-victory"),
+            Self::Berserk => f.write_str("berserk"),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::{
     future::{Future, pending},
     path::PathBuf,
     pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -45,6 +46,9 @@ const LINES: usize = 16;
 /// Bytes of an unreadable line that the log shows.
 const MAX_SHOWN: usize = 200;
 
+/// The game that an account leaves when it is stopped: for another one with the same board and server.
+pub type Left = Arc<Mutex<Option<Memory>>>;
+
 /// What an account needs.
 pub struct Table {
     /// The board it plays with.
@@ -53,6 +57,8 @@ pub struct Table {
     pub client: ClientId,
     /// Its game before a restart.
     pub memory: Option<Memory>,
+    /// Where it leaves its game when it is stopped.
+    pub left: Left,
     /// Where it keeps its game.
     pub shelf: Shelf,
     /// Where it reports what happens.
@@ -87,6 +93,10 @@ struct Kept {
 impl Kept {
     fn is_due(&self) -> bool {
         self.task.is_none() && self.next_at.is_none_or(|at| at <= Instant::now())
+    }
+
+    fn is_opening(&self) -> bool {
+        self.task.is_some() && self.opened.is_none()
     }
 
     fn start(&mut self, http: &Http, path: String) {
@@ -261,20 +271,12 @@ async fn run(mut table: Table, stop: CancellationToken) {
         });
         holder.stands(standing);
         pair(&session, &table, &mut entry, &mut shown);
-        let may_ask = session.may_ask(now);
-        if may_ask && events.is_due() {
-            match token::read(&table.token) {
-                Ok(token) => {
-                    http.set_token(Some(token));
-                    events.start(&http, "/api/stream/event".to_owned());
-                }
-                Err(error) => {
-                    session.disconnected(&error.to_string());
-                    events.close();
-                    continue;
-                }
-            }
+        if !session.is_connected() && events.opened.is_some() {
+            // The token was refused: it is read again with the next stream.
+            events.close();
         }
+        let may_ask = session.may_ask(now);
+        // One stream is opened after the other, that of the game first.
         let wanted = session.game_stream();
         if followed != wanted {
             let same = |(id, _): &(String, u64)| wanted.as_ref().is_some_and(|(w, _)| w == id);
@@ -290,27 +292,50 @@ async fn run(mut table: Table, stop: CancellationToken) {
             && may_ask
             && http.has_token()
             && game.is_due()
+            && !events.is_opening()
         {
             game.start(&http, format!("/api/board/game/stream/{id}"));
+        }
+        if may_ask && events.is_due() && !game.is_opening() {
+            match token::read(&table.token) {
+                Ok(token) => {
+                    http.set_token(Some(token));
+                    events.start(&http, "/api/stream/event".to_owned());
+                }
+                Err(error) => {
+                    session.disconnected(&error.to_string());
+                    events.close();
+                    continue;
+                }
+            }
+        }
+        if !session.is_connected() {
+            // It is made again with the next connection.
+            seek = None;
         }
         let sought = session.seek().cloned();
         if seek.as_ref().map(|(request, _)| request) != sought.as_ref() {
             // Dropping it closes the connection, which withdraws it.
             seek = sought
-                .filter(|_| may_ask && session.is_connected())
+                .filter(|_| may_ask && request.is_none() && session.is_connected())
                 .map(|request| {
                     let (http, asked) = (http.clone(), request.clone());
                     let answer: Answer = Box::pin(async move { http.wait(&asked).await });
                     (request, answer)
                 });
         }
-        let may_open = |at: Option<Instant>| at.filter(|_| may_ask);
+        let may_open = may_ask && !events.is_opening() && !game.is_opening();
+        let may_open = |at: Option<Instant>| at.filter(|_| may_open);
         let streams = [may_open(events.deadline()), may_open(game.deadline())];
         let deadline = session.deadline().map(Instant::from_std);
         let deadline = streams.into_iter().chain([deadline]).flatten().min();
         tokio::select! {
             biased;
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => {
+                let mut left = table.left.lock().unwrap_or_else(PoisonError::into_inner);
+                *left = Some(session.memory());
+                return;
+            }
             outcome = some(&mut request) => {
                 request = None;
                 debug!(?outcome, "answered");

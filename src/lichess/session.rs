@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Color, Position as _};
+use shakmaty::Position as _;
 
 use super::{
     notice::Notice,
@@ -21,7 +21,7 @@ use super::{
     settings::{Accept, Settings},
 };
 use crate::{
-    account::{self, Ask, Running, TimeControl},
+    account::{self, Ask, Running, Side, TimeControl},
     game::Game,
     pairings::{Pairing, Saying},
     vocabulary::{
@@ -42,6 +42,9 @@ pub const MAX_GAMES: usize = 128;
 const RAPID: u32 = 8 * 60;
 /// The same for blitz: the API refuses every challenge below.
 const BLITZ: u32 = 3 * 60;
+
+/// The most seconds for each move in a challenge; a seek may have more.
+const MAX_INCREMENT: u32 = 60;
 
 /// A person who waits for the answer to what they asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +157,8 @@ impl Session {
     pub fn restored(memory: Memory, settings: Settings, board: &Snapshot) -> Self {
         let mut session = Self {
             number: memory.number,
+            // A stream opened from now on is newer than what was taken before the restart.
+            stream: 1,
             ..Self::new(memory.client, settings)
         };
         let known = board
@@ -260,7 +265,7 @@ impl Session {
         }
         self.quiet_until = None;
         self.collect();
-        let next = match self.next_move() {
+        let next = match self.of_play() {
             Some(request) => (request, None),
             None => self.queue.pop_front()?,
         };
@@ -268,10 +273,11 @@ impl Session {
         Some(next.0)
     }
 
-    fn next_move(&mut self) -> Option<Request> {
+    /// What the hand has done at the board comes first.
+    fn of_play(&mut self) -> Option<Request> {
         let play = self.play.as_mut()?;
-        let m = play.next_move()?;
-        Some(Request::InGame(play.id().to_owned(), InGame::Move(m)))
+        let what = play.next_request()?;
+        Some(Request::InGame(play.id().to_owned(), what))
     }
 
     /// Takes what the game asks for.
@@ -322,18 +328,34 @@ impl Session {
         if outcome == Outcome::NoToken {
             self.no_token();
         }
-        if let Request::InGame(id, InGame::Move(m)) = &request {
-            let sent = match &outcome {
-                Outcome::Done(_) => Sent::Taken,
-                Outcome::TooMany => Sent::NotSent,
-                Outcome::Refused(_) => Sent::Refused,
-                Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
-            };
-            let play = self.play.as_mut().filter(|play| play.id() == id);
-            if play.is_some_and(|play| play.sent(*m, sent, self.stream, &mut self.out)) {
-                self.lost_stream();
+        let sent = match &outcome {
+            Outcome::Done(_) => Sent::Taken,
+            Outcome::TooMany => Sent::NotSent,
+            Outcome::Refused(_) => Sent::Refused,
+            Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
+        };
+        let stream = self.stream;
+        let play = match &request {
+            Request::InGame(id, _) => self.play.as_mut().filter(|play| play.id() == id),
+            _ => None,
+        };
+        match (&request, ticket) {
+            (Request::InGame(_, InGame::Move(m)), _) => {
+                if play.is_some_and(|play| play.sent(*m, sent, stream, &mut self.out)) {
+                    self.lost_stream();
+                }
+                return;
             }
-            return;
+            // By the kings.
+            (Request::InGame(_, InGame::Resign | InGame::Abort), None) => {
+                if play.is_some_and(|play| play.resigned(sent, stream)) {
+                    self.lost_stream();
+                }
+                if sent != Sent::Refused {
+                    return;
+                }
+            }
+            _ => {}
         }
         match (request, outcome) {
             (Request::Account, Outcome::Done(text)) => {
@@ -439,6 +461,8 @@ impl Session {
     }
 
     fn game_starts(&mut self, info: GameInfo) {
+        // It has the name of the challenge that was accepted, which is open no longer.
+        self.challenges.retain(|known| known.id != info.game_id);
         if !is_plain(&info.game_id) {
             return;
         }
@@ -487,7 +511,6 @@ impl Session {
             return;
         };
         let hand = known.info.color.as_deref().and_then(color);
-        let hand = hand.unwrap_or(Color::White);
         let (id, opponent) = (known.info.game_id.clone(), known.opponent());
         self.number = self.play.as_ref().map_or(self.number, Play::number);
         let mut play = Play::new(self.client, self.number, id, hand, opponent);
@@ -505,7 +528,13 @@ impl Session {
         if !is_plain(&challenge.id) {
             return;
         }
-        let own = challenge.direction.as_deref() == Some("out");
+        let challenger = challenge.challenger.as_ref();
+        let challenger = challenger.and_then(|user| user.name.as_ref().or(user.id.as_ref()));
+        let own = match (challenge.direction.as_deref(), challenger, &self.user) {
+            (Some(direction), ..) => direction == "out",
+            (None, Some(challenger), Some(user)) => challenger.eq_ignore_ascii_case(user),
+            (None, ..) => false,
+        };
         let other = if own {
             challenge.dest_user.as_ref()
         } else {
@@ -518,7 +547,11 @@ impl Session {
         );
         let name = other.and_then(|user| user.name.as_deref());
         let time = challenge.time_control.as_ref();
-        let time = time.and_then(|time| time.show.as_deref());
+        let days = time.and_then(|time| time.days_per_turn);
+        let days = days.map(|days| format!("{days}d"));
+        let time = time
+            .and_then(|time| time.show.as_deref())
+            .or(days.as_deref());
         let known = account::Challenge {
             id: challenge.id.clone(),
             own,
@@ -532,7 +565,11 @@ impl Session {
         if self.challenges.len() >= MAX_CHALLENGES {
             return;
         }
-        let free = self.running().is_none();
+        let accepts = |(request, _): &(Request, _)| {
+            matches!(request, Request::OfChallenge(_, OfChallenge::Accept))
+        };
+        let mut asked = self.queue.iter().chain(&self.under_way);
+        let free = self.running().is_none() && !asked.any(accepts);
         match self.settings.accept {
             _ if own => {}
             Accept::All if known.unfit.is_none() && free => {
@@ -579,6 +616,17 @@ impl Session {
     /// Lichess does not know the game.
     pub fn no_game(&mut self) {
         let end = GameEnd::Aborted;
+        // Not if it has just been named among the running games: something between here and Lichess may say so.
+        let id = self.running().map(Play::id);
+        if self.connected
+            && self
+                .games
+                .iter()
+                .any(|known| Some(known.info.game_id.as_str()) == id)
+        {
+            self.lost_stream();
+            return;
+        }
         if let Some(play) = self.play.as_mut().filter(|play| play.end().is_none()) {
             play.finish(end, "Lichess has it no longer", &mut self.out);
         }
@@ -594,6 +642,9 @@ impl Session {
             take_backs: self.settings.take_backs,
         };
         if let Some(play) = &mut self.play {
+            if let Line::GameFull(full) = &line {
+                play.finds_hand(full, self.user.as_deref());
+            }
             play.line(line, heard, &mut self.out);
         }
         if self.play.as_ref().is_some_and(|play| play.end().is_some()) {
@@ -663,6 +714,7 @@ impl Session {
             },
             Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
             Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
+            Saying::Berserk => self.in_game(InGame::Berserk, Some(ticket)),
         }
     }
 
@@ -712,6 +764,14 @@ impl Session {
     /// Why this cannot be asked, in words with the remedy.
     fn refusal(&self, ask: &Ask) -> Option<String> {
         let (time, is_seek) = match ask {
+            Ask::Seek {
+                time: TimeControl::Days(_),
+                side: Side::White | Side::Black,
+                ..
+            } => {
+                let words = "Lichess draws the colour of a correspondence game that anyone may join: leave it out, or challenge someone";
+                return Some(words.to_owned());
+            }
             Ask::Seek { time, .. } => (time, true),
             Ask::Challenge { user, .. } if !is_plain(user) => {
                 return Some(format!("`{}` is not a player's name", Notice::words(user)));
@@ -719,6 +779,14 @@ impl Session {
             Ask::Challenge { time, .. } | Ask::Computer { time, .. } => (time, false),
             Ask::Withdraw | Ask::Accept(_) | Ask::Decline(_) => return None,
         };
+        if let TimeControl::Clock { increment, .. } = time
+            && !is_seek
+            && *increment > MAX_INCREMENT
+        {
+            return Some(format!(
+                "Lichess adds at most {MAX_INCREMENT} s for each move in a challenge, and {time} adds {increment}"
+            ));
+        }
         let estimate = time.estimate();
         if estimate.is_some_and(|seconds| seconds < BLITZ) {
             return Some(format!(

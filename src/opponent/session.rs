@@ -378,6 +378,7 @@ impl Session {
                 self.ask(|client| Command::Ready { client });
             }
             (Saying::Decline, _) => return Err("nothing is offered".to_owned()),
+            (Saying::Berserk, _) => return Err("there is no clock here".to_owned()),
             (_, Phase::Rests | Phase::Waits) => return no_game(),
             (Saying::Resign, Phase::Plays) => {
                 let by = self.hand.unwrap_or(self.game.turn());

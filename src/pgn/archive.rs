@@ -23,12 +23,12 @@ use super::{
     folder::{Found, Writing},
     reading,
     record::{Heading, Record},
-    writing::{clock, pgn},
+    writing::pgn,
 };
 use crate::{
     game::Game,
     pgn::settings::{GamesConfig, TagText},
-    pgn_text::program,
+    pgn_text::{clock, program},
     vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
 };
 

@@ -1,26 +1,13 @@
 //! A game's file: PGN, the seven tags first.
 
-use std::time::{Duration, SystemTime};
-
-use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
+use jiff::tz::TimeZone;
 use shakmaty::{Color, Outcome};
 
 use super::record::{Heading, Record, Standing};
 use crate::{
-    pgn_text::{elapsed, movetext, start_tags, tag},
+    pgn_text::{clock, elapsed, movetext, start_tags, tag},
     vocabulary::{By, GameEnd},
 };
-
-/// The latest start that is written: `Date` has four digits for the year. A clock beyond it, or before 1970, is wrong.
-const LATEST: Duration = Duration::from_hours(24 * 365 * 8000);
-
-/// The parts of a time as `strftime` names them, in a time zone.
-pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default().min(LATEST);
-    let at = Timestamp::try_from(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
-    strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
-}
 
 /// A game as PGN.
 pub fn pgn(record: &Record, heading: &Heading) -> String {

@@ -2,7 +2,10 @@
 //!
 //! Events report what changed, but an event can be missed. A snapshot cannot: every front-end decides by it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use shakmaty::Move;
 
@@ -63,6 +66,8 @@ pub struct Snapshot {
     pub by: Arc<[Option<By>]>,
     /// How long the hand took for each move of the game, if that was seen.
     pub took: Arc<[Option<Duration>]>,
+    /// When its first move was seen.
+    pub began: Option<SystemTime>,
     /// How the game on it ended.
     pub ending: Option<GameEnd>,
     /// Who decided it.
@@ -97,6 +102,7 @@ impl Snapshot {
             guidance: Arc::new([]),
             by: Arc::new([]),
             took: Arc::new([]),
+            began: None,
             ending: None,
             judge: None,
             result: None,

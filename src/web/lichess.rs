@@ -23,7 +23,7 @@ use crate::{
 
 /// The names of what can be asked.
 const NAMES: &str =
-    "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort";
+    "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort, berserk";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +131,7 @@ pub(super) async fn ask(
                 "take-back" => Some(Saying::TakeBack),
                 "resign" => Some(Saying::Resign),
                 "abort" => Some(Saying::Abort),
+                "berserk" => Some(Saying::Berserk),
                 "withdraw" => None,
                 _ => {
                     let words = format!(

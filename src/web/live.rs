@@ -4,13 +4,14 @@ use std::{convert::Infallible, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
 use futures_util::stream;
+use jiff::tz::TimeZone;
 use shakmaty::{Color, Outcome, Position as _};
 
 use super::{House, answer};
 use crate::{
     bus::BoardHandle,
     pairings::Pairing,
-    pgn_text::{elapsed, left, movetext, program, start_tags, tag},
+    pgn_text::{clock, elapsed, left, movetext, program, start_tags, tag},
     vocabulary::{By, ClientName, GameEnd, Snapshot},
 };
 
@@ -66,7 +67,10 @@ impl Live<'_> {
         let site = given(site.or(self.house.kept.site.as_ref()));
         tag(&mut text, "Event", &event);
         tag(&mut text, "Site", &site);
-        tag(&mut text, "Date", "????.??.??");
+        let began = paired.and_then(|paired| paired.began).or(self.state.began);
+        let date = |zone, format| began.map(|began| clock(began, &zone, format));
+        let local = date(TimeZone::system(), "%Y.%m.%d");
+        tag(&mut text, "Date", local.as_deref().unwrap_or("????.??.??"));
         tag(&mut text, "Round", said.round.as_deref().unwrap_or("-"));
         tag(&mut text, "White", &self.name(Color::White));
         tag(&mut text, "Black", &self.name(Color::Black));
@@ -84,6 +88,11 @@ impl Live<'_> {
             }
         }
         start_tags(&mut text, game);
+        for (name, format) in [("UTCDate", "%Y.%m.%d"), ("UTCTime", "%H:%M:%S")] {
+            if let Some(utc) = date(TimeZone::UTC, format) {
+                tag(&mut text, name, &utc);
+            }
+        }
         tag(&mut text, "Board", self.board.name.as_str());
         text.push('\n');
         movetext(&mut text, game, |ply| self.comment(ply));

@@ -58,7 +58,7 @@ Object.defineProperty(navigator, "wakeLock", { value: { request: async (kind) =>
 """
 T = TypeVar("T")
 PHONE, DESK = (390, 844), (1280, 900)
-SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort"]
+SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort", "berserk"]
 
 
 def free_port() -> int:

@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     convert::Infallible,
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -13,7 +13,7 @@ use axum::{
     Router,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{StatusCode, header, request::Parts},
+    http::{Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use boardbridge::game::{Game, uci};
@@ -22,7 +22,10 @@ use serde_json::{Value, json};
 use shakmaty::{CastlingMode, Color, Move, Position, uci::UciMove};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle, time::sleep};
 
-use super::PATIENCE;
+use super::{
+    PATIENCE,
+    schema::{self, Schema},
+};
 
 /// The token that it takes.
 pub const TOKEN: &str = "lip_TheTestsOwn1";
@@ -40,6 +43,8 @@ pub enum Fault {
     NotArrived,
     /// It is taken, and the streams break before they show it.
     Unshown,
+    /// The token is refused.
+    NoToken,
     /// There were too many requests: it is not looked at, and nothing may come for a minute. The streams break too.
     TooMany,
 }
@@ -367,55 +372,66 @@ fn name(color: Color) -> &'static str {
     color.fold_wb("white", "black")
 }
 
-/// A line, which has what the published schemas require.
+fn schema() -> &'static Schema {
+    static SCHEMA: OnceLock<Schema> = OnceLock::new();
+    SCHEMA.get_or_init(schema::lichess)
+}
+
+/// What is said, which is as the published schemas have it; what is new there at any time comes on top.
+fn said(name: &str, value: &Value) -> String {
+    schema().check_as(name, value).unwrap();
+    let mut value = value.clone();
+    add_unknown(&mut value);
+    value.to_string()
+}
+
+/// Programs have to ignore keys that they do not know.
+fn add_unknown(value: &mut Value) {
+    if let Value::Object(object) = value {
+        object.values_mut().for_each(add_unknown);
+        object.insert("somethingNew".to_owned(), json!([1, { "type": 2 }]));
+    }
+}
+
+/// A line of a stream.
 fn line(value: &Value) -> String {
-    let required: &[&str] = match value["type"].as_str().unwrap() {
-        "gameFull" => &[
-            "id",
-            "variant",
-            "speed",
-            "perf",
-            "rated",
-            "createdAt",
-            "white",
-            "black",
-            "initialFen",
-            "state",
-        ],
-        "gameState" => &["moves", "wtime", "btime", "winc", "binc", "status"],
-        "chatLine" => &["room", "username", "text"],
-        "opponentGone" => &["gone"],
-        "gameStart" | "gameFinish" => &["game"],
-        "challenge" | "challengeCanceled" | "challengeDeclined" => &["challenge"],
-        _ => &[],
+    match value["type"].as_str().unwrap() {
+        known if schema().defines(known) => format!("{}\n", said(known, value)),
+        _ => format!("{value}\n"),
+    }
+}
+
+/// A form with its values as they are meant.
+fn form_value(form: &str) -> Value {
+    let pairs = form.split('&').filter(|pair| !pair.is_empty());
+    let typed = |(key, value): (&str, &str)| {
+        let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        (key.to_owned(), value)
     };
-    for key in required {
-        assert!(value.get(key).is_some(), "{key} lacks in {value}");
-    }
-    if let Some(game) = value.get("game") {
-        assert!(game["gameId"].is_string() && game["fullId"].is_string());
-    }
-    if let Some(state) = value.get("state") {
-        line(state);
-    }
-    format!("{value}\n")
+    pairs
+        .map(|pair| typed(pair.split_once('=').unwrap()))
+        .collect()
 }
 
 impl Inner {
-    fn info(&self, kind: &str) -> Value {
-        let played = self.played.as_ref().unwrap();
-        let speed = if self.style.clock.is_some() {
+    fn speed(&self) -> &'static str {
+        if self.style.clock.is_some() {
             "rapid"
         } else {
             "correspondence"
-        };
+        }
+    }
+
+    fn info(&self, kind: &str) -> Value {
+        let played = self.played.as_ref().unwrap();
+        let speed = self.speed();
         json!({ "type": kind, "game": {
             "id": played.id, "gameId": played.id, "fullId": format!("{}wxyz", played.id),
             "color": name(played.hand), "fen": played.game.fen().to_string(), "speed": speed,
             "source": "friend", "variant": { "key": "standard", "name": "Standard" },
             "opponent": { "id": "other", "username": "Other", "rating": 1600 },
             "isMyTurn": played.game.turn() == played.hand,
-            "compat": { "bot": false, "board": true }, "somethingNew": [1, 2],
+            "compat": { "bot": false, "board": true },
         }})
     }
 
@@ -463,13 +479,15 @@ impl Inner {
             played.game.truncated(0).fen().to_string()
         };
         let mut full = json!({
-            "type": "gameFull", "id": played.id, "speed": "rapid", "rated": false,
+            "type": "gameFull", "id": played.id, "speed": self.speed(), "rated": false,
             "variant": { "key": "standard", "name": "Standard", "short": "Std" },
             "perf": { "name": "Rapid" }, "createdAt": 1_780_000_000_000_u64,
             "white": white, "black": black, "initialFen": start, "state": self.state(),
         });
         if let Some(clock) = self.style.clock {
             full["clock"] = json!({ "initial": 1000 * clock, "increment": 0 });
+        } else {
+            full["daysPerTurn"] = 3.into();
         }
         full
     }
@@ -501,13 +519,20 @@ impl Inner {
     }
 }
 
-/// Streams what comes.
+/// Streams what comes, each line in two chunks.
 fn streamed(lines: mpsc::UnboundedReceiver<String>) -> Response {
-    let lines = stream::unfold(lines, |mut lines| async move {
-        let line = lines.recv().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(line)), lines))
+    let chunks = stream::unfold((lines, None), |(mut lines, rest)| async move {
+        if let Some(rest) = rest {
+            // The first chunk is read before.
+            sleep(Duration::from_millis(1)).await;
+            return Some((Ok::<_, Infallible>(rest), (lines, None)));
+        }
+        let mut line = Bytes::from(lines.recv().await?);
+        let rest = line.split_off(line.len().div_ceil(2));
+        let rest = Some(rest).filter(|rest| !rest.is_empty());
+        Some((Ok(line), (lines, rest)))
     });
-    Response::new(Body::from_stream(lines))
+    Response::new(Body::from_stream(chunks))
 }
 
 /// The connection breaks before the answer.
@@ -520,16 +545,50 @@ fn broken() -> Response {
     response
 }
 
+fn no_token() -> Response {
+    let words = said("error", &json!({ "error": "No such token" }));
+    (StatusCode::UNAUTHORIZED, words).into_response()
+}
+
 fn refused(words: &str) -> Response {
     (
         StatusCode::BAD_REQUEST,
-        json!({ "error": words }).to_string(),
+        said("error", &json!({ "error": words })),
     )
         .into_response()
 }
 
 fn ok() -> Response {
-    json!({ "ok": true }).to_string().into_response()
+    said("ok", &json!({ "ok": true })).into_response()
+}
+
+/// A challenge between the account and the other player.
+pub fn challenge(id: &str, direction: &str) -> Value {
+    let me = json!({ "id": "me", "name": "Me", "rating": 1500 });
+    let other =
+        json!({ "id": "other", "name": "Other", "rating": 2300, "title": "FM", "online": true });
+    let (challenger, dest) = if direction == "in" {
+        (other, me)
+    } else {
+        (me, other)
+    };
+    json!({
+        "id": id, "url": format!("https://lichess.org/{id}"), "status": "created", "challenger": challenger,
+        "destUser": dest, "variant": { "key": "standard", "name": "Standard", "short": "Std" }, "rated": true,
+        "speed": "rapid", "timeControl": { "type": "clock", "limit": 900, "increment": 10, "show": "15+10" },
+        "color": "random", "finalColor": "white", "perf": { "icon": "#", "name": "Rapid" }, "direction": direction,
+    })
+}
+
+/// The form that a request has by the published description.
+fn form_of(parts: &[&str]) -> &'static str {
+    match parts {
+        ["api", "board", "seek"] => "form seek",
+        ["api", "challenge", "ai"] => "form ai",
+        ["api", "challenge", _] => "form challenge",
+        ["api", "challenge", _, "decline"] => "form decline",
+        _ => "form nothing",
+    }
 }
 
 async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Response {
@@ -538,6 +597,7 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     let form = String::from_utf8(form.to_vec()).unwrap();
     let path = head.uri.path().to_owned();
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    check(&inner, &head, &parts, &form);
     if let Some(response) = at_once(&inner, &head, &parts, &form) {
         return response;
     }
@@ -546,6 +606,28 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     tokio::task::yield_now().await;
     let mut inner = inner.lock().unwrap();
     asked(&mut inner, &parts, &form)
+}
+
+/// Notes what is not as the published description has it.
+fn check(inner: &Mutex<Inner>, head: &Parts, parts: &[&str], form: &str) {
+    let gets = matches!(
+        parts,
+        ["api", "account"] | ["api", "stream", "event"] | ["api", "board", "game", "stream", _]
+    );
+    let method = if gets { Method::GET } else { Method::POST };
+    let kind = head.headers.get(header::CONTENT_TYPE);
+    let is_form = kind.is_some_and(|kind| kind == "application/x-www-form-urlencoded");
+    let fits = schema().check_as(form_of(parts), &form_value(form));
+    let mut inner = inner.lock().unwrap();
+    if head.method != method {
+        inner.wrong(format!("{} {}", head.method, head.uri));
+    }
+    if head.uri.query().is_some() || !form.is_empty() && !is_form {
+        inner.wrong(format!("{} with {form}", head.uri));
+    }
+    if let Err(words) = fits {
+        inner.wrong(format!("{}: {words}", head.uri));
+    }
 }
 
 /// A request until it is answered, or its client has gone.
@@ -585,7 +667,7 @@ fn at_once(
         inner_now.wrong(format!("{path} without its name"));
     }
     if header(header::AUTHORIZATION) != format!("Bearer {TOKEN}") {
-        return Some((StatusCode::UNAUTHORIZED, "{\"error\":\"No such token\"}").into_response());
+        return Some(no_token());
     }
     Some(match parts {
         ["api", "stream", "event"] => {
@@ -623,8 +705,11 @@ fn at_once(
             streamed(lines)
         }
         ["api", "board", "seek"] => {
-            inner_now.seeks += 1;
             inner_now.taken.push(format!("seek {form}"));
+            if form.contains("days=") {
+                return Some(said("seekId", &json!({ "id": "Seek0001" })).into_response());
+            }
+            inner_now.seeks += 1;
             let (to, lines) = mpsc::unbounded_channel::<String>();
             let watched = inner.clone();
             tokio::spawn(async move {
@@ -650,9 +735,9 @@ fn at_once(
 
 fn asked(inner: &mut Inner, parts: &[&str], form: &str) -> Response {
     match parts {
-        ["api", "account"] => json!({ "id": "me", "username": "Me" })
-            .to_string()
-            .into_response(),
+        ["api", "account"] => {
+            said("account", &json!({ "id": "me", "username": "Me" })).into_response()
+        }
         [
             "api",
             "challenge",
@@ -663,9 +748,14 @@ fn asked(inner: &mut Inner, parts: &[&str], form: &str) -> Response {
             inner.taken.push(format!("{what} {id}"));
             ok()
         }
+        ["api", "challenge", "ai"] => {
+            inner.taken.push(format!("challenge ai {form}"));
+            let game = json!({ "id": "Game0001", "fullId": "Game0001wxyz", "source": "ai", "rated": false });
+            (StatusCode::CREATED, said("newGame", &game)).into_response()
+        }
         ["api", "challenge", user] => {
             inner.taken.push(format!("challenge {user} {form}"));
-            json!({ "id": "Chal0001" }).to_string().into_response()
+            said("challengeJson", &challenge("Chal0001", "out")).into_response()
         }
         ["api", "board", "game", id, what @ ..] => {
             let known = inner.played.as_ref().is_some_and(|played| played.id == *id);
@@ -697,6 +787,7 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
             match fault {
                 Some(Fault::Refused) => return refused("Not just now"),
                 Some(Fault::NotArrived) => return broken(),
+                Some(Fault::NoToken) => return no_token(),
                 Some(Fault::TooMany) => {
                     let minute = Duration::from_secs(60);
                     inner.quiet_until = Some(tokio::time::Instant::now() + minute);

@@ -8,6 +8,7 @@ pub mod lichess;
 pub mod logged;
 pub mod phone;
 pub mod process;
+pub mod schema;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -176,6 +177,12 @@ impl House {
             }
         });
         Self { daemon, folder }
+    }
+
+    /// Reloads the configuration.
+    pub async fn reloads(&mut self, boards: &[(&str, &str)], more: &str) {
+        let config = Self::config(&self.folder, boards, more);
+        self.daemon.reload(&config).await.unwrap();
     }
 
     fn config(folder: &TempDir, boards: &[(&str, &str)], more: &str) -> Config {

@@ -1,5 +1,5 @@
-//! A JSON Schema checker for the part that `docs/events.schema.json` uses: a complete one would more than double what
-//! the tests have to compile. An unknown keyword is a failure, so that nothing in the schema goes unchecked.
+//! A JSON Schema checker for the part that our schemas use: a complete one would more than double what the tests have to
+//! compile. An unknown keyword is a failure, so that nothing in the schema goes unchecked.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -30,6 +30,11 @@ pub fn api() -> Schema {
     Schema(schema)
 }
 
+/// What Lichess's published API says of the lines, answers and forms that are used.
+pub fn lichess() -> Schema {
+    Schema(serde_json::from_str(include_str!("lichess.schema.json")).unwrap())
+}
+
 /// A schema.
 pub struct Schema(pub Value);
 
@@ -43,6 +48,11 @@ impl Schema {
     /// The errors of a value by one of the schema's definitions, if any.
     pub fn check_as(&self, name: &str, value: &Value) -> Result<(), String> {
         self.fits(&self.0["$defs"][name], value, name)
+    }
+
+    /// Whether it has a definition of this name.
+    pub fn defines(&self, name: &str) -> bool {
+        self.0["$defs"].get(name).is_some()
     }
 
     /// Every event the schema has, with the keys it may have.
@@ -96,6 +106,12 @@ impl Schema {
                     });
                     if out {
                         return wrong(&format!("is beyond the {keyword}"));
+                    }
+                }
+                "multipleOf" => {
+                    let of = rule.as_u64().unwrap();
+                    if value.as_u64().is_some_and(|number| number % of != 0) {
+                        return wrong(&format!("is not a multiple of {of}"));
                     }
                 }
                 "required" => {

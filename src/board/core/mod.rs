@@ -37,7 +37,7 @@ mod tests;
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use shakmaty::Move;
@@ -176,6 +176,13 @@ impl Core {
         self.published.poll_event()
     }
 
+    /// It is this time by the calendar: for the date of a game that has begun.
+    pub fn dates(&mut self, now: SystemTime) {
+        if self.move_times.dates(now) {
+            self.published.changed();
+        }
+    }
+
     /// A new snapshot, if anything changed since the last one was taken.
     pub fn poll_snapshot(&mut self) -> Option<Snapshot> {
         self.published.take_changed().then(|| self.snapshot())
@@ -197,6 +204,7 @@ impl Core {
             guidance: self.published.guidance(),
             by: self.move_times.by(self.held.game()),
             took: self.move_times.took(self.held.game()),
+            began: self.move_times.began(self.held.game()),
             ending: self.verdict.end().map(|(end, _)| end),
             judge: self.verdict.end().map(|(_, judge)| judge),
             taken_back: self.hand.has_taken_back(),

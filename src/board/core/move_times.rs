@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ pub(super) struct MoveTimes {
     game: Game,
     /// As many as moves.
     moves: Vec<Made>,
+    /// When its first move was seen.
+    began: Option<SystemTime>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
@@ -83,6 +85,7 @@ impl MoveTimes {
 
     /// The moves after this many plies belong to another game, even where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
+        self.began.take_if(|_| plies == 0);
         self.moves
             .iter_mut()
             .skip(plies)
@@ -94,7 +97,9 @@ impl MoveTimes {
         if self.game == *game {
             return;
         }
-        self.moves.truncate(self.common(game));
+        let common = self.common(game);
+        self.began.take_if(|_| common == 0);
+        self.moves.truncate(common);
         self.moves.resize(game.len(), Made::default());
         self.game = game.clone();
     }
@@ -116,6 +121,20 @@ impl MoveTimes {
         let began = self.awaited.take();
         let began = began.filter(|awaited| awaited.plies == plies);
         began.map(|awaited| now.saturating_duration_since(awaited.since))
+    }
+
+    /// It is this time by the calendar. `true` if the game begins now.
+    pub fn dates(&mut self, now: SystemTime) -> bool {
+        let begins = self.began.is_none() && !self.game.is_empty();
+        if begins {
+            self.began = Some(now);
+        }
+        begins
+    }
+
+    /// When the first move of this game was seen.
+    pub fn began(&self, game: &Game) -> Option<SystemTime> {
+        self.began.filter(|_| self.common(game) > 0)
     }
 
     /// Who made each move of this game.

@@ -357,6 +357,7 @@ class Board {
     if (can.has("decline")) found.push(["decline", "Decline"]);
     if (can.has("resign")) found.push(["resign", "Resign", true]);
     if (can.has("abort")) found.push(["abort", "Abort the game", true]);
+    if (can.has("berserk")) found.push(["berserk", "Berserk: half the time", true]);
     if (held && state.awaiting && this.mayPromote()) {
       for (const [piece, words] of Object.entries(PROMOTIONS)) {
         found.push(["promotion", "Promote to a " + words, false, { piece }]);
