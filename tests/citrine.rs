@@ -117,6 +117,15 @@ impl Table {
         self.cable.core.link_up(self.now);
     }
 
+    /// The daemon is killed, and goes on from what it has kept.
+    fn goes_on(&mut self) {
+        let kept = serde_json::to_string(&self.cable.core.memory()).unwrap();
+        self.cable.core = novag(true);
+        let kept = serde_json::from_str(&kept).unwrap();
+        self.cable.core.resume(self.now, kept);
+        self.cable.core.link_up(self.now);
+    }
+
     fn states(&mut self, game: &Game) {
         let (target, awaits) = (self.program.states(game), self.program.awaits(true));
         self.cable.command(self.now, target);
@@ -184,6 +193,30 @@ fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
         let reply = uci(whole.position().legal_moves()[0]);
         table.hand(HandAction::Move(reply));
         assert_eq!(table.answer(), Some(reply.to_string()), "{what}");
+    }
+}
+
+#[test]
+fn a_castling_that_the_lamps_have_not_shown_is_lit_after_a_kill_though_the_hand_could_castle_so() {
+    let moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1";
+    let whole = game(moves);
+    for kill in (0..600).step_by(30) {
+        let mut table = Table::shows(ms(1000), moves);
+        table.pass(ms(kill));
+        let was_lit = table
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Report::Shown(_)));
+        table.goes_on();
+        table.states(&whole);
+        table.pass(TALK);
+        assert_eq!(
+            table.cable.board.shown().is_some(),
+            was_lit,
+            "killed after {kill} ms: {:?}",
+            table.sent
+        );
+        assert_eq!(ours(table.cable.board.game()), whole, "after {kill} ms");
     }
 }
 

@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank};
+use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank, uci::UciMove};
 
 pub use self::settings::{Dialect, Settings};
 use self::{
@@ -38,7 +38,7 @@ use self::{
 pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
 use crate::{
-    game::Game,
+    game::{Game, uci},
     lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{Channel, Outgoing, Reported},
 };
@@ -98,6 +98,9 @@ pub struct Citrine {
     checked: Option<Instant>,
     receiving: Option<Receiving>,
     doing: Option<Doing>,
+    /// A castling that was sent once, before the link or the daemon ended: the lamps have not shown it, so that the hand has
+    /// not made it.
+    unlit: Option<UciMove>,
     /// Since when the lamps may show a move that the player has to make or take back.
     lit: Option<Instant>,
     /// The player is given time until then.
@@ -131,6 +134,7 @@ impl Citrine {
             checked: None,
             receiving: None,
             doing: None,
+            unlit: None,
             lit: None,
             rests_until: None,
             set_up: None,
@@ -296,6 +300,17 @@ impl Citrine {
         self.send(now, &codec::show(m), Sent::SecondSend, gap);
     }
 
+    fn unlit(&self) -> Option<UciMove> {
+        match self.doing {
+            Some(Doing::Show {
+                m,
+                sent_twice: false,
+                ..
+            }) if m.is_castle() => Some(uci(m)),
+            _ => self.unlit,
+        }
+    }
+
     fn event(&mut self, event: DriverEvent) {
         self.events.push_back(event);
     }
@@ -401,6 +416,7 @@ impl Citrine {
     }
 
     fn moved(&mut self, now: Instant, reported: Reported) {
+        self.unlit = None;
         if let Some(Doing::Show { m, accepted, .. }) = &mut self.doing {
             // The echo of a shown move marks the side by the comma as well; the core knows whose move it is.
             let mover = reported.color.unwrap_or(Color::White);
@@ -433,6 +449,7 @@ impl Citrine {
     }
 
     fn took_back(&mut self, now: Instant, reported: Reported) {
+        self.unlit = None;
         match self.doing {
             Some(Doing::TakeBack { m, .. }) => {
                 self.doing = None;
@@ -456,6 +473,7 @@ impl Citrine {
     }
 
     fn new_game(&mut self, now: Instant) {
+        self.unlit = None;
         self.lit = None;
         match self.doing {
             Some(Doing::NewGame { .. }) => {
@@ -652,6 +670,7 @@ impl Driver for Citrine {
     }
 
     fn link_down(&mut self) {
+        self.unlit = self.unlit();
         self.drop_all();
         self.up = false;
         self.answering = false;
@@ -814,7 +833,8 @@ impl Driver for Citrine {
         };
         // `mO-O` means the other side's castling once the player has made this one.
         let means = |next: &Move| codec::show(*next) == codec::show(m);
-        if game.position().legal_moves().iter().any(means) {
+        let may_be_made = self.unlit.take() != Some(uci(m));
+        if may_be_made && game.position().legal_moves().iter().any(means) {
             return false;
         }
         self.send_second(now, m);
@@ -855,6 +875,14 @@ impl Driver for Citrine {
         if self.up && self.asking.is_none() {
             self.ask(now, Question::Squares);
         }
+    }
+
+    fn memory(&self) -> Option<serde_json::Value> {
+        self.unlit().map(|m| m.to_string().into())
+    }
+
+    fn recall(&mut self, memory: serde_json::Value) {
+        self.unlit = memory.as_str().and_then(|text| text.parse().ok());
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
