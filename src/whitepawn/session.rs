@@ -88,6 +88,16 @@ impl Match {
     }
 }
 
+/// Whether the app has the hand's last move cannot be known after a restart. A player whose app does not have it takes it
+/// back and makes it again: then it is sent once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    /// There was no restart since the move.
+    None,
+    Restarted,
+    TakenBack,
+}
+
 /// What a conversation must know to go on after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
@@ -124,9 +134,7 @@ pub struct Session {
     withdrawn: bool,
     /// Moves that were sent, in order, and when. It is not yet proved that they arrived.
     unproven: VecDeque<(Instant, Message)>,
-    /// The daemon was restarted after the hand's last move: whether the app was told cannot be known. A player whose app
-    /// does not know the move takes it back and makes it again.
-    doubtful: bool,
+    doubt: Doubt,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -154,7 +162,7 @@ impl Session {
             in_flight: None,
             withdrawn: false,
             unproven: VecDeque::new(),
-            doubtful: false,
+            doubt: Doubt::None,
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
@@ -179,7 +187,9 @@ impl Session {
         if let Some(on) = memory.on {
             let missed = known.is_none_or(|place| place.number != on.number);
             let begins = on.game.is_empty() && missed;
-            session.doubtful = !on.game.is_empty() && !on.hand_next() && session.outbox.is_empty();
+            if !on.game.is_empty() && !on.hand_next() && session.outbox.is_empty() {
+                session.doubt = Doubt::Restarted;
+            }
             session.on = Some(on);
             if begins {
                 session.begin();
@@ -465,7 +475,7 @@ impl Session {
                 on.game.push(m);
                 // It answers what it was told.
                 self.unproven.clear();
-                self.doubtful = false;
+                self.doubt = Doubt::None;
                 self.notices.all_is_well();
                 self.state();
             }
@@ -516,7 +526,7 @@ impl Session {
         self.outbox.retain(|message| !is_move(message));
         self.unproven.clear();
         self.withdrawn = true;
-        self.doubtful = false;
+        self.doubt = Doubt::None;
     }
 
     /// The board has a new snapshot.
@@ -537,19 +547,26 @@ impl Session {
             return;
         }
         on.told_to_wait = false;
-        if self.doubtful && snapshot.taken_back && snapshot.link.is_open() {
-            let before = on.game.truncated(on.game.len() - 1);
-            if *snapshot.game == before {
-                on.game = before;
-                self.doubtful = false;
-                self.state();
-            }
-            return;
-        }
         // One at a time: the next one answers the game that includes this one.
         let played = place.answer.first().copied();
         if let Some(m) = played.filter(|_| on.hand_next()) {
             self.hand_moved(m);
+        } else if self.doubt != Doubt::None {
+            self.mind_doubt(snapshot);
+        }
+    }
+
+    fn mind_doubt(&mut self, snapshot: &Snapshot) {
+        let Some(on) = &self.on else { return };
+        let there = *snapshot.game == on.game;
+        if self.doubt == Doubt::Restarted {
+            let before = on.game.truncated(on.game.len().saturating_sub(1));
+            if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
+                self.doubt = Doubt::TakenBack;
+            }
+        } else if let Some(m) = on.game.last().filter(|_| there) {
+            self.doubt = Doubt::None;
+            self.tell_move(m);
         }
     }
 
@@ -562,17 +579,21 @@ impl Session {
             return;
         }
         self.notices.all_is_well();
-        let mut wording = Reported::of(m).wording;
-        if let Wording::Squares { promotion, .. } = &mut wording {
-            promotion.take_if(|_| !self.names_promotion);
-        }
-        self.outbox.push_back(Message::BoardMove(wording));
+        self.tell_move(m);
         self.ask(Command::Answered {
             client: self.client,
             number,
             answer: uci(m),
         });
         self.state();
+    }
+
+    fn tell_move(&mut self, m: Move) {
+        let mut wording = Reported::of(m).wording;
+        if let Wording::Squares { promotion, .. } = &mut wording {
+            promotion.take_if(|_| !self.names_promotion);
+        }
+        self.outbox.push_back(Message::BoardMove(wording));
     }
 
     /// The app's message was dropped.
