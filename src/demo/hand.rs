@@ -75,7 +75,15 @@ impl Player {
                 Some(self.own_move(state))
             }
             Advice::NewGame if sets_up => Some(Deed::ToStart),
-            Advice::SetUp(_) | Advice::Misplaced(_) if sets_up => {
+            // The board may still wait for the position of a program that has left, before it is led to the next one's.
+            Advice::SetUp(fen) if sets_up => {
+                let target = state.target.as_deref().filter(|game| game.fen() == *fen);
+                let game = target
+                    .cloned()
+                    .or_else(|| Game::from_fen(&fen.to_string()).ok());
+                game.map(|game| Deed::SetUp(Box::new(game)))
+            }
+            Advice::Misplaced(_) if sets_up => {
                 let target = state.target.as_deref();
                 target.map(|game| Deed::SetUp(Box::new(game.clone())))
             }

@@ -382,13 +382,13 @@ def held_boards(page: Page, uci: int) -> None:
     page.one("#board-citrine .turn").click()
     assert "Done" in page.press("citrine", "ready")
     assert "Done" in page.press("citrine", "release")
-    until("the program has left", lambda: "127.0.0.1" not in page.text("#board-citrine .with"))
+    until("the program has left", lambda: not page.text("#board-citrine .with").startswith("With 127"))
     Gui(uci, "citrine", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
     assert "Done: promote to a knight" in page.press("citrine", "promotionn")
     print("a board that senses its squares")
     assert "Done" in page.press("neo", "release")
-    until("the program has left", lambda: "127.0.0.1" not in page.text("#board-neo .with"))
+    until("the program has left", lambda: not page.text("#board-neo .with").startswith("With 127"))
     Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     for mark in [".wrong", ".awaited", "[data-arrow]"]:
         selector = f"#board-neo svg {mark}"
