@@ -244,6 +244,8 @@ async fn plays(
             state.awaiting && state.sure && state.game.position() == lichess.game.position()
         };
         house.until(board, asked).await;
+        // A board is told of the new game before it asks for its first move.
+        house.asks_for_a_move(board).await;
         if lichess.game.turn() != lichess.me {
             lichess.game.play_uci([*m]).unwrap();
         }
