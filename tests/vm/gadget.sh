@@ -53,13 +53,22 @@ attribute product 'BoardBridge chess board'
 attribute bMaxPower 500mA
 [ "$(cat "$usb/serial" | wc -c)" = 17 ] || wrong "the serial number is $(cat "$usb/serial")"
 
+# The host hangs its port up once more when the other end has just been closed: then it has to be opened again.
+phone_opens() {
+  for _ in $(seq 50); do
+    exec 4<> /dev/ttyACM0
+    stty raw -echo <&4 2> /dev/null && return
+    sleep 0.2
+  done
+  wrong 'the phone cannot open its end'
+}
+
 echo 'the board opens its end, then the phone'
 stty -F /dev/ttyGS0 raw -echo
 cat /dev/ttyGS0 > /heard-by-the-board &
 board=$!
 # A port that nobody has open loses what comes meanwhile: the phone opens its end once, and keeps it open.
-exec 4<> /dev/ttyACM0
-stty raw -echo <&4
+phone_opens
 cat <&4 > /heard-by-the-phone &
 phone=$!
 printf 'H0010023\n' >&4
@@ -109,8 +118,7 @@ boardbridge run --config /gadget.toml > /var/log/daemon 2>&1 &
 await grep -q 'open for the app' /var/log/daemon
 await grep -q 'the board answers' /var/log/daemon
 await test -c /dev/ttyACM0
-exec 4<> /dev/ttyACM0
-stty raw -echo <&4
+phone_opens
 cat <&4 > /heard-by-the-phone &
 printf 'H0010023\n' >&4
 await grep -q '^H101........citrine$' /heard-by-the-phone
