@@ -140,6 +140,8 @@ def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]
     wants = root / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True, exist_ok=True)
     (wants / "vm.service").symlink_to("/etc/systemd/system/vm.service")
+    # A login there would take the host's answers.
+    (root / "etc/systemd/system/serial-getty@ttyS0.service").symlink_to("/dev/null")
     (root / "etc/hostname").write_text("guest\n")
     (root / "etc/fstab").write_text("/dev/vda / ext4 defaults 0 1\n")
     network = root / "etc/systemd/network/eth.network"
