@@ -19,7 +19,15 @@ pub(crate) mod error;
 mod link;
 mod scan;
 
-use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use bluez_async::BluetoothSession;
 use btleplug::{
@@ -237,6 +245,8 @@ struct Session {
     hubs: Mutex<HashMap<String, Arc<Hub>>>,
     /// The bus is gone: a call that waits for an answer never gets one.
     lost: CancellationToken,
+    /// Its own connection has failed: the next attempt opens another session. Open links go on, for a hub has its own connection.
+    failed: AtomicBool,
 }
 
 /// One adapter and everything that uses it, on a D-Bus connection of its own.
@@ -274,7 +284,12 @@ impl Session {
             manager,
             hubs: Mutex::default(),
             lost,
+            failed: AtomicBool::new(false),
         })
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.lost.is_cancelled() && !self.failed.load(Ordering::Relaxed)
     }
 
     /// An adapter that is switched on.
@@ -284,7 +299,7 @@ impl Session {
             Ok(Err(error)) => {
                 // btleplug never closes a connection, so while the bus is alive each new one would be leaked.
                 if !error::is_answer(&error) {
-                    self.lost.cancel();
+                    self.failed.store(true, Ordering::Relaxed);
                 }
                 return Err(error::session(&error));
             }
@@ -322,10 +337,7 @@ impl Radio {
     /// The session, if the bus is still there, or a new one.
     async fn session(&self) -> Result<Arc<Session>, BleError> {
         let mut session = self.0.session.lock().await;
-        if let Some(session) = session
-            .as_ref()
-            .filter(|session| !session.lost.is_cancelled())
-        {
+        if let Some(session) = session.as_ref().filter(|session| session.is_usable()) {
             return Ok(Arc::clone(session));
         }
         *session = None;
