@@ -167,6 +167,7 @@ impl Recogniser {
         let e = &self.evidence;
         let (gone, dim) = (e.fell_lately() | e.faint(), e.dim() | e.dark);
         let resumed = self.resuming.is_some();
+        let begun = e.begun().filter(|_| resumed);
         // The best one so far: its rank, its index, and whether another one ranks equally.
         let mut best: Option<(u8, usize, bool)> = None;
         for placement in self.placements.iter() {
@@ -180,11 +181,10 @@ impl Recogniser {
                 if missing.any() || !strange.is_subset(h.fills | h.swaps) {
                     continue;
                 }
-                let begun = resumed
-                    && e.begun().is_some_and(|(from, to)| {
-                        h.vacates == from.into() && h.swaps == to.into() && h.fills.is_empty()
-                    });
-                let grade = if begun && stray.is_subset(gone) {
+                let is_begun = begun.is_some_and(|(from, to)| {
+                    h.vacates == from.into() && h.swaps == to.into() && h.fills.is_empty()
+                });
+                let grade = if is_begun && stray.is_subset(gone) {
                     0
                 } else if stray.is_subset(gone) {
                     1
