@@ -23,7 +23,7 @@ use serde_json::json;
 use shakmaty::{Color, Position};
 use simulators::run::Kind;
 use support::{
-    FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE,
+    FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE,
     lichess::{Fault, Lichess, Style},
 };
 use tokio::time::{Instant, timeout};
@@ -433,9 +433,8 @@ async fn kings_in_the_centre_offer_a_draw_and_resign() {
     }
 }
 
-#[tokio::test]
-async fn a_program_cannot_join_a_game_on_lichess() {
-    let mut table = Table::new(RAPID).await;
+/// A program that wants to join a game on Lichess after two moves, and has been told that it cannot.
+async fn refused(table: &mut Table) -> Gui {
     let game = moves("e2e4 e7e5");
     table.lichess.begins(Color::White);
     for ply in 0..2 {
@@ -445,6 +444,13 @@ async fn a_program_cannot_join_a_game_on_lichess() {
     gui.says("position startpos moves e2e4 e7e5").await;
     gui.says("go infinite").await;
     gui.hears_of("Lichess").await;
+    gui
+}
+
+#[tokio::test]
+async fn a_program_cannot_join_a_game_on_lichess() {
+    let mut table = Table::new(RAPID).await;
+    let mut gui = refused(&mut table).await;
     let m = "g1f3";
     table.hand.does(m).await;
     table.lichess.takes("move g1f3").await;
@@ -456,15 +462,7 @@ async fn a_program_cannot_join_a_game_on_lichess() {
 #[tokio::test]
 async fn a_reload_keeps_the_hands_move_and_lets_no_program_in() {
     let mut table = Table::new(RAPID).await;
-    let game = moves("e2e4 e7e5 g1f3");
-    table.lichess.begins(Color::White);
-    for ply in 0..2 {
-        table.plays(&game, ply, Color::White).await;
-    }
-    let mut gui = table.house.gui().await;
-    gui.says("position startpos moves e2e4 e7e5").await;
-    gui.says("go infinite").await;
-    gui.hears_of("Lichess").await;
+    let mut gui = refused(&mut table).await;
     table.asks_at(2).await;
     table.lichess.is_away(true);
     table.hand.does("g1f3").await;
@@ -476,7 +474,7 @@ async fn a_reload_keeps_the_hands_move_and_lets_no_program_in() {
     table.house.reloads(&boards, &more).await;
     table.lichess.is_away(false);
     table.lichess.has(3).await;
-    table.took_each_move_once(&game, Color::White);
+    table.took_each_move_once(&moves("e2e4 e7e5 g1f3"), Color::White);
     gui.says("stop").await;
     let best = gui.hears("bestmove").await;
     assert!(!best.contains("g1f3"), "{best}");

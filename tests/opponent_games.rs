@@ -359,7 +359,10 @@ async fn a_restart_goes_on_with_the_same_game() {
     table.hand.does(&game[6]).await;
     // The new daemon lights the engine's move once more, for it may not have been made yet. That may cross the hand's
     // next move on the wire; the board then shows an error and goes on.
-    table.hand.sees(&format!("executed {}", game[7])).await;
+    let before = table.hand.sees(&format!("executed {}", game[7])).await;
+    let crossed = format!("fault illegal: {}", game[5].to_ascii_uppercase());
+    let wrong = |report: &&String| report.starts_with("fault") && **report != crossed;
+    assert_eq!(before.iter().find(wrong), None);
     table.plays(&game, 8, Color::White).await;
     table.ends(GameEnd::Checkmate).await;
     let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
