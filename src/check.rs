@@ -26,7 +26,7 @@ pub fn describe(config: &Config, file: &str) -> String {
     );
     let _ = writeln!(
         text,
-        "  web      API                {}",
+        "  web      page and API       {}",
         at(&config.web.listen(), &config.web.allow)
     );
     let livechess = &config.livechess;

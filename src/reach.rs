@@ -62,6 +62,11 @@ impl Wanted {
 /// What is wrong with an address as text, if anything.
 pub fn malformed(address: &str, wanted: Wanted) -> Option<String> {
     let port = wanted.port();
+    if address.parse::<u16>().is_ok() {
+        return Some(format!(
+            "`{address}` lacks the host: write for instance 127.0.0.1:{address}"
+        ));
+    }
     let Some((host, given)) = address.rsplit_once(':') else {
         return Some(format!(
             "`{address}` lacks the port: write for instance {address}:{port}"
@@ -84,9 +89,11 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
     let port = address.rsplit(':').next().unwrap_or_default();
     let here = found.into_iter().all(|address| address.ip().is_loopback());
     let what_to_do = if here {
-        "Start it with `boardbridge run`, or `sudo systemctl start boardbridge` where it is installed (`boardbridge demo` \
-         needs no board); if it listens elsewhere, say `--connect HOST:PORT`"
-            .to_owned()
+        format!(
+            "Start it with `boardbridge run`, or `sudo systemctl start boardbridge` where it is installed (`boardbridge demo` \
+         needs no board); if it listens elsewhere, say `--connect HOST:PORT`; `[{}] listen` must not be \"off\"",
+            wanted.section()
+        )
     } else if error.kind() == io::ErrorKind::ConnectionRefused {
         format!(
             "Is BoardBridge running there? If it is, let other machines in: `listen = \"0.0.0.0:{port}\"` under [{}] in its \

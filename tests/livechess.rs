@@ -236,7 +236,8 @@ async fn plays(
     (house, hand, board): (&House, &Hand, &str),
     moves: &[&str],
 ) {
-    page.until(lichess, |page| page.attached && !page.matches.is_empty())
+    // From then on no move is lost, not even while the board begins a new game.
+    page.until(lichess, |page| page.matches.last() == Some(&true))
         .await;
     for m in moves {
         let plies = lichess.game.len();
@@ -244,8 +245,6 @@ async fn plays(
             state.awaiting && state.sure && state.game.position() == lichess.game.position()
         };
         house.until(board, asked).await;
-        // A board is told of the new game before it asks for its first move.
-        house.asks_for_a_move(board).await;
         if lichess.game.turn() != lichess.me {
             lichess.game.play_uci([*m]).unwrap();
         }

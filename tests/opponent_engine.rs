@@ -155,6 +155,27 @@ fn an_engine_is_greeted_set_up_and_asked() {
 }
 
 #[test]
+fn a_number_that_the_engine_does_not_take_is_set_to_the_nearest_and_reported() {
+    for (range, set) in [("min 1 max 8", 8), ("min 32 max 64", 32)] {
+        let mut rig = Rig::new("movetime 500");
+        rig.is_asked(Some(question(1, "e2e4")));
+        rig.says(&format!("option name Hash type spin default 1 {range}"));
+        rig.says("uciok");
+        assert_eq!(
+            rig.heard(),
+            format!("uci; setoption name Hash value {set}; isready")
+        );
+        let notices = rig.notices();
+        let text = notices.first().map(ToString::to_string);
+        let text = text.unwrap_or_default();
+        assert!(
+            text.contains(&format!("set to {set} instead of 16")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn an_answer_that_is_no_longer_wanted_is_stopped_and_dropped() {
     let mut rig = Rig::new("depth 3");
     rig.greets();

@@ -33,12 +33,16 @@ const MAX_ORDERS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// Novag Citrine.
+    #[value(alias = "citrine")]
     NovagCitrine,
     /// Novag Universal Chess Board.
+    #[value(alias = "ucb")]
     NovagUcb,
     /// Miko Neo, on a D-Bus of its own or on a real adapter.
+    #[value(alias = "neo")]
     MikoNeo,
     /// A home-made board that speaks the SWPP.
+    #[value(alias = "swpp")]
     SwppBoard,
     /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,

@@ -5,8 +5,9 @@
 //! 1. The board belongs to one address at a time; this machine is one, and the app and the links are of it. Clients from
 //!    another address wait until the last client there leaves or makes way.
 //! 2. A client makes way when it has only looked on for [`LOOKS_ON`], when it plays and neither it nor the hand has done
-//!    anything for [`IDLE`], when it says so (an engine whose game has not begun), when it is disconnected, for other addresses after [`AWAY`], and when it is put out. Until
-//!    another client wants the board it keeps it all the same, unless it was put out.
+//!    anything for [`IDLE`], when it says so (an engine whose game has not begun), when it is disconnected, for other
+//!    addresses after [`AWAY`], and when it is put out. Until another client wants the board it keeps it all the same,
+//!    unless it was put out.
 //! 3. A free board goes to the first client that states a target.
 //! 4. A client that states the very game the board is led through joins: one hand plays both colours.
 //! 5. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
@@ -24,7 +25,6 @@
 //! 10. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
 //!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
 //!     [`RETURN_WAIT`] has left.
-//!
 //! 11. A game on Lichess has the board for itself until it is over or put out: no other client joins it, takes the board, or
 //!     stays there, for Lichess forbids the help of programs. It does not make way by itself.
 //!

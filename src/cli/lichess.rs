@@ -283,6 +283,18 @@ fn login(config: &Path) -> io::Result<String> {
         .as_ref()
         .and_then(|lichess| lichess.token_file.clone());
     let file = named.unwrap_or_else(|| DEFAULT_FILE.into());
+    // Before the token is made.
+    if let Some(folder) = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        && !folder.is_dir()
+    {
+        let folder = folder.display();
+        return Err(io::Error::other(format!(
+            "there is no folder {folder} for the token: make it (`mkdir -p {folder}`), or name another file with \
+             `token_file` under [lichess] in the configuration"
+        )));
+    }
     let mut output = io::stderr();
     writeln!(
         output,
@@ -298,9 +310,9 @@ fn login(config: &Path) -> io::Result<String> {
     let token = Token::of(&line).ok_or_else(wrong)?;
     token.write(&file).map_err(|error| {
         let file = file.display();
-        io::Error::other(format!(
-            "{file} cannot be written: {error}; try it with sudo"
-        ))
+        // Without the name of the file that is made first.
+        let why = error.kind();
+        io::Error::other(format!("{file} cannot be written: {why}; try it with sudo"))
     })?;
     Ok(format!(
         "The token is in {}, for its owner alone. If BoardBridge runs as a service: sudo systemctl restart boardbridge",

@@ -121,7 +121,14 @@ impl SerialConfig {
         if self.port.is_empty() {
             problems.push((port, "is empty: for instance \"/dev/ttyUSB0\"".to_owned()));
         } else if cfg!(unix) && !self.port.starts_with('/') {
-            let problem = format!("`{0}` is not a path: write \"/dev/{0}\"", self.port);
+            let problem = if self.port.to_ascii_uppercase().starts_with("COM") {
+                format!(
+                    "`{}` is a name of Windows: `boardbridge scan` lists the ports of this machine",
+                    self.port
+                )
+            } else {
+                format!("`{0}` is not a path: write \"/dev/{0}\"", self.port)
+            };
             problems.push((port, problem));
         }
         if self.baud.is_some_and(|baud| !BAUDS.contains(&baud)) {

@@ -46,6 +46,11 @@ pub(super) fn mend(text: &str) -> Mended {
         let index = index.min(lines.len().saturating_sub(1));
         let message = error.message().trim().replace('\n', ", ");
         let twice = message.contains(TWICE);
+        let message = if twice {
+            first_of(&lines, index).unwrap_or(message)
+        } else {
+            format!("this is not TOML: {message}")
+        };
         let line = lines.get_mut(index).filter(|_| tries < MAX_MISTAKES);
         tries += 1;
         match line {
@@ -56,20 +61,18 @@ pub(super) fn mend(text: &str) -> Mended {
                 }
             }
             Some(line) if let Some(quoted) = quoted_value(line) => {
-                let problem = format!("this is not TOML: text needs quotes, {quoted}");
+                let problem = format!("this is not TOML: text needs straight quotes, {quoted}");
                 mended.mistakes.push((index + 1, problem));
                 *line = quoted;
             }
             // A mistake after another line may be caused by that line.
             Some(line) if line.contains('=') && (twice || !is_toml(line)) => {
-                let problem = format!("this is not TOML: {message}");
-                mended.mistakes.push((index + 1, problem));
+                mended.mistakes.push((index + 1, message));
                 mended.judged &= twice;
                 line.clear();
             }
             _ => {
-                let problem = format!("this is not TOML: {message}");
-                mended.mistakes.push((index + 1, problem));
+                mended.mistakes.push((index + 1, message));
                 mended.judged = false;
                 break;
             }
@@ -77,6 +80,32 @@ pub(super) fn mend(text: &str) -> Mended {
         mended.text = lines.join("\n");
     }
     mended
+}
+
+/// Where the table or the key in this line stands for the first time, and what to do.
+fn first_of(lines: &[String], index: usize) -> Option<String> {
+    let is_head = |line: &str| line.trim_start().starts_with('[');
+    let key = |line: &str| Some(line.split_once('=')?.0.trim().to_owned());
+    let line = lines.get(index)?;
+    let before = &lines[..index];
+    if is_head(line) {
+        let name = |line: &str| line.split_once(']').map(|(name, _)| name.trim().to_owned());
+        let wanted = name(line)?;
+        let first = before
+            .iter()
+            .position(|line| name(line).as_ref() == Some(&wanted))?
+            + 1;
+        return Some(format!(
+            "{wanted}] is in line {first} already: move what stands here up there, and delete this line"
+        ));
+    }
+    let wanted = key(line)?;
+    let same = |line: &String| key(line).as_ref() == Some(&wanted);
+    let table = before.iter().rposition(|line| is_head(line)).unwrap_or(0);
+    let first = table + before[table..].iter().position(same)? + 1;
+    Some(format!(
+        "`{wanted}` is in line {first} already: change that line, and delete this one"
+    ))
 }
 
 /// Whether a line is valid by itself.
@@ -94,11 +123,11 @@ fn quoted_name(line: &str) -> Option<String> {
     (fits && !name.contains(['"', '\'']) && !is_toml(line) && is_toml(&text)).then_some(text)
 }
 
-/// Puts quotes around the value in `kind = swpp`, if it lacks them.
+/// Puts quotes around the value in `kind = swpp`, if it lacks them or has those of a printed text.
 fn quoted_value(line: &str) -> Option<String> {
     let (key, value) = line.split_once('=')?;
     let (value, _) = value.split_once('#').unwrap_or((value, ""));
-    let value = value.trim();
+    let value = value.trim().trim_matches(['“', '”', '„', '‘', '’']);
     if value.is_empty() || value.contains(['"', '\'', '[', '{', ']', '}']) {
         return None;
     }
@@ -122,6 +151,38 @@ mod tests {
             mended.text,
             "[boards.\"my board\"]   # the old one\nkind = \"swpp\"\n\n[uci]\nlisten = \"off\"\n"
         );
+    }
+
+    #[test]
+    fn what_stands_there_twice_is_found_the_first_time() {
+        let text = "[games]\nlisten = 1\n[uci]\nlisten = \"off\"\nlisten = \"x\"\n[ games ]\n[games]\na = 1\n";
+        let mended = mend(text);
+        let told: Vec<_> = mended
+            .mistakes
+            .iter()
+            .map(|(_, told)| told.as_str())
+            .collect();
+        assert!(
+            told[0].contains("`listen` is in line 4 already"),
+            "{told:?}"
+        );
+        let mended = mend("[uci]\nlisten = \"off\"\n[games]\n[uci]\n");
+        let (line, told) = &mended.mistakes[0];
+        assert!(
+            *line == 4 && told.contains("[uci] is in line 1 already"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn quotes_of_a_printed_text_are_named() {
+        let mended = mend("kind = “swpp”\n");
+        assert!(
+            mended.mistakes[0]
+                .1
+                .ends_with("straight quotes, kind = \"swpp\"")
+        );
+        assert_eq!(mended.text, "kind = \"swpp\"");
     }
 
     #[test]

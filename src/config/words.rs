@@ -150,6 +150,7 @@ fn right(path: &[String], wanted: &str) -> String {
     let (first, last) = (RFCOMM_CHANNELS.start(), RFCOMM_CHANNELS.end());
     let by_key = match named.map_or("", String::as_str) {
         "baud" => "a number such as 115200",
+        "listen" => "an address and a port, such as \"127.0.0.1:9670\"",
         "channel" => return format!("a number from {first} to {last}"),
         "boards" if is_list => "a list such as [\"citrine\", \"neo\"]",
         _ => "",

@@ -10,6 +10,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use crate::reach::{Wanted, unreachable};
+
 /// Connections passed on at once.
 pub const MAX_RELAYED: usize = 32;
 /// How long one attempt to reach the daemon may take.
@@ -61,7 +63,7 @@ pub async fn run(
                     // However it ends, both are closed.
                     let _ = copy_bidirectional(&mut near, &mut far).await;
                 }
-                Ok(Err(error)) => say(format!("{connect} cannot be reached: {error}")),
+                Ok(Err(error)) => say(unreachable(&connect, &error, Wanted::LiveChess)),
                 Err(_) => say(format!(
                     "{connect} has not answered within {} s",
                     ATTEMPT.as_secs()

@@ -14,7 +14,7 @@ use crate::{
     game::{Game, MAX_PLIES, uci},
     lines::printable,
     vocabulary::{
-        BoardName, ClientId, ClientName, Command, GameEnd, LinkState, MAX_BOARDS, Occasion,
+        Advice, BoardName, ClientId, ClientName, Command, GameEnd, LinkState, MAX_BOARDS, Occasion,
         Opponent, Snapshot,
     },
 };
@@ -335,12 +335,14 @@ impl Session {
             let place = board.place(play.client, play.number);
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
-            let right = board.sure && board.guidance.is_empty();
-            let over = play.over && board.game.position() == play.game.position();
-            let stands = (joined && *on_board == whole) || over;
+            // Not before the board awaits a move: until it has begun a new game, it may miss one.
+            let ready = matches!(board.advice, Advice::YourMove(_));
+            let goes_on = joined && ready && *on_board == whole;
+            let over = play.over && board.sure && board.game.position() == play.game.position();
+            let right = board.guidance.is_empty() && (goes_on || over);
             param["start"] = json!(play.start);
             param["san"] = json!(play.game.sans());
-            param["match"] = json!(made.is_some() || right && stands);
+            param["match"] = json!(made.is_some() || right);
         }
         if feed.shown.as_ref() == Some(&param) {
             return;

@@ -188,7 +188,7 @@ impl Engine {
         {
             match heard {
                 Heard::Name(name) => self.name = name,
-                Heard::NoOption(name) => self.notices.push_back(Notice::NoOption(name)),
+                Heard::Option(error) => self.notices.push_back(Notice::Option(error)),
                 Heard::Moved(m) => {
                     self.failures = 0;
                     if self.trouble.take().is_some() {

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use shakmaty::{Color, uci::UciMove};
 
+use super::protocol::OptionError;
 use crate::{
     game::MAX_PLIES,
     vocabulary::{BoardName, GameEnd},
@@ -38,8 +39,8 @@ pub enum Notice {
     Over(GameEnd),
     /// The game is longer than [`MAX_PLIES`].
     TooLong,
-    /// The engine has no such option.
-    NoOption(String),
+    /// One of the engine's options cannot be set as configured.
+    Option(OptionError),
     /// The engine failed, and is started again.
     Fault(Arc<str>),
     /// The engine plays again after it failed.
@@ -51,7 +52,7 @@ impl Notice {
     pub fn is_trouble(&self) -> bool {
         matches!(
             self,
-            Self::OutOfTurn(_) | Self::TooLong | Self::NoOption(_) | Self::Fault(_)
+            Self::OutOfTurn(_) | Self::TooLong | Self::Option(_) | Self::Fault(_)
         )
     }
 }
@@ -107,10 +108,7 @@ impl fmt::Display for Notice {
                 f,
                 "refused a move after {MAX_PLIES} plies: the game is too long"
             ),
-            Self::NoOption(name) => write!(
-                f,
-                "the engine has no option `{name}`: see `options` in the configuration"
-            ),
+            Self::Option(error) => error.fmt(f),
             Self::Fault(what) => write!(f, "{what}. It is started again with the same game"),
             Self::Recovered => f.write_str("the engine plays again"),
         }

@@ -5,7 +5,8 @@
 //! engines print banners, debugging and information of many kinds. Only the answer counts, and it has to be legal.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
+    ops::RangeInclusive,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -13,7 +14,7 @@ use std::{
 use shakmaty::{Move, Position, uci::UciMove};
 use thiserror::Error;
 
-use super::settings::EngineSettings;
+use super::settings::{EngineSettings, OptionValue};
 use crate::{game::Game, lines::printable};
 
 /// How long after its time an engine has hung: a busy machine is late by less.
@@ -42,13 +43,33 @@ pub enum Fault {
     Ended(String),
 }
 
+/// Why an option cannot be set as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OptionError {
+    /// It has no option of this name.
+    #[error("the engine has no option `{0}`: see `options` in the configuration")]
+    Unknown(String),
+    /// The number is outside the range that the engine takes; the nearest one was set.
+    #[error("the engine takes {} to {} as `{name}`: it was set to {set} instead of {given}", .range.start(), .range.end())]
+    OutOfRange {
+        /// The option.
+        name: String,
+        /// The number in the configuration.
+        given: i64,
+        /// The number that was set.
+        set: i64,
+        /// What the engine takes.
+        range: RangeInclusive<i64>,
+    },
+}
+
 /// What was heard from the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// Its name.
     Name(Arc<str>),
-    /// It has no option of this name.
-    NoOption(String),
+    /// One of its options cannot be set as configured.
+    Option(OptionError),
     /// Its move in the position it was asked about.
     Moved(Move),
     /// It cannot be used any longer. Nothing comes after that.
@@ -78,7 +99,8 @@ pub struct Conversation {
     state: State,
     /// When it has hung, and how long it had.
     until: Option<(Instant, Duration)>,
-    known: BTreeSet<String>,
+    /// Its options, in small letters, and the range of those that are numbers.
+    known: BTreeMap<String, Option<RangeInclusive<i64>>>,
     lines: VecDeque<String>,
     heard: VecDeque<Heard>,
 }
@@ -90,7 +112,7 @@ impl Conversation {
             settings,
             state: State::Greets,
             until: None,
-            known: BTreeSet::new(),
+            known: BTreeMap::new(),
             lines: VecDeque::new(),
             heard: VecDeque::new(),
         };
@@ -168,8 +190,10 @@ impl Conversation {
         match (words.next(), words.next()) {
             (Some("id"), Some("name")) => self.named(words),
             (Some("option"), Some("name")) if self.known.len() < MAX_KNOWN => {
-                let name: Vec<&str> = words.take_while(|word| *word != "type").collect();
-                self.known.insert(name.join(" ").to_lowercase());
+                let words: Vec<&str> = words.collect();
+                let name = words.split(|word| *word == "type").next();
+                let name = name.unwrap_or_default().join(" ").to_lowercase();
+                self.known.insert(name, range(&words));
             }
             (Some("uciok"), _) if matches!(self.state, State::Greets) => self.prepare(now),
             (Some("readyok"), _) => self.ready(now),
@@ -211,11 +235,25 @@ impl Conversation {
     fn prepare(&mut self, now: Instant) {
         let settings = self.settings.clone();
         for (name, value) in &settings.options {
-            if self.known.contains(&name.to_lowercase()) {
-                self.say(format!("setoption name {name} value {value}"));
-            } else {
-                self.heard.push_back(Heard::NoOption(name.clone()));
+            let Some(range) = self.known.get(&name.to_lowercase()) else {
+                let unknown = OptionError::Unknown(name.clone());
+                self.heard.push_back(Heard::Option(unknown));
+                continue;
+            };
+            let mut value = value.clone();
+            if let (OptionValue::Spin(given), Some(range)) = (&mut value, range)
+                && !range.contains(given)
+            {
+                let set = (*given).clamp(*range.start(), *range.end());
+                self.heard.push_back(Heard::Option(OptionError::OutOfRange {
+                    name: name.clone(),
+                    given: *given,
+                    set,
+                    range: range.clone(),
+                }));
+                *given = set;
             }
+            self.say(format!("setoption name {name} value {value}"));
         }
         self.say("isready");
         self.state = State::Prepares(None);
@@ -257,4 +295,14 @@ impl Conversation {
             State::Greets | State::Prepares(_) | State::Rests | State::Failed => {}
         }
     }
+}
+
+/// What follows `min` and `max`, if that is a range.
+fn range(words: &[&str]) -> Option<RangeInclusive<i64>> {
+    let number = |key| {
+        let at = words.iter().rposition(|word| *word == key)?;
+        words.get(at + 1)?.parse::<i64>().ok()
+    };
+    let (min, max) = (number("min")?, number("max")?);
+    (min <= max).then_some(min..=max)
 }

@@ -365,7 +365,7 @@ impl Session {
                 "the board is with {holders}: end that game first, or release it (`boardbridge release {board}`)"
             ));
         }
-        let no_game = || Err("no game is on".to_owned());
+        let no_game = || Err("no game is on: make the first move, or press 'new game'".to_owned());
         match (saying, self.phase) {
             (Saying::NewGame, Phase::Waits) => self.called = true,
             (Saying::NewGame, _) => {

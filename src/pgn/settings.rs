@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for TagText {
         Err(de::Error::custom(format!(
             "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces, without accents, \
              for instance \"Juergen Mueller\"",
-            text.escape_default()
+            text.escape_debug()
         )))
     }
 }

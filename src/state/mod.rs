@@ -26,8 +26,8 @@ pub use self::text::Text;
 use self::{database::Database, writer::Writer};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
-/// this is noticed by no player, and longer than a busy SD card usually needs.
-pub const KEEP_WAIT: Duration = Duration::from_millis(20);
+/// this is noticed by no player, and longer than a busy SD card or processor usually needs.
+pub const KEEP_WAIT: Duration = Duration::from_millis(100);
 /// Keys kept at most: more than boards, apps and links together.
 pub const MAX_KEYS: usize = 512;
 /// The longest value, in bytes: a board with its longest game and the clients that have it takes some 100 kB.

@@ -246,7 +246,6 @@ fn client(line: &Value) -> String {
     let (name, since) = (word(line, "client"), time(word(line, "since")));
     let kind = match word(line, "kind") {
         "gui" => " (a GUI)",
-        "link" => " (a link)",
         _ => "",
     };
     let mut text = format!("{name}{kind}: ");
@@ -257,7 +256,10 @@ fn client(line: &Value) -> String {
             let why = line["why"]
                 .as_str()
                 .map(|why| format!("cannot connect: {why}"));
-            let away = (!since.is_empty()).then(|| format!("away since {since}"));
+            // A link of two boards here has no connection to lose.
+            let is_here = word(line, "kind") == "link" && why.is_none();
+            let how = if is_here { "linked" } else { "away" };
+            let away = (!since.is_empty()).then(|| format!("{how} since {since}"));
             let said: Vec<String> = away.into_iter().chain(why).collect();
             if said.is_empty() {
                 write!(text, "has not connected yet")
