@@ -172,6 +172,30 @@ async fn a_move_made_out_of_reach_is_the_answer() {
     gui.hears("bestmove g1f3").await;
 }
 
+/// The hand's pawn stands where the motor's bishop stood before: read one by one, that square has not changed.
+#[tokio::test]
+async fn a_move_to_the_square_that_the_motor_left_out_of_reach_is_the_answer() {
+    let (mut house, board) = House::with_neo();
+    let control = house.control();
+    let mut gui = house.gui().await;
+    let moves: Vec<&str> = "g1f3 d7d5 e2e3 c8g4 h2h3 g4h5".split(' ').collect();
+    for ply in (0..moves.len()).step_by(2) {
+        gui.asks(&moves[..ply].join(" ")).await;
+        gui.hears_of("White to move").await;
+        stands(&board, &moves[..ply].join(" ")).await;
+        plays(&board, moves[ply]);
+        gui.hears(&format!("bestmove {}", moves[ply])).await;
+    }
+    gui.asks(&moves.join(" ")).await;
+    comes(&board, "the motor", |neo| neo.is_driving()).await;
+    control.vanish(FIRST).unwrap();
+    stands(&board, &moves.join(" ")).await;
+    plays(&board, "g2g4");
+    stands(&board, &format!("{} g2g4", moves.join(" "))).await;
+    control.appear(FIRST).unwrap();
+    gui.hears("bestmove g2g4").await;
+}
+
 #[tokio::test]
 async fn refused_writes_and_corrupt_notifications_are_got_over() {
     let (mut house, board) = House::with_neo();

@@ -261,7 +261,7 @@ async fn moves_put_back_are_taken_back_and_the_engine_answers_again() {
     table.ends(GameEnd::WhiteResigned).await;
     assert_eq!(
         table.says(Saying::Resign).await.unwrap_err(),
-        "no game is on"
+        "no game is on: make the first move, or press 'new game'"
     );
 }
 

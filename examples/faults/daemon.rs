@@ -71,6 +71,8 @@ impl Daemon {
             .arg(self.folder.join("bb.toml"))
             .env("RUST_LOG", level)
             .env("NO_COLOR", "1")
+            // A library that panics as D-Bus goes would read the debugging information into memory, once.
+            .env("RUST_BACKTRACE", "0")
             .env_remove("JOURNAL_STREAM")
             .env_remove("NOTIFY_SOCKET")
             .envs(self.environment.iter().map(|(name, value)| (*name, value)))

@@ -130,9 +130,8 @@ pub(super) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wro
         let words = format!("the body is incomplete, or longer than {MAX_BODY} bytes");
         Wrong::new(StatusCode::PAYLOAD_TOO_LARGE, words)
     })?;
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
     // A list would pass for a body without keys.
-    let object = serde_json::from_slice::<Map<String, Value>>(text);
+    let object = serde_json::from_slice::<Map<String, Value>>(&bytes);
     let body = object.and_then(|object| serde_json::from_value(Value::Object(object)));
     body.map_err(|error| {
         let words = format!("the body is not the JSON that belongs here, such as {{}}: {error}");

@@ -89,8 +89,11 @@ impl Neo {
             return Some(picture.contains(to));
         };
         if picture.contains(from) {
-            // An empty square never reads occupied.
-            return Some(false);
+            // An empty square never reads occupied. If the destination was free and is taken too, the piece is there: the
+            // hand answers once it has arrived, and may answer to where it stood.
+            let standing = self.squares.standing().occupied();
+            let arrived = |to: Square| picture.contains(to) && !standing.contains(to);
+            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to)));
         }
         let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);
