@@ -25,7 +25,7 @@ CACHE = REPOSITORY / "target/vm-systemd"
 # The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
 INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd"
 # Seconds for all of it: five minutes with a processor of its own, and the gate builds beside it.
-PATIENCE = 1200
+PATIENCE = 900
 # Of the first game: what is played before the reboot, and after it.
 BEFORE, AFTER = 6, 6
 
