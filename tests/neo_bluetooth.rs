@@ -100,6 +100,17 @@ async fn stands(board: &Hosted<Neo>, moves: &str) {
     .await;
 }
 
+/// The hand plays White's moves of these, the program Black's.
+async fn hand_plays(gui: &mut Gui, board: &Hosted<Neo>, moves: &[&str]) {
+    for ply in (0..moves.len()).step_by(2) {
+        gui.asks(&moves[..ply].join(" ")).await;
+        gui.hears_of("White to move").await;
+        stands(board, &moves[..ply].join(" ")).await;
+        plays(board, moves[ply]);
+        gui.hears(&format!("bestmove {}", moves[ply])).await;
+    }
+}
+
 fn faults(board: &Hosted<Neo>) -> Vec<String> {
     board.with(|neo| {
         std::iter::from_fn(|| neo.poll_report())
@@ -116,13 +127,7 @@ async fn a_game_is_played_over_the_air() {
     let moves: Vec<&str> = "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 g1f3 c8g4 f1e2 b8c6 e1g1 e8c8"
         .split(' ')
         .collect();
-    for ply in (0..moves.len()).step_by(2) {
-        gui.asks(&moves[..ply].join(" ")).await;
-        gui.hears_of("White to move").await;
-        stands(&board, &moves[..ply].join(" ")).await;
-        plays(&board, moves[ply]);
-        gui.hears(&format!("bestmove {}", moves[ply])).await;
-    }
+    hand_plays(&mut gui, &board, &moves).await;
     gui.asks(&moves.join(" ")).await;
     gui.hears_of("White to move").await;
     stands(&board, &moves.join(" ")).await;
@@ -179,13 +184,7 @@ async fn a_move_to_the_square_that_the_motor_left_out_of_reach_is_the_answer() {
     let control = house.control();
     let mut gui = house.gui().await;
     let moves: Vec<&str> = "g1f3 d7d5 e2e3 c8g4 h2h3 g4h5".split(' ').collect();
-    for ply in (0..moves.len()).step_by(2) {
-        gui.asks(&moves[..ply].join(" ")).await;
-        gui.hears_of("White to move").await;
-        stands(&board, &moves[..ply].join(" ")).await;
-        plays(&board, moves[ply]);
-        gui.hears(&format!("bestmove {}", moves[ply])).await;
-    }
+    hand_plays(&mut gui, &board, &moves).await;
     gui.asks(&moves.join(" ")).await;
     comes(&board, "the motor", |neo| neo.is_driving()).await;
     control.vanish(FIRST).unwrap();
