@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, io, time::Duration};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
     time::{Instant, sleep_until},
@@ -123,6 +124,15 @@ impl Duplex {
         self.output.extend(outgoing.bytes());
         if self.write_deadline.is_none() && !self.output.is_empty() {
             self.write_deadline = Some(Instant::now() + WRITE_WAIT);
+        }
+    }
+
+    /// Writes what is queued as far as the line takes it now: what a driver paces must leave when it is sent, not when its
+    /// task waits for the line next. An error is found by [`Self::next`], which writes the rest.
+    pub fn write_now(&mut self) {
+        let written = self.writer.write_buf(&mut self.output).now_or_never();
+        if written.is_some() && self.output.is_empty() {
+            self.write_deadline = None;
         }
     }
 

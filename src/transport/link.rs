@@ -142,7 +142,10 @@ impl Link {
     /// Accepts one action to carry out.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
-            Self::Stream(duplex) => duplex.send(outgoing),
+            Self::Stream(duplex) => {
+                duplex.send(outgoing);
+                duplex.write_now();
+            }
             Self::Gatt(link) => link.send(outgoing),
         }
     }
@@ -155,6 +158,26 @@ impl Link {
         match self {
             Self::Stream(duplex) => duplex.next().await,
             Self::Gatt(link) => link.next().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use tokio::io::{AsyncReadExt as _, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_sent_leaves_at_once_whatever_the_task_waits_for_next() {
+        let (ours, mut board) = duplex(64);
+        let mut link = Link::line(ours, CABLE);
+        for line in ["Position Board\r\n", ".8rnbqkbnr\r\n"] {
+            link.send(&Outgoing::serial(Bytes::from(line)));
+            let mut came = vec![0; line.len()];
+            board.read_exact(&mut came).await.unwrap();
+            assert_eq!(came, line.as_bytes());
         }
     }
 }
