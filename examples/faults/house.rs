@@ -31,10 +31,11 @@ use crate::{
 const SPEED: f64 = 20.0;
 /// How long a hand takes to execute a shown move.
 const HAND_DELAY: Duration = Duration::from_millis(60);
-/// The daemon's pacing for boards of this speed, with time to spare for a loaded machine.
-const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"130ms\"\nsecond_send = \"130ms\"\nsecond_send_capture = \"250ms\"\n\
+/// The daemon's pacing for boards of this speed, with time to spare: what is written to a pseudo-terminal of a loaded machine
+/// may come 0.2 s later.
+const CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"300ms\"\nsecond_send = \"300ms\"\nsecond_send_capture = \"400ms\"\n\
      move_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
-const UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"130ms\"\nmove_wait = \"400ms\"\nsetup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
+const UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"300ms\"\nmove_wait = \"400ms\"\nsetup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 const SWPP: &str =
     "kind = \"swpp\"\nforgets = false\nmove_wait = \"150ms\"\ncorrection_wait = \"150ms\"\n";
 const NEO: &str = "kind = \"miko-neo\"\ncorrection_wait = \"150ms\"\n";
