@@ -2354,3 +2354,20 @@ fn a_capture_that_was_sensed_before_two_restarts_is_found() {
     world.pass(LONG);
     world.stands(&format!("{before} e4d5"));
 }
+
+#[test]
+fn pieces_set_up_for_a_new_game_without_a_link_are_not_taken_for_those_that_stood_there() {
+    // White's queen stands where a black pawn belongs.
+    let mut world = World::at("e2e4 e7e5 d1g4 d7d6 g4g7");
+    world.unlink();
+    world.hand(HandAction::NewGame);
+    world.pass(LONG);
+    world.command(Command::NewGame { client: CLIENT });
+    world.follows("e2e4");
+    world.goes_on();
+    world.comes(|w| w.snapshot().game.len() == 1, "the program's move");
+    world.pass(LONG);
+    world.stands("e2e4");
+    let asked = world.events.iter().any(|told| told.contains("queen"));
+    assert!(!asked, "{}", world.story());
+}

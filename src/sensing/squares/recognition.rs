@@ -96,7 +96,9 @@ impl Squares {
         let known = self.follower.is_known();
         let exchanged = known && self.touched.others(standing).any();
         let told = self.follower.correction().is_told();
-        let rests = known && !self.recogniser.is_disturbed() && !told;
+        // Until a link's first picture, nobody knows what happened before it.
+        let read = known && self.reading.are_read();
+        let rests = read && !self.recogniser.is_disturbed() && !told;
         if rests && !exchanged && !self.touched.stands_as(standing) {
             // All lifts and placements were understood.
             self.touched = Touched::pieces(standing.clone());
