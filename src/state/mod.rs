@@ -86,7 +86,10 @@ impl Store {
     pub fn open(directory: &Path) -> Self {
         let mut database = Database::at(directory);
         let found = match database.read() {
-            Ok(found) => found,
+            Ok(found) => {
+                info!("games survive a restart in {}", directory.display());
+                found
+            }
             Err(error) => {
                 warn!(
                     "nothing survives a restart for now: {} {error}: {}",
@@ -99,7 +102,6 @@ impl Store {
         let path = directory.to_owned();
         match Writer::start(database) {
             Ok(writer) => {
-                info!("games survive a restart in {}", path.display());
                 let found = Mutex::new(found);
                 let inner = Inner {
                     path,

@@ -95,7 +95,7 @@ impl Writer {
     /// Hands a value over, and waits until it is written, or for [`KEEP_WAIT`].
     pub async fn write(&self, key: &str, value: Option<String>) {
         let (written, done) = oneshot::channel();
-        {
+        let slow = {
             let mut waiting = self.shared.lock();
             if waiting.stopped || waiting.changes.len() >= MAX_KEYS {
                 return;
@@ -113,10 +113,10 @@ impl Writer {
             if !slow {
                 change.written.push(written);
             }
-        }
+            slow
+        };
         self.shared.wake.notify_one();
-        // An answer, or none because callers do not wait.
-        if timeout(KEEP_WAIT, done).await.is_err() {
+        if !slow && timeout(KEEP_WAIT, done).await.is_err() {
             let mut waiting = self.shared.lock();
             waiting.slow |= waiting.busy || waiting.changes.contains_key(key);
         }
