@@ -24,7 +24,7 @@
 //!    begin a game by itself: it goes on when the board is free.
 //! 10. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
 //!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
-//!     [`RETURN_WAIT`] has left.
+//!     [`RETURN_WAIT`] has left, as after a lost connection.
 //! 11. A game on Lichess has the board for itself until it is over or put out: no other client joins it, takes the board, or
 //!     stays there, for Lichess forbids the help of programs. It does not make way by itself.
 //!
@@ -262,11 +262,15 @@ impl Claims {
         self.all.iter().any(|claim| claim.returns)
     }
 
-    /// Clients that have not come back by now have left. `true` if the board's target changed.
+    /// Clients that have not come back by now have left, as after a lost connection. `true` if the board's target changed.
     pub fn release_absent(&mut self) -> bool {
-        let before = self.all.len();
-        self.all.retain(|claim| !claim.returns);
-        before != self.all.len() && self.admit_waiting()
+        let mut changed = false;
+        while let Some(claim) = self.all.iter_mut().find(|claim| claim.returns) {
+            claim.away = true;
+            let client = claim.client;
+            changed |= self.release(client);
+        }
+        changed
     }
 
     /// A client that has kept its number through a restart is back. `true` if it has a claim.
@@ -1150,6 +1154,19 @@ mod tests {
         let mut claims = lost();
         claims.put_out();
         assert!(claims.has(BLACK), "the owner said so");
+    }
+
+    #[test]
+    fn a_game_whose_program_is_not_back_after_a_restart_is_kept_for_its_address() {
+        let now = Instant::now();
+        let mut claims = played_by_the_owner(now).recalled();
+        claims.release_absent();
+        stranger_awaits(&mut claims, "d2d4");
+        claims.pass(now);
+        assert!(!claims.has(BLACK));
+        assert_eq!(claims.kept(), Some(&OWNER.into()));
+        assert!(claims.pass(now + AWAY) && claims.admit_waiting());
+        assert!(claims.has(BLACK), "it has waited long enough");
     }
 
     #[test]
