@@ -8,9 +8,10 @@
     reason = "a test fails by panicking"
 )]
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use boardbridge::state::{Kind, Store};
+use tokio::time::Instant;
 
 const DATABASE: &str = "boardbridge.db";
 const LOG: &str = "boardbridge.db-wal";
@@ -139,4 +140,18 @@ async fn a_directory_that_cannot_be_made_costs_only_the_keeping_until_it_can() {
     // Written on the next attempt, at the latest when the store is closed.
     store.close().await;
     assert_eq!(read(&Store::open(&path), "neo").unwrap(), "e2e4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_is_known_to_take_nothing_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("file");
+    fs::write(&nowhere, "").unwrap();
+    let store = Store::open(&nowhere);
+    keep(&store, "citrine", "e2e4").await;
+    let known = Instant::now();
+    for value in ["e7e5", "g1f3"] {
+        keep(&store, "citrine", value).await;
+    }
+    assert_eq!(known.elapsed(), Duration::ZERO);
 }
