@@ -15,6 +15,7 @@ pub mod availability;
 #[cfg(target_os = "linux")]
 pub mod ble;
 pub mod connection;
+mod delivery;
 pub mod notice;
 #[cfg(target_os = "linux")]
 mod radio;

@@ -4,10 +4,7 @@ use std::{
     cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime,
 };
 
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, select_all},
-};
+use futures_util::{FutureExt as _, future::select_all};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -18,8 +15,9 @@ use tracing::{Instrument, Span, debug, info, info_span, warn};
 use super::{
     Connection,
     connection::Unread,
+    delivery::Delivery,
     notice::Notice,
-    session::{ACK_SOON, ACK_WAIT, Action, Identity, Memory, Session},
+    session::{Action, Identity, Memory, Session},
 };
 use crate::{
     bus::{BoardHandle, Bus},
@@ -138,9 +136,7 @@ pub async fn serve(
             links: Vec::new(),
             active: None,
             served: 0,
-            asks_at: None,
-            asked: None,
-            unread: false,
+            delivery: Delivery::default(),
             commands: VecDeque::new(),
         };
         server.run(&mut connections, &stop).await;
@@ -164,12 +160,8 @@ struct Server {
     active: Option<usize>,
     /// The link that was served last: another one goes first next time.
     served: usize,
-    /// When to ask whether what was sent has arrived.
-    asks_at: Option<Instant>,
-    /// The pending answer. It is about the bytes sent before the question, on this connection.
-    asked: Option<BoxFuture<'static, Option<bool>>>,
-    /// The last answer was that something has not arrived.
-    unread: bool,
+    /// Whether what it was sent has arrived.
+    delivery: Delivery,
     /// Commands for the board; they wait here, so that the app never does.
     commands: VecDeque<Command>,
 }
@@ -205,8 +197,8 @@ impl Server {
                 (_, state) = feed.next() => self.session.snapshot(&state),
                 Ok(()) = self.app.availability.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
-                () = sleep_until_some(self.asks_at) => self.ask_what_arrived(),
-                unread = answer(&mut self.asked) => self.arrived(unread),
+                () = sleep_until_some(self.delivery.asks_at()) => self.ask_what_arrived(),
+                unread = self.delivery.answer() => self.arrived(unread),
                 // Last: an app that talks without end then delays only itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
@@ -246,7 +238,7 @@ impl Server {
         let (delivery, why) = (duplex.delivery(), duplex.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
-            self.forget_answer();
+            self.delivery.settled();
             self.session.disconnected(now(), why, delivery);
         } else if let Some(active) = &mut self.active
             && *active > index
@@ -263,12 +255,8 @@ impl Server {
             }
             Ok(Passed::Written) => {
                 if self.active == Some(index) {
-                    self.asked = None;
                     self.session.sent(now());
-                    if self.session.unproven().is_some() {
-                        let soon = Instant::now() + ACK_SOON;
-                        self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
-                    }
+                    self.delivery.sent(Instant::now());
                 }
             }
             Err(why) => self.close(index, &why),
@@ -337,8 +325,9 @@ impl Server {
             // The link before may be dead without having been detected.
             self.links.remove(before);
             let why = format!("{peer} has replaced it");
-            self.session.taken_over(now(), &why, self.unread);
-            self.forget_answer();
+            self.session
+                .taken_over(now(), &why, self.delivery.is_unread());
+            self.delivery.settled();
             place -= usize::from(before < index);
         }
         self.active = Some(place);
@@ -347,30 +336,17 @@ impl Server {
 
     /// Moves that the other end's kernel has acknowledged are not sent again, however the connection ends later.
     fn ask_what_arrived(&mut self) {
-        self.asks_at = None;
-        if self.session.unproven().is_none() {
-            return;
-        }
         let link = self.active.and_then(|index| self.links.get(index));
-        let unread = link.and_then(|link| link.unread.as_ref());
-        self.asked = unread.map(|unread| unread());
+        self.delivery
+            .ask(link.and_then(|link| link.unread.as_ref()));
     }
 
     /// The question was answered.
     fn arrived(&mut self, unread: Option<bool>) {
-        self.asked = None;
-        self.unread = unread == Some(true);
+        self.delivery.answered(Instant::now(), unread);
         if unread == Some(false) {
             self.session.arrived();
-        } else {
-            self.asks_at = Some(Instant::now() + ACK_WAIT);
         }
-    }
-
-    /// Another connection is the app's: the answers for the previous one do not apply to it.
-    fn forget_answer(&mut self) {
-        self.asked = None;
-        self.unread = false;
     }
 
     /// Drops lines that have begun and do not end.
@@ -463,7 +439,11 @@ impl Server {
 
     /// Keeps the conversation, if it has changed, before anyone is told of it.
     async fn keep(&mut self) {
-        let memory = self.session.memory(self.unread);
+        // The app's answers prove it, too.
+        if self.session.unproven().is_none() {
+            self.delivery.settled();
+        }
+        let memory = self.session.memory(self.delivery.is_unread());
         if self.kept.as_ref() != Some(&memory) {
             self.app.shelf.keep(&memory).await;
             self.kept = Some(memory);
@@ -493,14 +473,6 @@ impl Server {
         };
         self.passed(index, passed);
         true
-    }
-}
-
-/// The answer to a pending question.
-async fn answer(asked: &mut Option<BoxFuture<'static, Option<bool>>>) -> Option<bool> {
-    match asked {
-        Some(asked) => asked.await,
-        None => pending().await,
     }
 }
 

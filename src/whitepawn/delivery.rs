@@ -1,0 +1,96 @@
+//! Whether what the app was sent has arrived: where that can be known, the other end's kernel is asked.
+
+use std::future::pending;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::{
+    connection::Unread,
+    session::{ACK_SOON, ACK_WAIT},
+};
+
+/// The question about one connection. See the module documentation.
+#[derive(Default)]
+pub(super) struct Delivery {
+    asks_at: Option<Instant>,
+    /// The pending answer. It is about the bytes sent before the question.
+    asked: Option<BoxFuture<'static, Option<bool>>>,
+    unread: bool,
+}
+
+impl Delivery {
+    /// The link has taken a message.
+    pub fn sent(&mut self, now: Instant) {
+        self.asked = None;
+        let soon = now + ACK_SOON;
+        self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
+    }
+
+    /// All that was sent has arrived, or is no longer of interest.
+    pub fn settled(&mut self) {
+        *self = Self::default();
+    }
+
+    /// When to [ask](Self::ask).
+    pub fn asks_at(&self) -> Option<Instant> {
+        self.asks_at
+    }
+
+    /// Asks the link, if it can tell.
+    pub fn ask(&mut self, link: Option<&Unread>) {
+        self.asks_at = None;
+        self.asked = link.map(|unread| unread());
+    }
+
+    /// Waits for the answer to the pending question.
+    pub async fn answer(&mut self) -> Option<bool> {
+        match &mut self.asked {
+            Some(asked) => asked.await,
+            None => pending().await,
+        }
+    }
+
+    /// The question was answered: whether something has not arrived, if the link can tell.
+    pub fn answered(&mut self, now: Instant, unread: Option<bool>) {
+        self.asked = None;
+        self.unread = unread == Some(true);
+        self.asks_at = Some(now + ACK_WAIT);
+    }
+
+    /// The last answer was that something had not arrived.
+    pub fn is_unread(&self) -> bool {
+        self.unread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_sent_after_an_answer_of_the_app_has_its_own_time_to_arrive() {
+        let begin = Instant::now();
+        let mut delivery = Delivery::default();
+        delivery.sent(begin);
+        delivery.settled();
+        let later = begin + ACK_SOON - Duration::from_millis(10);
+        delivery.sent(later);
+        assert_eq!(delivery.asks_at(), Some(later + ACK_SOON));
+    }
+
+    #[test]
+    fn that_something_had_not_arrived_is_not_said_of_what_is_sent_after_it_has() {
+        let now = Instant::now();
+        let mut delivery = Delivery::default();
+        delivery.sent(now);
+        delivery.ask(None);
+        delivery.answered(now, Some(true));
+        assert!(delivery.is_unread());
+        delivery.settled();
+        delivery.sent(now);
+        assert!(!delivery.is_unread());
+    }
+}
