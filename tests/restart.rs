@@ -228,23 +228,32 @@ async fn a_game_goes_on_through_kills_on_a_ucb() {
 
 #[tokio::test]
 async fn a_game_goes_on_through_kills_on_a_home_made_board_which_is_not_rebuilt() {
-    let bluez = Bluez::start().unwrap();
-    let (hand, address) = Hand::listening(Kind::SwppBoard, true);
-    let mut hand = Reporting::at(hand);
-    let keys = format!("[boards.diy]\n{DIY}tcp = {{ address = \"{address}\" }}\n");
-    let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
-    table.gui.says("ucinewgame").await;
-    // A game that is resumed: each of its moves is shown once.
-    let before = "a2a3 a7a6 b2b3 b7b6 a3a4 a6a5 b3b4 b6b5";
-    table.plays(before, &mut hand).await;
-    let seen = hand.seen();
-    once(&seen);
-    assert_eq!(told_again(&seen).len(), 1, "{seen:?}");
-    // Of what was shown, the last move may be shown again after each kill.
-    let shown = seen.iter().filter(|said| said.starts_with("shown")).count();
-    assert!(shown <= 8 + GAME.len() + GAME.len(), "{seen:?}");
-    let first = seen.iter().filter(|said| *said == "shown a2a3").count();
-    assert_eq!(first, 1, "{seen:?}");
+    let (folder, bluez) = (House::folder(), Bluez::start().unwrap());
+    for wire in [true, false] {
+        let (hand, at) = if wire {
+            let port = folder.path().join("diy");
+            let at = format!("serial = {{ port = {port:?} }}");
+            (Hand::new(Kind::SwppBoard, port, true), at)
+        } else {
+            let (hand, address) = Hand::listening(Kind::SwppBoard, true);
+            (hand, format!("tcp = {{ address = \"{address}\" }}"))
+        };
+        let mut hand = Reporting::at(hand);
+        let keys = format!("[boards.diy]\n{DIY}{at}\n");
+        let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
+        table.gui.says("ucinewgame").await;
+        // A game that is resumed: each of its moves is shown once.
+        let before = "a2a3 a7a6 b2b3 b7b6 a3a4 a6a5 b3b4 b6b5";
+        table.plays(before, &mut hand).await;
+        let seen = hand.seen();
+        once(&seen);
+        assert_eq!(told_again(&seen).len(), 1, "{seen:?}");
+        // Of what was shown, the last move may be shown again after each kill.
+        let shown = seen.iter().filter(|said| said.starts_with("shown")).count();
+        assert!(shown <= 8 + GAME.len() + GAME.len(), "{seen:?}");
+        let first = seen.iter().filter(|said| *said == "shown a2a3").count();
+        assert_eq!(first, 1, "{seen:?}");
+    }
 }
 
 #[tokio::test]

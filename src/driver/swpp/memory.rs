@@ -20,6 +20,8 @@ pub(super) struct Memory {
     /// The game that the board was last told to begin.
     told: Option<String>,
     running: bool,
+    /// What the board said of itself.
+    id: Option<String>,
     /// How it ended, while the board has not been told.
     ending: Option<String>,
     /// What the link has taken since the player's last move.
@@ -37,6 +39,7 @@ impl Memory {
         Self {
             told: driver.told.map(announcement).as_ref().map(text),
             running: driver.running,
+            id: driver.id.clone(),
             ending: driver.ending.map(Message::GameEnded).as_ref().map(text),
             unheard: unheard.map(text).collect(),
             heard: driver.heard.map(|wording| Reported {
@@ -61,6 +64,8 @@ impl Memory {
     pub fn recall(self, driver: &mut Swpp) {
         driver.told = self.told();
         driver.running = self.running && driver.told.is_some();
+        driver.recalled = true;
+        driver.id = self.id;
         driver.ending = self.ending.as_ref().and_then(|line| ending(line));
         let messages = self.unheard.iter().take(MAX_UNHEARD);
         let messages = messages.filter_map(|line| swpp::read(line.as_bytes()).ok());

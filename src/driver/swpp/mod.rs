@@ -117,6 +117,12 @@ pub struct Swpp {
     repeats: bool,
     /// Whether the board forgets its game when its link is reopened; if not configured, its answers show it.
     forgets: Option<bool>,
+    /// Its line feeds it: without the line it forgets its game, however soon it answers on the next one.
+    fed: bool,
+    /// This driver goes on after a restart of the daemon, through which the board may have been fed: no link yet.
+    recalled: bool,
+    /// What the board said of itself in its last H1.
+    id: Option<String>,
     /// The message of the current step.
     leaving: Option<Message>,
     /// What the link has taken since the player's last move: it may not have arrived.
@@ -147,6 +153,9 @@ impl Swpp {
             hang_up: None,
             repeats: false,
             forgets: None,
+            fed: false,
+            recalled: false,
+            id: None,
             leaving: None,
             unheard: Vec::new(),
             heard: None,
@@ -167,6 +176,12 @@ impl Swpp {
     /// The same, where it is known whether the board forgets its game when its link is reopened.
     pub fn forgetting(mut self, forgets: Option<bool>) -> Self {
         self.forgets = forgets;
+        self
+    }
+
+    /// The same, for a board that is fed by its line, if it is.
+    pub fn fed_by_its_line(mut self, fed: bool) -> Self {
+        self.fed = fed;
         self
     }
 
@@ -230,9 +245,12 @@ impl Swpp {
                             id += " (is the version filled up to 8 characters?)";
                         }
                     }
+                    let before = self.id.replace(id.clone());
+                    let other = before.is_some_and(|before| before != id);
+                    let unfed = self.fed && !std::mem::take(&mut self.recalled);
                     self.events.push_back(DriverEvent::Answers { id: Some(id) });
                     self.send_ending();
-                    self.remind(now, self.forgets.unwrap_or(missed));
+                    self.remind(now, self.forgets.unwrap_or(missed || other || unfed));
                 } else if answer == Answer::Unasked && !self.stepping() {
                     self.remind(now, self.forgets != Some(false));
                 }

@@ -24,8 +24,8 @@ settings! {
         #[serde(with = "crate::durations::span")]
         move_wait: Duration = MOVE_WAIT,
         /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps
-        /// its game, and is never told it again. Without it true on a serial line; on others, if it missed our first
-        /// greeting, as it was starting then.
+        /// its game, and is never told it again. Without it yes if it missed our first greeting, as it was starting
+        /// then, if it gives another serial number, and on a serial line whenever that was lost: its cable feeds it.
         forgets: Option<bool> = None,
     }
 }
@@ -40,11 +40,12 @@ impl identity::Settings for Settings {
             },
             _ => Framing::Stream,
         };
-        // An Arduino restarts when its port is opened, and its boot loader may be done before our first greeting.
-        let forgets = self
-            .forgets
-            .or((medium == Some(Medium::Serial)).then_some(true));
-        Box::new(Swpp::new(way, self.move_wait).forgetting(forgets))
+        let fed = medium == Some(Medium::Serial);
+        Box::new(
+            Swpp::new(way, self.move_wait)
+                .forgetting(self.forgets)
+                .fed_by_its_line(fed),
+        )
     }
 
     fn baud(&self) -> Option<u32> {
