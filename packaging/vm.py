@@ -83,8 +83,22 @@ active 'after it was installed again'
 grep -q ttyS1 $config || fail 'the upgrade replaced the configuration'
 udevadm test /sys/class/tty/ttyS1 2>&1 | grep -i 'boardbridge.*invalid\|60-boardbridge.*\(error\|unknown\)' > /dev/ttyS0 && fail 'the udev rules'
 systemd-analyze security --no-pager boardbridge | tail -n 1 > /dev/ttyS0
+systemctl reload boardbridge || fail 'reload'
+cp $config right.toml
+echo 'mistake = 1' >> $config
+systemctl reload boardbridge 2> /dev/null && fail 'a reload with a mistake succeeds'
+journalctl --no-pager -b -u boardbridge | grep -q 'boardbridge.toml:.*mistake' || fail 'it does not say which mistake'
+cp right.toml $config
+active 'after a reload with a mistake'
+# A gadget that runs, without the hardware.
+mkdir -p /run/systemd/system/boardbridge-gadget.service.d
+printf '[Unit]\nConditionPathExists=\n[Service]\nExecStart=\nExecStart=/bin/true\nExecStop=\nRemainAfterExit=yes\n' \
+  > /run/systemd/system/boardbridge-gadget.service.d/vm.conf
+systemctl daemon-reload
+systemctl start boardbridge-gadget || fail 'the gadget'
 apt-get remove -y boardbridge > apt.log 2>&1 || fail 'apt remove'
 systemctl is-active --quiet boardbridge && fail 'it still runs'
+systemctl is-active --quiet boardbridge-gadget && fail 'the gadget still runs'
 [ -e /var/lib/boardbridge/games ] || fail 'removing took the games'
 apt-get purge -y boardbridge > apt.log 2>&1 || fail 'apt purge'
 left=$(find /etc /usr /var/lib -name '*boardbridge*' ! -path '/var/lib/dpkg/*' ! -path '/var/lib/systemd/*')

@@ -482,6 +482,10 @@ async fn a_reload_touches_only_what_has_changed() {
         .filter(|line| line.contains("name=kept"));
     let connected = of_kept.filter(|line| line.contains(": connected"));
     assert_eq!(connected.count(), 1);
+    let removed = |line: &&String| line.contains("no longer in the configuration");
+    let removed: Vec<_> = service.daemon.log.iter().filter(removed).collect();
+    // The one, and in the end those that it came back in place of.
+    assert!(removed[0].contains("gone"), "{removed:?}");
 }
 
 #[tokio::test]

@@ -138,6 +138,9 @@ impl Daemon {
             (board.name.is_far(), place, board.name.clone())
         });
         self.bus.set_boards(boards);
+        for name in stopped.keys() {
+            info!(board = %name, "the board is no longer in the configuration");
+        }
         // Clients of a removed board see that it has ended.
         drop(stopped);
         for (part, port) in front_ends {
