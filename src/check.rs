@@ -1,12 +1,17 @@
 //! `boardbridge check`: shows what a configuration would run.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    env,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     config::{Config, Listen, board::SerialConfig},
     door::Allow,
     lichess::token,
     serial_access::barred,
+    state::settings::default_directory,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };
@@ -51,6 +56,9 @@ pub fn describe(config: &Config, file: &str) -> String {
         ),
         None => writeln!(text, "  games    every board        off"),
     };
+    if is_of_user(config) {
+        text.push_str("  note     the service keeps these    in /var/lib/boardbridge\n");
+    }
     for (name, board) in &config.boards {
         let _ = match board.transport(&Radio::default()) {
             Ok(transport) => writeln!(
@@ -109,6 +117,14 @@ pub fn describe(config: &Config, file: &str) -> String {
         );
     }
     text
+}
+
+/// Whether something is kept in a folder of the user's that a service would keep in its own.
+fn is_of_user(config: &Config) -> bool {
+    let default = default_directory(|name| env::var_os(name));
+    let kept = [config.state.path(), config.games.folder()];
+    let below = |default: PathBuf| kept.iter().flatten().any(|path| path.starts_with(&default));
+    env::var_os("STATE_DIRECTORY").is_none() && default.is_some_and(below)
 }
 
 /// Notes about a serial port that is missing, or that the user may not open.

@@ -210,6 +210,11 @@ impl Score {
                 format!("{:.1}", max.as_secs_f64()),
             ]);
         }
-        text + &format!("{} moves in {} games\n", now.plies, now.games)
+        text + &format!(
+            "{} moves in {} games. Made again: moves of the last {} ms before a fault, or during it, that had not arrived.\n",
+            now.plies,
+            now.games,
+            IN_FLIGHT.as_millis()
+        )
     }
 }
