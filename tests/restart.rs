@@ -245,7 +245,9 @@ async fn a_game_goes_on_through_kills_on_a_home_made_board_which_is_not_rebuilt(
         // A game that is resumed: each of its moves is shown once.
         let before = "a2a3 a7a6 b2b3 b7b6 a3a4 a6a5 b3b4 b6b5";
         table.plays(before, &mut hand).await;
-        let seen = hand.seen();
+        let mut seen = hand.seen();
+        // The last move, shown again, may cross the hand's next one on the wire; the board ignores it then.
+        seen.retain(|said| !said.starts_with("fault illegal: `MA "));
         once(&seen);
         assert_eq!(told_again(&seen).len(), 1, "{seen:?}");
         // Of what was shown, the last move may be shown again after each kill.
