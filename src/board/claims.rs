@@ -593,7 +593,6 @@ impl Claims {
         if let Some(claim) = self.get(client) {
             claim.makes_way = true;
         }
-        self.admit_waiting();
     }
 
     /// A client's game is over.

@@ -40,7 +40,10 @@ impl Core {
             Command::Ready { .. } => {}
             Command::Promotion { client, role } => self.claims.set_promotion(client, role),
             Command::Away { client, on } => self.is_away(client, on),
-            Command::Yield { client } => self.claims.make_way(client),
+            Command::Yield { client } => {
+                self.claims.make_way(client);
+                self.admit_waiting();
+            }
             Command::Ended { client, end } => self.ended(client, end),
             Command::PutOut => self.is_put_out(),
             Command::Release { client } => self.leaves(client),
