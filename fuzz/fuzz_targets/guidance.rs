@@ -15,7 +15,13 @@ fn picture(bytes: [u8; 64]) -> Picture {
     for (square, byte) in Square::ALL.into_iter().zip(bytes) {
         let color = Color::from_white(byte % 2 == 0);
         match usize::from(byte / 2) {
-            role @ 0..6 => picture.board.set_piece_at(square, Piece { color, role: Role::ALL[role] }),
+            role @ 0..6 => picture.board.set_piece_at(
+                square,
+                Piece {
+                    color,
+                    role: Role::ALL[role],
+                },
+            ),
             6 => picture.unknown.add(square),
             _ => {}
         }

@@ -1,12 +1,17 @@
 //! Whatever a board sends, whole or in pieces, early or late, while programs state one game after another, announce new
 //! ones or not, come and go, and the daemon is started again in the midst of it: the machine goes on, answers legal moves
-//! only, and asks for no position but the program's own.
+//! only, and asks for no position but those of the program's game and of what the hand has played on from it.
 #![no_main]
 
 use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
-use boardbridge::{board::core::Core, driver::{Driver, citrine, swpp, ucb}, game::{Game, uci}, vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion}};
+use boardbridge::{
+    board::core::Core,
+    driver::{Driver, citrine, swpp, ucb},
+    game::{Game, uci},
+    vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion},
+};
 use shakmaty::Position;
 
 /// One thing that happens.
@@ -193,9 +198,16 @@ impl World {
         while self.core.poll_event().is_some() {}
         let snapshot = self.core.snapshot();
         if let (Some(target), Advice::SetUp(fen)) = (&snapshot.target, &snapshot.advice) {
-            let ours = (0..=target.len())
-                .any(|plies| *target.position_at(plies).board() == fen.as_setup().board);
-            assert!(ours, "{fen} is asked for, and the game is {target}");
+            let is_of = |game: &Game| {
+                (0..=game.len())
+                    .any(|plies| *game.position_at(plies).board() == fen.as_setup().board)
+            };
+            // A board that asks for its position gets that of the game which the hand has played on.
+            let held = &snapshot.game;
+            assert!(
+                is_of(target) || held.continues(target) && is_of(held),
+                "{fen} is asked for, and the game is {target}"
+            );
         }
         let _ = self.core.poll_snapshot();
     }

@@ -11,16 +11,24 @@ use boardbridge::{
 use shakmaty::{Bitboard, Position, Square};
 
 /// A game with a promotion, castling and an en-passant capture near.
-const GAME: &str = "e2e4 g8f6 e4e5 d7d5 g1f3 b8c6 f1c4 d5c4 a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h5";
+const GAME: &str =
+    "e2e4 g8f6 e4e5 d7d5 g1f3 b8c6 f1c4 d5c4 a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h5";
 
 libfuzzer_sys::fuzz_target!(|input: (u8, bool, bool, Vec<(u8, u16, u64)>)| {
     let (plies, events, loses_events, stream) = input;
     let mut game = Game::standard();
-    if game.play_uci(GAME.split(' ').take(usize::from(plies) % 17)).is_err() {
+    if game
+        .play_uci(GAME.split(' ').take(usize::from(plies) % 17))
+        .is_err()
+    {
         return;
     }
     let mut now = Instant::now();
-    let sensing = Sensing { events, loses_events, ..Sensing::default() };
+    let sensing = Sensing {
+        events,
+        loses_events,
+        ..Sensing::default()
+    };
     let board = game.position().board().clone();
     let mut recogniser = Recogniser::new(Waits::default(), board).sensing(sensing);
     recogniser.follow(now, &game, plies % 2 == 0);

@@ -5,11 +5,18 @@ use boardbridge::{replay::replay, transcript::Transcript};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(transcript) = text.parse::<Transcript>() {
-        let again: Transcript = transcript.to_string().parse().expect("what was written is read");
+        let again: Transcript = transcript
+            .to_string()
+            .parse()
+            .expect("what was written is read");
         assert_eq!(again.to_string(), transcript.to_string());
         // A transcript of years has years of deadlines: keep to an hour.
         let hour = std::time::Duration::from_secs(3600);
-        if transcript.entries.last().is_some_and(|entry| entry.at < hour) {
+        if transcript
+            .entries
+            .last()
+            .is_some_and(|entry| entry.at < hour)
+        {
             let _ = replay(&transcript);
         }
     }

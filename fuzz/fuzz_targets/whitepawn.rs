@@ -3,7 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::core::Core, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, whitepawn::session::{Action, Identity, Session}};
+use boardbridge::{
+    board::core::Core,
+    driver::ucb,
+    vocabulary::{BoardName, Channel, ClientId},
+    whitepawn::session::{Action, Identity, Session},
+};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {
@@ -18,7 +23,10 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     let mut now = Instant::now();
     let mut core = Core::new(BoardName::default(), driver, Duration::from_secs(3));
     core.link_up(now);
-    let identity = Identity { version: "1".to_owned(), serial: "fuzz".to_owned() };
+    let identity = Identity {
+        version: "1".to_owned(),
+        serial: "fuzz".to_owned(),
+    };
     let mut session = Session::new(ClientId(1), "fuzz".into(), identity);
     for input in inputs {
         match input {
