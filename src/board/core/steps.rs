@@ -91,11 +91,12 @@ impl Core {
             game
         };
         let new_to_board = game != *held;
+        // What the hand was following is replaced: that step is not under way any more.
+        self.current_step.ask(new_to_board.then(|| Following {
+            advice: Advice::SetUp(game.fen()),
+            game: game.clone(),
+        }));
         if new_to_board {
-            self.current_step.ask(Some(Following {
-                advice: Advice::SetUp(game.fen()),
-                game: game.clone(),
-            }));
             let before = self.picture();
             self.current_step.move_wood(before, game.position().board());
         }
