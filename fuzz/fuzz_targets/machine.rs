@@ -72,6 +72,8 @@ fn machine(kind: u8) -> Core {
 struct Program {
     number: u64,
     game: Game,
+    /// It has been told the answer: it has to ask again for another.
+    answered: bool,
 }
 
 struct World {
@@ -114,12 +116,18 @@ impl World {
                 return self.states(second, game.truncated(left));
             }
             Act::Answered(second) => {
-                let Program { number, game } = &mut self.programs[usize::from(second)];
+                let Program {
+                    number,
+                    game,
+                    answered,
+                } = &mut self.programs[usize::from(second)];
                 let snapshot = self.core.snapshot();
                 let place = snapshot.place(client(second), *number);
-                let Some(&m) = place.and_then(|place| place.answer.first()) else {
+                let answer = place.and_then(|place| place.answer.first());
+                let Some(&m) = answer.filter(|_| !*answered) else {
                     return;
                 };
+                *answered = true;
                 let answer = uci(m);
                 // A position alone is told as the daemon understands it; these are whole games.
                 assert!(game.push(m), "{m:?} answers {game}");
@@ -182,6 +190,7 @@ impl World {
     fn states(&mut self, second: bool, game: Game) {
         let program = &mut self.programs[usize::from(second)];
         program.number += 1;
+        program.answered = false;
         program.game = game.clone();
         let target = Command::Target {
             client: ClientId(u64::from(second)),
