@@ -56,6 +56,9 @@ pub enum RadioError {
     Restarted,
 }
 
+/// What the `dbus` crate calls it when its connection is dead: nothing is sent on that any more.
+const NOT_SENT: &str = "org.freedesktop.DBus.Error.Failed";
+
 /// Bluetooth does not answer.
 fn silent() -> RadioError {
     RadioError::Silent(BleError::NoBluetooth("it does not answer".to_owned()))
@@ -91,7 +94,7 @@ fn meant(what: &'static str, error: &Error) -> RadioError {
         }
         // D-Bus answers, and says why the service does not.
         ErrorKind::Internal(InternalErrorKind::DBus(name))
-            if ![".NoReply", ".Disconnected"]
+            if ![".NoReply", ".Disconnected", NOT_SENT]
                 .iter()
                 .any(|end| name.ends_with(end)) =>
         {
@@ -232,5 +235,19 @@ impl Attempts {
             () = stop.cancelled() => false,
             () = connections.closed() => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_connection_is_replaced() {
+        let error = Error {
+            kind: ErrorKind::Internal(InternalErrorKind::DBus(NOT_SENT.to_owned())),
+            message: "Failed to send message".to_owned(),
+        };
+        assert!(matches!(meant("answer", &error), RadioError::Silent(_)));
     }
 }
