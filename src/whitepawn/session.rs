@@ -88,13 +88,13 @@ impl Match {
     }
 }
 
-/// Whether the app has the hand's last move cannot be known after a restart. A player whose app does not have it takes it
-/// back and makes it again: then it is sent once more.
+/// Whether the app has the hand's last move cannot be known after a restart, nor after the end of a link that tells nothing. A
+/// player whose app does not have it takes it back and makes it again: then it is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
-    /// There was no restart since the move.
+    /// There was neither since the move.
     None,
-    Restarted,
+    Doubtful,
     TakenBack,
 }
 
@@ -187,10 +187,8 @@ impl Session {
         if let Some(on) = memory.on {
             let missed = known.is_none_or(|place| place.number != on.number);
             let begins = on.game.is_empty() && missed;
-            if !on.game.is_empty() && !on.hand_next() && session.outbox.is_empty() {
-                session.doubt = Doubt::Restarted;
-            }
             session.on = Some(on);
+            session.doubts();
             if begins {
                 session.begin();
             } else {
@@ -298,9 +296,21 @@ impl Session {
     /// The app's connection is lost, and what was sent longer ago than `delivery` has arrived.
     pub fn disconnected(&mut self, now: Instant, why: &str, delivery: Duration) {
         let since = |at: Instant| now.saturating_duration_since(at);
+        let all_proven = self.unproven.is_empty();
         self.unproven.retain(|(at, _)| since(*at) < delivery);
         if self.hang_up(why) {
             self.away(true);
+        }
+        if !all_proven {
+            self.doubts();
+        }
+    }
+
+    /// The hand's last move may not have arrived; unless it is sent again anyway, that is doubtful.
+    fn doubts(&mut self) {
+        let of_hand = |on: &Match| !on.game.is_empty() && !on.hand_next();
+        if self.on.as_ref().is_some_and(of_hand) && !self.outbox.iter().any(is_move) {
+            self.doubt = Doubt::Doubtful;
         }
     }
 
@@ -559,7 +569,7 @@ impl Session {
     fn mind_doubt(&mut self, snapshot: &Snapshot) {
         let Some(on) = &self.on else { return };
         let there = *snapshot.game == on.game;
-        if self.doubt == Doubt::Restarted {
+        if self.doubt == Doubt::Doubtful {
             let before = on.game.truncated(on.game.len().saturating_sub(1));
             if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
                 self.doubt = Doubt::TakenBack;
@@ -738,6 +748,23 @@ mod tests {
         rig.acts();
         rig.hand("Me2e4\r\n");
         assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn a_move_that_a_link_may_have_lost_long_before_its_end_was_noticed_is_told_if_it_is_made_again()
+     {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.session.disconnected(rig.now, "broke", Duration::ZERO);
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
+        assert_eq!(rig.next(), "");
+        rig.hand("T\r\n");
+        rig.acts();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
     }
 
     #[test]
