@@ -262,6 +262,27 @@ fn pieces_put_at_the_start_begin_a_new_game_unless_the_board_has_just_come_back(
 }
 
 #[test]
+fn a_new_game_and_its_first_move_may_come_at_once() {
+    let mut rig = Rig::new(Some(Hand::White));
+    rig.holds("");
+    rig.holds("f2f3");
+    rig.replies("e7e5");
+    rig.holds("f2f3 e7e5 g2g4");
+    rig.replies("d8h4");
+    assert_eq!(rig.session.over(), Some(GameEnd::Checkmate));
+    rig.put_to_start += 1;
+    let mut board = rig.board("e2e4");
+    board.places.clear();
+    board.holders.clear();
+    let asked = rig.sees(&board);
+    let replaced = |c: &Command| matches!(c, Command::NewGame { .. });
+    assert!(!asked.iter().any(replaced), "{asked:?}");
+    assert_eq!(rig.session.phase(), Phase::Waits);
+    rig.holds("e2e4");
+    assert_eq!(rig.moves(), "e2e4");
+}
+
+#[test]
 fn a_board_that_was_released_is_left_and_its_game_is_over() {
     let mut rig = Rig::new(Some(Hand::White));
     rig.holds("e2e4");

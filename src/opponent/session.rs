@@ -327,6 +327,8 @@ impl Session {
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
         let put_to_start = self.at_start && before != self.put_to_start;
         if self.phase == Phase::Rests {
+            // The first move may have come with them.
+            self.at_start |= stands && game.is_standard() && before != self.put_to_start;
             self.rests(now, snapshot);
             return;
         }
