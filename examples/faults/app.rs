@@ -1,4 +1,4 @@
-//! The `WhitePawn` app over TCP: it connects again whenever the daemon is gone, and never announces its game again.
+//! The `WhitePawn` app: it connects again whenever it notices that the daemon is gone, and never announces its game again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,14 +17,14 @@ const LOOK: Duration = Duration::from_millis(20);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Calls until the daemon is there.
-async fn call(address: &str) -> Call {
+async fn call(place: &Place) -> Call {
     loop {
         let settings = app::Settings {
             style: Style::Exact,
             ..app::Settings::default()
         };
         let app = WhitePawnApp::new(settings, None);
-        match Call::new(app, Place::Tcp(address.to_owned())).await {
+        match Call::new(app, place.clone()).await {
             Ok(call) => return call,
             Err(_) => sleep(AGAIN).await,
         }
@@ -49,8 +49,8 @@ fn written(script: &[UciMove], plies: usize) -> String {
 }
 
 /// Plays for ever.
-pub async fn play(seat: Arc<Seat>, address: String) {
-    let mut call = call(&address).await;
+pub async fn play(seat: Arc<Seat>, place: Place) {
+    let mut call = call(&place).await;
     let mut looks = interval(LOOK);
     let (mut ready, mut begun, mut sent) = (false, false, None);
     let mut connects: Option<Instant> = None;

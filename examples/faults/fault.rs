@@ -81,6 +81,9 @@ pub fn may_mount() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
+/// The daemon asks every 5 s whether its Bluetooth is there, and waits 10 s for the answer.
+const NOTICED: Duration = Duration::from_secs(20);
+
 /// Goes through the faults.
 pub async fn run(house: &mut House, kills: u32, times: u32, only: &[Fault]) -> io::Result<Ended> {
     let mut plan = Vec::new();
@@ -168,6 +171,8 @@ impl House {
                 }
                 sleep(Duration::from_millis(fastrand::u64(0..800))).await;
                 self.daemon.start()?;
+                // Its Bluetooth link is the system's, and stays: the player connects the app again.
+                self.air.phone_leaves();
             }
             Fault::Reload => {
                 let (file, text) = &self.config;
@@ -201,9 +206,12 @@ impl House {
                 drop(others);
             }
             Fault::RadioLost => match nth % 3 {
-                0 => self.air.each(|bluez, neo| {
-                    let _ = bluez.control().drop_link(neo);
-                }),
+                0 => {
+                    self.air.phone_leaves();
+                    self.air.each(|bluez, neo| {
+                        let _ = bluez.control().drop_link(neo);
+                    });
+                }
                 1 => {
                     self.air.each(|bluez, neo| {
                         let _ = bluez.control().vanish(neo);
@@ -232,6 +240,8 @@ impl House {
                 self.air.goes();
                 short().await;
                 self.air.comes()?;
+                // Nothing tells a program of it: until it asks, the phone cannot have its board.
+                self.air.phone_is_back(NOTICED).await;
             }
             Fault::DiskFull => {
                 if let Some(disk) = &self.disk {

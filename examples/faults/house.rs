@@ -14,6 +14,7 @@ use simulators::{
     neo,
     port::Port,
     run::{Kind, Settings, board},
+    swpp,
 };
 use tempfile::TempDir;
 use tokio::time::sleep;
@@ -21,7 +22,9 @@ use tokio::time::sleep;
 use crate::{
     app,
     daemon::Daemon,
-    program,
+    engine,
+    lichess::{Lichess, Style},
+    online, phone, program,
     score::Score,
     seat::{Hands, Seat},
     wood::{Air, Cable, Place, on_a_line},
@@ -58,8 +61,8 @@ pub struct Plan {
     pub seed: u64,
     /// Where the daemons' logs are kept.
     pub logs: Option<PathBuf>,
-    /// Whether linked boards play too, and the clock may jump.
-    pub links: bool,
+    /// For the soak: twice as many programs; no linked boards, engine or Lichess, and the clock does not jump.
+    pub soak: bool,
 }
 
 /// See the module documentation.
@@ -71,7 +74,7 @@ pub struct House {
     /// The boards on lines.
     pub cables: Vec<Cable>,
     /// The Bluetooth.
-    pub air: Air,
+    pub air: Arc<Air>,
     /// The daemon.
     pub daemon: Daemon,
     /// The daemon's configuration file, and what it holds.
@@ -173,7 +176,8 @@ impl Builder<'_> {
     }
 }
 
-/// The boards that programs and apps play on. A home-made board once by cable, once by network.
+/// The boards that programs and apps play on. A home-made board once by cable, once by network; one app by Bluetooth,
+/// one by cable.
 const KINDS: [(&str, Kind); 4] = [
     ("citrine", Kind::NovagCitrine),
     ("ucb", Kind::NovagUcb),
@@ -211,26 +215,41 @@ impl House {
             seat
         };
         let mut fronts = String::new();
-        let (mut programs, mut apps) = (Vec::new(), Vec::new());
+        let (mut programs, mut apps, mut on_air) = (Vec::new(), Vec::new(), String::new());
+        let each = if plan.soak { 2 } else { 1 };
         for (name, kind) in KINDS {
-            let of_gui = seat(&format!("{name} with a program"), Hands::One);
-            builder.board(name, kind, kind == Kind::SwppBoard, &of_gui, 0)?;
-            programs.push((name.to_owned(), of_gui));
+            for nth in 1..=each {
+                let of_gui = seat(&format!("{name} with a program"), Hands::One);
+                let name = format!("{name}{nth}");
+                builder.board(&name, kind, kind == Kind::SwppBoard, &of_gui, 0)?;
+                programs.push((name, of_gui));
+            }
             let of_app = seat(&format!("{name} with the app"), Hands::One);
             let name = format!("{name}-app");
             builder.board(&name, kind, false, &of_app, 0)?;
             let port = free_port()?;
-            let _ = write!(
-                fronts,
-                "[[whitepawn]]\nboard = \"{name}\"\ntcp = {{ listen = \"{port}\" }}\n"
-            );
-            apps.push((port, of_app));
+            let tcp = format!("tcp = {{ listen = \"{port}\" }}");
+            let call = swpp::Place::Tcp(port.clone());
+            let (way, place) = match kind {
+                Kind::NovagUcb => {
+                    on_air = port;
+                    (format!("ble = {{ name = {:?} }}", phone::NAME), call)
+                }
+                Kind::NovagCitrine => {
+                    let cable = folder.path().join("cable");
+                    let way = format!("serial = {{ port = \"{}\" }}", cable.display());
+                    (way, swpp::Place::Pty(Some(cable)))
+                }
+                _ => (tcp, call),
+            };
+            let _ = writeln!(fronts, "[[whitepawn]]\nboard = \"{name}\"\n{way}");
+            apps.push((place, of_app));
         }
         let links = [
             [("citrine", Kind::NovagCitrine), ("swpp", Kind::SwppBoard)],
             [("ucb", Kind::NovagUcb), ("neo", Kind::MikoNeo)],
         ];
-        for pair in links.into_iter().filter(|_| plan.links) {
+        for pair in links.into_iter().filter(|_| !plan.soak) {
             let linked = seat(
                 &format!("{} linked with {}", pair[0].0, pair[1].0),
                 Hands::Two,
@@ -241,6 +260,27 @@ impl House {
             }
             let _ = writeln!(fronts, "[[link]]\nboards = {names:?}");
         }
+        if !plan.soak {
+            let of_engine = seat("ucb with an engine", Hands::White);
+            builder.board("ucb-engine", Kind::NovagUcb, false, &of_engine, 0)?;
+            let calls = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+            let engine = engine::program(folder.path(), calls.local_addr()?.port())?;
+            let _ = writeln!(
+                fronts,
+                "[[opponent]]\nboard = \"ucb-engine\"\nengine = {:?}\nhand = \"white\"",
+                engine.display().to_string()
+            );
+            tokio::spawn(engine::play(of_engine, calls));
+            let of_lichess = seat("citrine on Lichess", Hands::One);
+            builder.board("board", Kind::NovagCitrine, false, &of_lichess, 0)?;
+            let lichess = Lichess::new(Style {
+                king_takes_rook: false,
+                clock: Some(900),
+            })
+            .await;
+            fronts += &lichess.config(folder.path(), "");
+            tokio::spawn(online::play(of_lichess, lichess));
+        }
         let Builder {
             text,
             cables,
@@ -248,7 +288,8 @@ impl House {
             at_neos,
             ..
         } = builder;
-        let air = Air::new(folder.path().join("bus"), neos, at_neos)?;
+        let air = Arc::new(Air::new(folder.path().join("bus"), neos, at_neos)?);
+        tokio::spawn(phone::run(air.clone(), on_air));
         let text = text + &fronts;
         let config = folder.path().join("bb.toml");
         fs::write(&config, &text)?;
@@ -264,7 +305,7 @@ impl House {
             ("BOARD_TASK_PANICS", folder.path().display().to_string()),
         ];
         let library = CLOCK_LIBRARIES.iter().find(|path| Path::new(path).exists());
-        let library = library.filter(|_| plan.links);
+        let library = library.filter(|_| !plan.soak);
         if let Some(library) = library {
             environment.extend([
                 ("LD_PRELOAD", (*library).to_owned()),
@@ -284,8 +325,8 @@ impl House {
                 board,
             ));
         }
-        for (port, seat) in apps {
-            tokio::spawn(app::play(seat, port));
+        for (place, seat) in apps {
+            tokio::spawn(app::play(seat, place));
         }
         let house = Self {
             score,

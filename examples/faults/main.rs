@@ -3,8 +3,8 @@
 //!     cargo run --example faults -- [--kills N] [--times N] [--fault NAME]... [--seed N]
 //!     cargo run --example faults -- --soak 60m
 //!
-//! Simulated boards of every kind, chess programs through the relay, apps and links play whole games at once while the
-//! daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
+//! Simulated boards of every kind, chess programs through the relay, apps, links, an engine and Lichess play whole games at
+//! once while the daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
 //! asks the daemon nothing. Exit status 1 if a move or a game was lost, or a move came twice; 3 if the daemon ended by
 //! itself, or the suite cannot run.
 
@@ -13,9 +13,30 @@
 
 mod app;
 mod daemon;
+mod engine;
 mod fault;
 mod house;
+#[allow(
+    dead_code,
+    missing_docs,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "the tests' own"
+)]
+#[path = "../../tests/support/lichess.rs"]
+mod lichess;
+mod online;
+mod phone;
 mod program;
+#[allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "the tests' own"
+)]
+#[path = "../../tests/support/schema.rs"]
+mod schema;
 mod score;
 mod seat;
 mod soak;
@@ -41,6 +62,8 @@ use crate::{
     score::Score,
 };
 
+/// For the simulated Lichess in the tests, which waits for a client so long.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Set once the process has a file system tree of its own.
 const INSIDE: &str = "BOARD_FAULTS_INSIDE";
 
@@ -56,7 +79,8 @@ struct Arguments {
     /// Only these faults.
     #[arg(long, value_enum)]
     fault: Vec<Fault>,
-    /// Instead: eight boards and eight programs in one process for this long, with random faults that do not end it.
+    /// Instead: eight programs and four apps, each with its board, in one process for this long, with random faults that do
+    /// not end it.
     #[arg(long, value_parser = humantime::parse_duration)]
     soak: Option<Duration>,
     /// For everything that is left to chance.
@@ -126,7 +150,7 @@ fn main() -> ExitCode {
         score: score.clone(),
         seed: arguments.seed,
         logs: arguments.logs,
-        links: arguments.soak.is_none(),
+        soak: arguments.soak.is_some(),
     };
     let ran = runtime.and_then(|runtime| {
         runtime.block_on(async {

@@ -35,6 +35,8 @@ const BETWEEN: Duration = Duration::from_millis(400);
 pub enum Hands {
     /// One board: its hand has the last move of each game, for a program is not told of a move that ends it.
     One,
+    /// One board: its hand has White, and the other side the last move, for an engine is not told of a move that ends it.
+    White,
     /// Two boards: the first has White.
     Two,
 }
@@ -88,7 +90,7 @@ pub struct Seat {
 }
 
 /// The moves of the n-th game to be played, round and round.
-fn script(number: usize) -> Vec<UciMove> {
+fn script(hands: Hands, number: usize) -> Vec<UciMove> {
     let fitting = |line: &str| -> Option<Game> {
         let mut game = Game::standard();
         game.play_uci(line.split_whitespace()).ok()?;
@@ -98,7 +100,8 @@ fn script(number: usize) -> Vec<UciMove> {
                 .is_none_or(|role| role == shakmaty::Role::Queen)
         });
         let over = game.position().is_checkmate();
-        (queens && over && game.len() <= LONGEST).then_some(game)
+        let ends = hands != Hands::White || game.len().is_multiple_of(2);
+        (queens && over && ends && game.len() <= LONGEST).then_some(game)
     };
     let games: Vec<Game> = GAMES.lines().filter_map(fitting).collect();
     let game = &games[number % games.len()];
@@ -121,7 +124,7 @@ impl Seat {
     /// A seat whose first game is this one of the file.
     pub fn new(name: &str, hands: Hands, first: usize, score: Arc<Score>) -> Self {
         let boards = if hands == Hands::Two { 2 } else { 1 };
-        let script = script(first);
+        let script = script(hands, first);
         let now = Instant::now();
         Self {
             name: name.to_owned(),
@@ -140,7 +143,7 @@ impl Seat {
                 moved: now,
                 seen: None,
                 begun: now,
-                asked: hands == Hands::Two,
+                asked: hands != Hands::One,
                 given_up: false,
                 record: VecDeque::new(),
             }),
@@ -193,6 +196,7 @@ impl Seat {
     fn plays(&self, board: usize, plies: usize, whole: usize) -> bool {
         match self.hands {
             Hands::One => plies < whole && (whole - 1 - plies).is_multiple_of(2),
+            Hands::White => plies.is_multiple_of(2),
             Hands::Two => plies % 2 == board,
         }
     }
@@ -307,14 +311,14 @@ impl Seat {
     pub fn begins(&self) {
         let mut state = self.state();
         state.number += 1;
-        state.script = script(state.number);
+        state.script = script(self.hands, state.number);
         state.positions = positions(&state.script);
         state.plies = 0;
         state.made = None;
         state.given_up = false;
         state.moved = Instant::now();
         state.begun = state.moved;
-        state.asked = self.hands == Hands::Two;
+        state.asked = self.hands != Hands::One;
         state.at.fill(None);
         drop(state);
         self.note("the next game");
@@ -378,8 +382,8 @@ impl Seat {
             self.news.notify_waiters();
             return None;
         }
-        if self.hands == Hands::Two && (state.plies == whole || state.given_up) {
-            return self.next_linked(state, board);
+        if self.hands != Hands::One && (state.plies == whole || state.given_up) {
+            return self.next_game(state, board);
         }
         let plies = state.plies;
         let idle = state.given_up || !state.asked || plies == whole;
@@ -434,8 +438,8 @@ impl Seat {
         over.is_some_and(since)
     }
 
-    /// Both boards of a link are put to the start for the next game.
-    fn next_linked(&self, mut state: MutexGuard<'_, State>, board: usize) -> Option<HandAction> {
+    /// Where only boards begin a game they are put to the start for the next.
+    fn next_game(&self, mut state: MutexGuard<'_, State>, board: usize) -> Option<HandAction> {
         let now = Instant::now();
         if board == 0 && state.at[0] != Some(0) {
             if now < state.next[0] || state.moved.elapsed() < BETWEEN {

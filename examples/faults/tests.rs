@@ -110,3 +110,13 @@ fn the_slope_is_that_of_the_nearest_line() {
     let points: Vec<(f64, f64)> = (0..10).map(f64::from).map(|x| (x, 3.0 * x + 2.0)).collect();
     assert!((slope(&points) - 3.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_hand_begins_against_an_engine_which_ends_the_game() {
+    for first in 0..20 {
+        let seat = Seat::new("test", Hands::White, first, Arc::default());
+        let (_, _, script) = seat.game();
+        assert!(seat.hand_begins());
+        assert!(!seat.is_hands(script.len() - 1));
+    }
+}

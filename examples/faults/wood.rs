@@ -9,18 +9,18 @@ use std::{
 
 use simulators::{
     HandAction, Report,
-    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
+    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted, phone::Phone},
     neo::{self, Hand, Neo},
     peripheral::{Peripheral, Profile, Refused},
     port::{Happened, Port},
 };
 use tokio::{
     sync::mpsc,
-    time::{MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval, sleep},
 };
 use uuid::Uuid;
 
-use crate::seat::Seat;
+use crate::{phone, seat::Seat};
 
 /// How often a hand looks at its board.
 const LOOK: Duration = Duration::from_millis(20);
@@ -128,8 +128,8 @@ impl Peripheral for Same {
     }
 }
 
-/// The simulated `BlueZ` while it runs, and the boards on it.
-type OnAir = (Bluez, Vec<Hosted<Same>>);
+/// The simulated `BlueZ` while it runs, the boards on it, and the app's phone.
+type OnAir = (Bluez, Vec<Hosted<Same>>, Arc<Phone>);
 
 /// The Bluetooth, and the Neos on it. The bus itself may go and come back.
 pub struct Air {
@@ -166,6 +166,7 @@ impl Air {
 
     /// The bus goes, with everything on it.
     pub fn goes(&self) {
+        self.phone_leaves();
         *lock(&self.on) = None;
         for (_, neo) in &self.neos {
             lock(neo).disconnected(Instant::now());
@@ -184,13 +185,36 @@ impl Air {
             let host = bluez.host(ADAPTER, *address, same);
             hosted.push(host.map_err(io::Error::other)?);
         }
-        *lock(&self.on) = Some((bluez, hosted));
+        let phone = bluez.phone(ADAPTER, phone::ADDRESS, phone::MTU);
+        let phone = Arc::new(phone.map_err(io::Error::other)?);
+        *lock(&self.on) = Some((bluez, hosted, phone));
         Ok(())
+    }
+
+    /// The phone on it.
+    pub fn phone(&self) -> Option<Arc<Phone>> {
+        let on = lock(&self.on);
+        on.as_ref().map(|(_, _, phone)| phone.clone())
+    }
+
+    /// The phone's link ends.
+    pub fn phone_leaves(&self) {
+        if let Some(phone) = self.phone() {
+            phone.disconnect();
+        }
+    }
+
+    /// Waits until the phone has its board again, or so long.
+    pub async fn phone_is_back(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while !self.phone().is_some_and(|phone| phone.is_connected()) && Instant::now() < until {
+            sleep(LOOK).await;
+        }
     }
 
     /// Does something to the Bluetooth, for each Neo.
     pub fn each(&self, act: impl Fn(&Bluez, Address)) {
-        if let Some((bluez, _)) = &*lock(&self.on) {
+        if let Some((bluez, ..)) = &*lock(&self.on) {
             for (address, _) in &self.neos {
                 act(bluez, *address);
             }
@@ -249,7 +273,7 @@ async fn at_a_neo(
                 neo.hand(now, action);
             }
         }
-        if let Some((_, hosted)) = &*lock(&air) {
+        if let Some((_, hosted, _)) = &*lock(&air) {
             // What the hand did is to be sent.
             hosted[number].with(|_| ());
         }
