@@ -24,6 +24,8 @@ const PANIC_WAIT: Duration = Duration::from_secs(3);
 const STOPPED: usize = 4;
 /// What each of them asks for before, in lines: answers of some megabytes.
 const QUESTIONS: usize = 2000;
+/// The daemon asks every 5 s whether its Bluetooth is there, and waits 10 s for the answer.
+const NOTICED: Duration = Duration::from_secs(20);
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -80,9 +82,6 @@ pub fn may_mount() -> bool {
         .status();
     tried.is_ok_and(|status| status.success())
 }
-
-/// The daemon asks every 5 s whether its Bluetooth is there, and waits 10 s for the answer.
-const NOTICED: Duration = Duration::from_secs(20);
 
 /// Goes through the faults.
 pub async fn run(house: &mut House, kills: u32, times: u32, only: &[Fault]) -> io::Result<Ended> {
@@ -176,7 +175,7 @@ impl House {
                 }
                 sleep(Duration::from_millis(fastrand::u64(0..800))).await;
                 self.daemon.start()?;
-                // Its Bluetooth link is the system's, and stays: the player connects the app again.
+                // The phone's Bluetooth link is the system's, and stays: the player connects the app again.
                 self.air.phone_leaves();
             }
             Fault::Reload => {
@@ -245,7 +244,7 @@ impl House {
                 self.air.goes();
                 short().await;
                 self.air.comes()?;
-                // Nothing tells a program of it: until it asks, the phone cannot have its board.
+                // Nothing tells the daemon that D-Bus has gone: until it asks, the phone cannot have its board.
                 self.air.phone_is_back(NOTICED).await;
             }
             Fault::DiskFull => {

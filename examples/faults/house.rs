@@ -228,7 +228,6 @@ impl House {
             let name = format!("{name}-app");
             builder.board(&name, kind, false, &of_app, 0)?;
             let port = free_port()?;
-            let tcp = format!("tcp = {{ listen = \"{port}\" }}");
             let call = swpp::Place::Tcp(port.clone());
             let (way, place) = match kind {
                 Kind::NovagUcb => {
@@ -240,7 +239,7 @@ impl House {
                     let way = format!("serial = {{ port = \"{}\" }}", cable.display());
                     (way, swpp::Place::Pty(Some(cable)))
                 }
-                _ => (tcp, call),
+                _ => (format!("tcp = {{ listen = {port:?} }}"), call),
             };
             let _ = writeln!(fronts, "[[whitepawn]]\nboard = \"{name}\"\n{way}");
             apps.push((place, of_app));

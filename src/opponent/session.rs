@@ -325,10 +325,11 @@ impl Session {
         let stands = open && snapshot.sure && snapshot.ending.is_none();
         self.at_start = stands && game.is_standard() && game.is_empty();
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
-        let put_to_start = self.at_start && before != self.put_to_start;
+        let set_up = stands && game.is_standard() && before != self.put_to_start;
+        let put_to_start = set_up && game.is_empty();
         if self.phase == Phase::Rests {
-            // The first move may have come with them.
-            self.at_start |= stands && game.is_standard() && before != self.put_to_start;
+            // The first move may have come with the set-up.
+            self.at_start |= set_up;
             self.rests(now, snapshot);
             return;
         }

@@ -92,7 +92,7 @@ impl Match {
 /// player whose app does not have it takes it back and makes it again: then it is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
-    /// There was neither since the move.
+    /// There was no such thing since the move.
     None,
     Doubtful,
     TakenBack,
@@ -690,6 +690,13 @@ mod tests {
             self.session.snapshot(&self.core.snapshot());
         }
 
+        /// The hand takes e2e4 back and makes it again.
+        fn makes_again(&mut self) {
+            self.hand("T\r\n");
+            self.acts();
+            self.hand("Me2e4\r\n");
+        }
+
         /// The link takes this message.
         fn sends(&mut self, message: &str) {
             assert_eq!(self.next(), message);
@@ -738,15 +745,11 @@ mod tests {
         rig.says("H0010023");
         rig.sends("H101       1\n");
         assert_eq!(rig.next(), "");
-        rig.hand("T\r\n");
-        rig.acts();
-        rig.hand("Me2e4\r\n");
+        rig.makes_again();
         rig.sends("MB e2e4\n");
         rig.acts();
         // The app has it now.
-        rig.hand("T\r\n");
-        rig.acts();
-        rig.hand("Me2e4\r\n");
+        rig.makes_again();
         assert_eq!(rig.next(), "");
     }
 
@@ -761,9 +764,7 @@ mod tests {
         rig.says("H0010023");
         rig.sends("H101       1\n");
         assert_eq!(rig.next(), "");
-        rig.hand("T\r\n");
-        rig.acts();
-        rig.hand("Me2e4\r\n");
+        rig.makes_again();
         rig.sends("MB e2e4\n");
     }
 
