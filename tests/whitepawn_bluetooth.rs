@@ -199,6 +199,28 @@ async fn a_game_by_ble_survives_a_phone_that_comes_and_goes() {
 }
 
 #[tokio::test]
+async fn a_move_told_while_bluetooth_restarts_is_told_again() {
+    let mut room = Room::new("ble = { name = \"Citrine\" }").await;
+    let air = Air::Ble("Citrine".to_owned(), NORDIC_UART);
+    let mut phone = room.phone(air, USUAL_MTU, None);
+    phone.tells("ready").await;
+    phone.does("new-game 3 Y").await;
+    room.watch.asks_at(0).await;
+    room.bluez.control().run(false);
+    room.hand.does("e2e4").await;
+    room.watch.knows(1).await;
+    room.bluez.control().run(true);
+    phone.tells("disconnected").await;
+    phone.does("connect").await;
+    phone.tells("ready").await;
+    phone.tells("made e2e4").await;
+    phone.does("e7e5").await;
+    phone.tells("sent e7e5").await;
+    room.executes(&"e7e5".parse().unwrap()).await;
+    assert_eq!(phone.made(), ["e2e4"]);
+}
+
+#[tokio::test]
 async fn a_game_is_played_by_rfcomm_over_two_connections() {
     let mut room = Room::new("rfcomm = {}").await;
     let air = Air::Classic(SERIAL_PORT);

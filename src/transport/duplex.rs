@@ -67,6 +67,14 @@ pub const RADIO: Medium = Medium {
     farewell: Some("it closed the connection, or is out of reach"),
 };
 
+/// Bluetooth Low Energy towards an app: the radio says of what it was sent that it has taken it, and tells an orderly end.
+pub const AIR: Medium = Medium {
+    // Of what it never said so it may be any of it.
+    delivery: Duration::MAX,
+    says_goodbye: true,
+    ..RADIO
+};
+
 impl Medium {
     /// Whether the other end is told when this end closes the line or is gone.
     pub fn tells_its_end(&self) -> bool {

@@ -10,8 +10,19 @@ use crate::transport::{Stream, duplex::Medium};
 /// Connections that may wait to be served. An app makes one.
 pub const MAX_WAITING: usize = 4;
 
-/// Whether a connection's other end has not yet acknowledged all it was sent. `None` if unknown.
-pub type Unread = Box<dyn Fn() -> BoxFuture<'static, Option<bool>> + Send>;
+/// How far everything that was sent on a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// Some of it has not been taken yet.
+    Missing,
+    /// The radio has taken it, which does not tell whether the other end has.
+    Taken,
+    /// The other end has acknowledged it.
+    Acknowledged,
+}
+
+/// Asks how far it has come; `None` if that is unknown.
+pub type AskReceipt = Box<dyn Fn() -> BoxFuture<'static, Option<Receipt>> + Send>;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.
 pub struct Connection {
@@ -23,8 +34,8 @@ pub struct Connection {
     pub stream: Box<dyn Stream>,
     /// What carries the bytes.
     pub medium: Medium,
-    /// Whether the other end has not yet acknowledged all it was sent, where that can be known.
-    pub unread: Option<Unread>,
+    /// How far what was sent has come, where that can be known.
+    pub receipt: Option<AskReceipt>,
     /// Tells the transport that the connection is over.
     pub lease: Option<DropGuard>,
 }

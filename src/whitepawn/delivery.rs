@@ -1,4 +1,4 @@
-//! Whether what the app was sent has arrived: where that can be known, the other end's kernel is asked.
+//! Whether what the app was sent has arrived: where that can be known, the other end's kernel or Bluetooth is asked.
 
 use std::future::pending;
 
@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{
-    connection::Unread,
+    connection::{AskReceipt, Receipt},
     session::{ACK_SOON, ACK_WAIT},
 };
 
@@ -15,8 +15,8 @@ use super::{
 pub(super) struct Delivery {
     asks_at: Option<Instant>,
     /// The pending answer. It is about the bytes sent before the question.
-    asked: Option<BoxFuture<'static, Option<bool>>>,
-    unread: bool,
+    asked: Option<BoxFuture<'static, Option<Receipt>>>,
+    missing: bool,
 }
 
 impl Delivery {
@@ -38,29 +38,29 @@ impl Delivery {
     }
 
     /// Asks the link, if it can tell.
-    pub fn ask(&mut self, link: Option<&Unread>) {
+    pub fn ask(&mut self, link: Option<&AskReceipt>) {
         self.asks_at = None;
-        self.asked = link.map(|unread| unread());
+        self.asked = link.map(|ask| ask());
     }
 
     /// Waits for the answer to the pending question.
-    pub async fn answer(&mut self) -> Option<bool> {
+    pub async fn answer(&mut self) -> Option<Receipt> {
         match &mut self.asked {
             Some(asked) => asked.await,
             None => pending().await,
         }
     }
 
-    /// The question was answered: whether something has not arrived, if the link can tell.
-    pub fn answered(&mut self, now: Instant, unread: Option<bool>) {
+    /// The question was answered, if the link can tell.
+    pub fn answered(&mut self, now: Instant, receipt: Option<Receipt>) {
         self.asked = None;
-        self.unread = unread == Some(true);
+        self.missing = receipt == Some(Receipt::Missing);
         self.asks_at = Some(now + ACK_WAIT);
     }
 
-    /// The last answer was that something had not arrived.
-    pub fn is_unread(&self) -> bool {
-        self.unread
+    /// The last answer was that something had not been taken.
+    pub fn is_missing(&self) -> bool {
+        self.missing
     }
 }
 
@@ -87,10 +87,10 @@ mod tests {
         let mut delivery = Delivery::default();
         delivery.sent(now);
         delivery.ask(None);
-        delivery.answered(now, Some(true));
-        assert!(delivery.is_unread());
+        delivery.answered(now, Some(Receipt::Missing));
+        assert!(delivery.is_missing());
         delivery.settled();
         delivery.sent(now);
-        assert!(!delivery.is_unread());
+        assert!(!delivery.is_missing());
     }
 }

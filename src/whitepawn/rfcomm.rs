@@ -235,7 +235,7 @@ fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
                 peer: peer.into(),
                 stream: Box::new(Line { reader, writer }),
                 medium: RADIO,
-                unread: None,
+                receipt: None,
                 lease: None,
             });
         }

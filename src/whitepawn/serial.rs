@@ -38,7 +38,7 @@ pub async fn serve(
                     peer: port.port.as_str().into(),
                     stream: Box::new(stream),
                     medium: CABLE,
-                    unread: None,
+                    receipt: None,
                     lease: Some(open.clone().drop_guard()),
                 };
                 let began = Instant::now();

@@ -14,7 +14,7 @@ use tracing::{Instrument, Span, debug, info, info_span, warn};
 
 use super::{
     Connection,
-    connection::Unread,
+    connection::{AskReceipt, Receipt},
     delivery::Delivery,
     notice::Notice,
     session::{Action, Identity, Memory, Session},
@@ -72,7 +72,7 @@ struct Peer {
     line_ends: Option<Instant>,
     /// Bytes received.
     received: usize,
-    unread: Option<Unread>,
+    receipt: Option<AskReceipt>,
     /// Whether its invalid data has been reported.
     told_unreadable: bool,
     _lease: Option<DropGuard>,
@@ -87,7 +87,7 @@ impl Peer {
             lines: Lines::new(MAX_LINE),
             line_ends: None,
             received: 0,
-            unread: connection.unread,
+            receipt: connection.receipt,
             told_unreadable: false,
             _lease: connection.lease,
         }
@@ -198,7 +198,7 @@ impl Server {
                 Ok(()) = self.app.availability.changed() => self.troubled(),
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.delivery.asks_at()) => self.ask_what_arrived(),
-                unread = self.delivery.answer() => self.arrived(unread),
+                receipt = self.delivery.answer() => self.receipt(receipt),
                 // Last: an app that talks without end then delays only itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
@@ -326,7 +326,7 @@ impl Server {
             self.links.remove(before);
             let why = format!("{peer} has replaced it");
             self.session
-                .taken_over(now(), &why, self.delivery.is_unread());
+                .taken_over(now(), &why, self.delivery.is_missing());
             self.delivery.settled();
             place -= usize::from(before < index);
         }
@@ -334,18 +334,21 @@ impl Server {
         place
     }
 
-    /// Moves that the other end's kernel has acknowledged are not sent again, however the connection ends later.
+    /// Moves that the other end's kernel has acknowledged, or Bluetooth taken, are not sent again, however the connection ends
+    /// later.
     fn ask_what_arrived(&mut self) {
         let link = self.active.and_then(|index| self.links.get(index));
         self.delivery
-            .ask(link.and_then(|link| link.unread.as_ref()));
+            .ask(link.and_then(|link| link.receipt.as_ref()));
     }
 
     /// The question was answered.
-    fn arrived(&mut self, unread: Option<bool>) {
-        self.delivery.answered(Instant::now(), unread);
-        if unread == Some(false) {
-            self.session.arrived();
+    fn receipt(&mut self, receipt: Option<Receipt>) {
+        self.delivery.answered(Instant::now(), receipt);
+        match receipt {
+            Some(Receipt::Acknowledged) => self.session.arrived(),
+            Some(Receipt::Taken) => self.session.taken(),
+            Some(Receipt::Missing) | None => {}
         }
     }
 
@@ -443,7 +446,7 @@ impl Server {
         if self.session.unproven().is_none() {
             self.delivery.settled();
         }
-        let memory = self.session.memory(self.delivery.is_unread());
+        let memory = self.session.memory(self.delivery.is_missing());
         if self.kept.as_ref() != Some(&memory) {
             self.app.shelf.keep(&memory).await;
             self.kept = Some(memory);

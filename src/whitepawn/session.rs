@@ -94,6 +94,8 @@ impl Match {
 enum Doubt {
     /// There was no such thing since the move.
     None,
+    /// A radio has taken it: doubtful once that link ends.
+    Unacknowledged,
     Doubtful,
     TakenBack,
 }
@@ -207,14 +209,14 @@ impl Session {
         session
     }
 
-    /// What it must know to go on after a restart. `unread`: the app had not acknowledged all it was sent, when last
-    /// asked.
+    /// What it must know to go on after a restart. `missing`: when last asked, the app had not acknowledged all it was sent, or
+    /// Bluetooth not taken it.
     ///
     /// What was sent since then counts as arrived: if this process ends, the kernel still delivers it.
-    pub fn memory(&self, unread: bool) -> Memory {
+    pub fn memory(&self, missing: bool) -> Memory {
         let under_way = self.in_flight.iter().filter(|_| !self.withdrawn);
         let unproven = self.unproven.iter().map(|(_, message)| message);
-        let lost = unproven.chain(under_way).filter(|_| unread);
+        let lost = unproven.chain(under_way).filter(|_| missing);
         let untold = lost.chain(&self.outbox);
         Memory {
             client: self.client,
@@ -293,6 +295,14 @@ impl Session {
         self.unproven.clear();
     }
 
+    /// A radio has taken everything that was sent. Whether it arrived is never told.
+    pub fn taken(&mut self) {
+        if !self.unproven.is_empty() && self.doubt == Doubt::None {
+            self.doubt = Doubt::Unacknowledged;
+        }
+        self.unproven.clear();
+    }
+
     /// The app's connection is lost, and what was sent longer ago than `delivery` has arrived.
     pub fn disconnected(&mut self, now: Instant, why: &str, delivery: Duration) {
         let since = |at: Instant| now.saturating_duration_since(at);
@@ -314,12 +324,12 @@ impl Session {
         }
     }
 
-    /// The app has made another connection, and the previous one is closed. `unread`: it has not acknowledged all it
-    /// was sent.
-    pub fn taken_over(&mut self, now: Instant, why: &str, unread: bool) {
+    /// The app has made another connection, and the previous one is closed. `missing`: it has not acknowledged all it
+    /// was sent, or Bluetooth not taken it.
+    pub fn taken_over(&mut self, now: Instant, why: &str, missing: bool) {
         let first = self.unproven();
         let old = first.is_some_and(|at| now.saturating_duration_since(at) >= ACK_WAIT);
-        if !(unread && old) {
+        if !(missing && old) {
             self.arrived();
         }
         self.hang_up(why);
@@ -336,6 +346,9 @@ impl Session {
         }
         for (_, message) in self.unproven.drain(..).rev() {
             self.outbox.push_front(message);
+        }
+        if self.doubt == Doubt::Unacknowledged {
+            self.doubts();
         }
         let present = std::mem::take(&mut self.present);
         if present {
@@ -561,7 +574,7 @@ impl Session {
         let played = place.answer.first().copied();
         if let Some(m) = played.filter(|_| on.hand_next()) {
             self.hand_moved(m);
-        } else if self.doubt != Doubt::None {
+        } else {
             self.mind_doubt(snapshot);
         }
     }
@@ -569,14 +582,20 @@ impl Session {
     fn mind_doubt(&mut self, snapshot: &Snapshot) {
         let Some(on) = &self.on else { return };
         let there = *snapshot.game == on.game;
-        if self.doubt == Doubt::Doubtful {
-            let before = on.game.truncated(on.game.len().saturating_sub(1));
-            if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
-                self.doubt = Doubt::TakenBack;
+        match self.doubt {
+            Doubt::None | Doubt::Unacknowledged => {}
+            Doubt::Doubtful => {
+                let before = on.game.truncated(on.game.len().saturating_sub(1));
+                if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
+                    self.doubt = Doubt::TakenBack;
+                }
             }
-        } else if let Some(m) = on.game.last().filter(|_| there) {
-            self.doubt = Doubt::None;
-            self.tell_move(m);
+            Doubt::TakenBack => {
+                if let Some(m) = on.game.last().filter(|_| there) {
+                    self.doubt = Doubt::None;
+                    self.tell_move(m);
+                }
+            }
         }
     }
 
@@ -765,6 +784,36 @@ mod tests {
         rig.sends("H101       1\n");
         assert_eq!(rig.next(), "");
         rig.makes_again();
+        rig.sends("MB e2e4\n");
+    }
+
+    #[test]
+    fn a_move_that_a_radio_has_taken_is_not_told_again_until_it_is_made_again() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.session.taken();
+        rig.makes_again();
+        assert_eq!(rig.next(), "");
+        rig.session.disconnected(rig.now, "broke", Duration::MAX);
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
+        assert_eq!(rig.next(), "");
+        rig.makes_again();
+        rig.sends("MB e2e4\n");
+    }
+
+    #[test]
+    fn a_move_that_a_radio_had_not_taken_is_told_again_on_the_next_link_and_after_a_restart() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        assert_eq!(rig.session.memory(true).untold.len(), 1);
+        rig.session.disconnected(rig.now, "broke", Duration::MAX);
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
         rig.sends("MB e2e4\n");
     }
 

@@ -15,7 +15,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{Connection, connection::Unread};
+use super::{
+    Connection,
+    connection::{AskReceipt, Receipt},
+};
 use crate::{
     door::Door,
     slots::ACCEPT_WAIT,
@@ -40,7 +43,7 @@ pub async fn serve(door: Door, connections: mpsc::Sender<Connection>, stop: Canc
                     address: Some(peer.ip().to_canonical()),
                     stream: Box::new(stream),
                     medium: NETWORK,
-                    unread: ends.map(|(local, peer)| asking(local, peer)),
+                    receipt: ends.map(|(local, peer)| asking(local, peer)),
                     lease: None,
                 };
                 if connections.send(connection).await.is_err() {
@@ -61,7 +64,7 @@ static READING: Semaphore = Semaphore::const_new(MAX_READING);
 
 /// Asks the kernel, outside the daemon's one thread. Asking the socket itself (`SIOCOUTQ`) would be quicker, but
 /// needs unsafe code, and no maintained crate offers it.
-fn asking(local: SocketAddr, peer: SocketAddr) -> Unread {
+fn asking(local: SocketAddr, peer: SocketAddr) -> AskReceipt {
     Box::new(move || {
         Box::pin(async move {
             let reading = READING.acquire().await.ok()?;
@@ -70,7 +73,11 @@ fn asking(local: SocketAddr, peer: SocketAddr) -> Unread {
                 drop(reading);
                 unread
             });
-            asked.await.ok()?
+            let receipt = |unread| match unread {
+                true => Receipt::Missing,
+                false => Receipt::Acknowledged,
+            };
+            asked.await.ok()?.map(receipt)
         })
     })
 }
@@ -129,7 +136,7 @@ mod tests {
         let ask = asking(near.local_addr().unwrap(), near.peer_addr().unwrap());
         let mut asked = ask();
         assert!((&mut asked).now_or_never().is_none());
-        assert_eq!(asked.await, Some(false));
+        assert_eq!(asked.await, Some(Receipt::Acknowledged));
     }
 
     #[test]

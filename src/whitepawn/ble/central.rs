@@ -17,10 +17,16 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::centrals::{Centrals, Fresh};
+use super::{
+    centrals::{Centrals, Fresh, Link},
+    stream::Far,
+};
 use crate::{
-    transport::{ble::CALL_WAIT, duplex::RADIO},
-    whitepawn::Connection,
+    transport::{ble::CALL_WAIT, duplex::AIR},
+    whitepawn::{
+        Connection,
+        connection::{AskReceipt, Receipt},
+    },
 };
 
 /// Bytes that wait in each direction between the radio and the front-end: about a hundred messages.
@@ -32,6 +38,8 @@ const MAX_VALUE: usize = 512;
 const HEADER: usize = 5;
 /// How long an app may be unsubscribed while the board has something to send. It subscribes before it writes.
 const SUBSCRIBE_WAIT: Duration = Duration::from_secs(10);
+/// How long `BlueZ` may take to show that it has taken what it was sent.
+const RECEIPT_WAIT: Duration = Duration::from_millis(200);
 /// Notifications after which `BlueZ` has to prove that it keeps up: it accepts them without an answer.
 const WINDOW: usize = 32;
 
@@ -43,6 +51,8 @@ pub(super) type Notifier = Arc<Mutex<CharacteristicNotifier>>;
 enum End {
     /// The central has disconnected.
     Left,
+    /// Nobody knows of its link any more: `BlueZ` or D-Bus has gone.
+    Lost,
     /// It has unsubscribed.
     Unsubscribed,
     /// It wrote more than can be buffered.
@@ -82,18 +92,17 @@ impl Central {
         let connection = Connection {
             address: None,
             peer: format!("Bluetooth {address}").into(),
-            stream: Box::new(far),
-            medium: RADIO,
-            unread: None,
+            stream: Box::new(Far::new(far, Arc::clone(&link))),
+            medium: AIR,
+            receipt: Some(asking(self.adapter.clone(), address, Arc::clone(&link))),
             lease: None,
         };
         let room = || usize::from(link.mtu.load(Ordering::Relaxed)).saturating_sub(HEADER);
         let end = tokio::select! {
             biased;
             end = incoming(connection, &connections, writes, writer) => end,
-            end = self.outgoing(reader, room) => end,
-            () = link.end.cancelled() => End::Unsubscribed,
-            () = left(&self.adapter, address) => End::Left,
+            end = self.outgoing(reader, room, &link) => end,
+            end = ended(&self.adapter, address, &link) => end,
             () = self.leave.cancelled() => End::Leaving,
         };
         let end = match end {
@@ -106,6 +115,7 @@ impl Central {
     async fn end(&self, address: Address, end: End) -> bool {
         match end {
             End::Left => debug!(%address, "the app has disconnected"),
+            End::Lost => debug!(%address, "Bluetooth no longer knows of the app's link"),
             End::Unsubscribed => debug!(%address, "the app has unsubscribed"),
             End::Closed => debug!(%address, "the front-end has closed the connection"),
             End::Leaving => debug!(%address, "the board stops advertising"),
@@ -121,14 +131,14 @@ impl Central {
         }
         self.centrals.end(address);
         match end {
-            End::Left => {}
+            End::Left | End::Lost => {}
             End::Unsubscribed => {
                 // BlueZ also reports this when the link is lost.
                 let again = self.centrals.idle(address);
                 tokio::select! {
                     biased;
                     () = again.cancelled() => return false,
-                    () = left(&self.adapter, address) => {}
+                    _ = left(&self.adapter, address) => {}
                     () = self.leave.cancelled() => self.disconnect(address).await,
                 }
             }
@@ -151,7 +161,12 @@ impl Central {
     }
 
     /// Notifies what the front-end sends, one line per notification.
-    async fn outgoing(&self, mut reader: ReadHalf<DuplexStream>, room: impl Fn() -> usize) -> End {
+    async fn outgoing(
+        &self,
+        mut reader: ReadHalf<DuplexStream>,
+        room: impl Fn() -> usize,
+        link: &Link,
+    ) -> End {
         let mut said = BytesMut::with_capacity(BUFFER);
         let mut notifier = self.notifier.clone();
         let mut sent = 0;
@@ -167,9 +182,10 @@ impl Central {
                     }
                 }
             }
+            link.sending.store(!said.is_empty(), Ordering::Relaxed);
             match reader.read_buf(&mut said).await {
                 Ok(0) | Err(_) => return End::Closed,
-                Ok(_) => {}
+                Ok(_) => link.sending.store(true, Ordering::Relaxed),
             }
         }
     }
@@ -229,26 +245,67 @@ async fn notify(notifier: &mut watch::Receiver<Option<Notifier>>, value: &[u8]) 
     }
 }
 
+/// Waits for the end of the central's subscription, or of its link.
+async fn ended(adapter: &Adapter, address: Address, link: &Link) -> End {
+    let end = tokio::select! {
+        biased;
+        () = link.end.cancelled() => End::Unsubscribed,
+        end = left(adapter, address) => end,
+    };
+    // Before the stream ends.
+    let all_sent = !link.sending.load(Ordering::Relaxed);
+    link.ended
+        .store(end != End::Lost && all_sent, Ordering::Relaxed);
+    end
+}
+
 /// Waits until the central has disconnected.
-async fn left(adapter: &Adapter, address: Address) {
-    if let Err(error) = watch_link(adapter, address).await {
-        debug!(%address, %error, "its link is not known");
+async fn left(adapter: &Adapter, address: Address) -> End {
+    match watch_link(adapter, address).await {
+        Ok(true) => End::Left,
+        Ok(false) => End::Lost,
+        Err(error) => {
+            debug!(%address, %error, "its link is not known");
+            End::Lost
+        }
     }
 }
 
-async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<()> {
+/// Whether `BlueZ` has told its end.
+async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<bool> {
     let device = adapter.device(address)?;
     let events = device.events().await?;
     tokio::pin!(events);
     if !device.is_connected().await? {
-        return Ok(());
+        return Ok(true);
     }
     while let Some(DeviceEvent::PropertyChanged(property)) = events.next().await {
         if matches!(property, DeviceProperty::Connected(false)) {
-            break;
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
+}
+
+/// Asks `BlueZ` whether it still has the central's link and our advertisement: then it has not been restarted, and has taken
+/// what it was sent before, as D-Bus keeps the order.
+fn asking(adapter: Adapter, address: Address, link: Arc<Link>) -> AskReceipt {
+    Box::new(move || {
+        let (adapter, link) = (adapter.clone(), Arc::clone(&link));
+        Box::pin(async move {
+            let there = async {
+                let advertised = adapter.active_advertising_instances().await? > 0;
+                Ok::<_, bluer::Error>(advertised && adapter.device(address)?.is_connected().await?)
+            };
+            let taken = !link.sending.load(Ordering::Relaxed)
+                && matches!(timeout(RECEIPT_WAIT, there).await, Ok(Ok(true)));
+            Some(if taken {
+                Receipt::Taken
+            } else {
+                Receipt::Missing
+            })
+        })
+    })
 }
 
 /// The next whole line with its end, or as much of it as a value can hold.

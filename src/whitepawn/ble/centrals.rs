@@ -38,6 +38,10 @@ pub(super) struct Link {
     pub mtu: AtomicU16,
     /// It wrote more than could be buffered.
     pub overrun: AtomicBool,
+    /// Bytes for it are not all with `BlueZ` yet.
+    pub sending: AtomicBool,
+    /// `BlueZ` has told the end of its connection, and had all bytes for it.
+    pub ended: AtomicBool,
     /// Cancelled when the connection ends, even if the front-end reads nothing.
     pub end: CancellationToken,
 }
@@ -157,6 +161,8 @@ impl Centrals {
         let link = Arc::new(Link {
             mtu: AtomicU16::new(DEFAULT_MTU),
             overrun: AtomicBool::new(false),
+            sending: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
             end: CancellationToken::new(),
         });
         let fresh = Fresh {

@@ -11,6 +11,7 @@
 
 mod central;
 mod centrals;
+mod stream;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
