@@ -15,6 +15,8 @@ use tokio::time::Instant;
 
 const DATABASE: &str = "boardbridge.db";
 const LOG: &str = "boardbridge.db-wal";
+/// Bytes of the log that a few small values take.
+const USED: usize = 48 * 1024;
 
 async fn keep(store: &Store, name: &str, value: &str) {
     store.shelf(Kind::Board, name).keep(&value).await;
@@ -68,6 +70,7 @@ async fn a_log_torn_anywhere_leaves_a_value_that_was_kept() {
         keep(&store, "neo", &format!("{number}")).await;
     }
     let whole = fs::read(folder.path().join(LOG)).unwrap();
+    let whole = &whole[..USED];
     let step = whole.len() / 40;
     for length in (0..whole.len()).step_by(step) {
         for garbage in [&b""[..], &[0xa5; 3000]] {
@@ -81,6 +84,65 @@ async fn a_log_torn_anywhere_leaves_a_value_that_was_kept() {
             assert!(known, "{found:?} at {length}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_damaged_log_is_copied_and_one_cut_off_by_a_kill_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    for number in 0..4 {
+        keep(&store, "neo", &format!("{number}")).await;
+    }
+    let whole = fs::read(folder.path().join(LOG)).unwrap();
+    // A page of the first commit; the header; a page that was never committed, as if the process had been killed there.
+    let mut uncommitted = whole.clone();
+    let page = 4096 + 24;
+    let frames = (0..).take_while(|n| whole[32 + n * page + 8..][..8] == whole[16..24]);
+    let end = 32 + frames.count() * page;
+    uncommitted.copy_within(32..32 + page, end);
+    uncommitted[end + 4..end + 8].fill(0);
+    let bad = |at: usize| {
+        let mut bad = whole.clone();
+        bad[at] ^= 1;
+        bad
+    };
+    for (log, copies, kept) in [
+        (whole.clone(), 0, true),
+        (bad(100), 1, false),
+        (bad(20), 1, false),
+        (uncommitted, 0, true),
+    ] {
+        let left = killed(folder.path());
+        fs::write(left.path().join(LOG), log).unwrap();
+        let found = read(&Store::open(left.path()), "neo");
+        assert_eq!(damaged(left.path()), copies);
+        assert_eq!(found.as_deref() == Some("3"), kept);
+        // Said once.
+        drop(Store::open(left.path()));
+        assert_eq!(damaged(left.path()), copies);
+    }
+}
+
+#[tokio::test]
+async fn keeping_needs_no_more_room_than_is_held_in_reserve() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    let lengths =
+        || [DATABASE, LOG].map(|file| fs::metadata(folder.path().join(file)).unwrap().len());
+    let before = lengths();
+    for number in 0..400 {
+        let name = format!("board{}", number % 8);
+        keep(&store, &name, &format!("{number:05000}")).await;
+    }
+    assert_eq!(lengths(), before);
+    // Nor after a restart.
+    let left = killed(folder.path());
+    let store = Store::open(left.path());
+    assert_eq!(read(&store, "board7").unwrap(), format!("{:05000}", 399));
+    assert_eq!(
+        fs::metadata(left.path().join(DATABASE)).unwrap().len(),
+        before[0]
+    );
 }
 
 #[tokio::test]

@@ -12,7 +12,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use thiserror::Error;
 use tracing::warn;
 
-use super::MAX_KEYS;
+use super::{
+    MAX_KEYS,
+    log::{self, Written},
+};
 
 /// The file's name in the state directory.
 pub(super) const FILE: &str = "boardbridge.db";
@@ -25,6 +28,9 @@ const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
 const MAX_WAL: u64 = 1024 * 1024;
+/// Bytes that the log and the database hold in reserve, each, so that a full disk stops no keeping: the log's most and the
+/// longest commit of a few values.
+const ROOM: u64 = 2 * MAX_WAL;
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// How long another process may have the file: one that is just ending.
@@ -82,6 +88,8 @@ impl From<rusqlite::Error> for StateError {
 pub(super) struct Database {
     directory: PathBuf,
     connection: Option<Connection>,
+    /// What the log had when it was last looked at.
+    written: Written,
 }
 
 impl Database {
@@ -90,6 +98,7 @@ impl Database {
         Self {
             directory: directory.to_owned(),
             connection: None,
+            written: Written::default(),
         }
     }
 
@@ -145,16 +154,34 @@ impl Database {
         Ok(transaction.commit()?)
     }
 
-    /// Moves the latest commits into the database if they are many.
+    /// Moves the latest commits into the database if they are many. The log keeps its length, and is written anew.
     ///
     /// # Errors
     /// That failed; they stay where they are.
     pub fn tidy(&mut self) -> Result<(), StateError> {
+        // A log that cannot be read is moved.
+        self.written = log::read(&self.log(), self.written).unwrap_or_default();
+        let many = self.written.bytes > MAX_WAL || self.written == Written::default();
+        if let Some(connection) = self.connection.as_ref().filter(|_| many) {
+            move_log(connection)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the log and the database as long as they may become, if they are not.
+    ///
+    /// # Errors
+    /// There is no room for that, or the file cannot be used.
+    pub fn reserve(&mut self) -> Result<(), StateError> {
         let length = fs::metadata(self.log()).map_or(0, |found| found.len());
-        if length > MAX_WAL
-            && let Some(connection) = &self.connection
-        {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        let connection = self.connection()?;
+        let free = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
+        let free: i64 = connection.query_row(free, [], |row| row.get(0))?;
+        let room = i64::try_from(ROOM).unwrap_or(i64::MAX);
+        if length < ROOM || free < room / 2 {
+            connection.execute_batch(&format!("CREATE TABLE room AS SELECT zeroblob({room})"))?;
+            move_log(connection)?;
+            connection.execute_batch("DROP TABLE room")?;
         }
         Ok(())
     }
@@ -198,6 +225,22 @@ impl Database {
         if checked != "ok" {
             return Err(StateError::Damaged(checked));
         }
+        let written = log::read(&self.log(), Written::default());
+        // A full disk may not allow that; the log is read where it is then.
+        if let Ok(found) = move_log(&connection)
+            && written.map_or(true, |written| found < written.committed)
+        {
+            let copy = match self.copy_log() {
+                Ok(aside) => format!("a copy is {}", aside.display()),
+                Err(error) => format!("it cannot be copied ({error})"),
+            };
+            warn!(
+                "{} has a damaged log, of which only the beginning could be read; {copy}. Games may go on from an earlier move",
+                self.directory.display()
+            );
+        }
+        // What a kill has left of a reservation.
+        connection.execute_batch("DROP TABLE IF EXISTS room")?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             VERSION => {}
@@ -219,12 +262,27 @@ impl Database {
         Ok(connection)
     }
 
+    /// The name under which what is damaged now is set aside.
+    fn damaged_name() -> String {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let seconds = since.map_or(0, |since| since.as_secs());
+        format!("{FILE}{DAMAGED}{seconds:010}")
+    }
+
+    /// Copies the damaged log, and returns where. The database beside it is whole.
+    fn copy_log(&self) -> io::Result<PathBuf> {
+        let name = Self::damaged_name();
+        let aside = self.directory.join(format!("{name}{WAL}"));
+        fs::copy(self.log(), &aside)?;
+        fs::copy(self.directory.join(FILE), self.directory.join(name))?;
+        self.forget_damaged()?;
+        Ok(aside)
+    }
+
     /// Gives the damaged file another name, which is returned.
     fn set_aside(&self) -> io::Result<PathBuf> {
         let file = self.directory.join(FILE);
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let seconds = since.map_or(0, |since| since.as_secs());
-        let name = format!("{FILE}{DAMAGED}{seconds:010}");
+        let name = Self::damaged_name();
         let aside = self.directory.join(&name);
         fs::rename(&file, &aside)?;
         // An old log must not be taken for one of the new file.
@@ -232,6 +290,12 @@ impl Database {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        self.forget_damaged()?;
+        Ok(aside)
+    }
+
+    /// Removes all but the latest of what was set aside.
+    fn forget_damaged(&self) -> io::Result<()> {
         let mut damaged: Vec<String> = fs::read_dir(&self.directory)?
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter(|name| name.starts_with(&format!("{FILE}{DAMAGED}")) && !name.ends_with(WAL))
@@ -243,8 +307,13 @@ impl Database {
             let _ = fs::remove_file(self.directory.join(old));
             let _ = fs::remove_file(self.directory.join(format!("{old}{WAL}")));
         }
-        Ok(aside)
+        Ok(())
     }
+}
+
+/// Moves all commits from the log into the database, and lets the log begin anew; returns how many frames it had.
+fn move_log(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(1))
 }
 
 /// Waits until the disk has all of this file.

@@ -7,6 +7,7 @@
 //! `docs/state.md` says what is kept, how it is written, and at what price.
 
 mod database;
+mod log;
 pub mod settings;
 pub mod text;
 mod writer;
@@ -20,7 +21,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 pub use self::text::Text;
 use self::{database::Database, writer::Writer};
@@ -88,6 +89,9 @@ impl Store {
         let found = match database.read() {
             Ok(found) => {
                 info!("games survive a restart in {}", directory.display());
+                if let Err(error) = database.reserve() {
+                    debug!("no room is held in reserve: {error}");
+                }
                 found
             }
             Err(error) => {

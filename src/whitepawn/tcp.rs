@@ -73,11 +73,11 @@ fn asking(local: SocketAddr, peer: SocketAddr) -> AskReceipt {
                 drop(reading);
                 unread
             });
-            let receipt = |unread| match unread {
-                true => Receipt::Missing,
-                false => Receipt::Acknowledged,
-            };
-            asked.await.ok()?.map(receipt)
+            Some(if asked.await.ok()?? {
+                Receipt::Missing
+            } else {
+                Receipt::Acknowledged
+            })
         })
     })
 }
