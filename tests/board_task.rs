@@ -22,18 +22,24 @@ use boardbridge::{
     board::{actor::Actor, core::Core},
     bus::{Bus, CAPACITY},
     config::BoardConfig,
-    driver::{Capabilities, Driver, DriverEvent, Step},
+    driver::{
+        Capabilities, Driver, DriverEvent, Step,
+        ucb::{Settings, Ucb},
+    },
     game::Game,
     transport::{Transport, serial::SerialPort},
     uci::server,
-    vocabulary::{Beginning, BoardName, Channel, Event, LinkState, Outgoing, Reply, Snapshot},
+    vocabulary::{
+        Beginning, BoardName, Channel, ClientId, Command, Event, LinkState, Occasion, Outgoing,
+        Reply, Snapshot,
+    },
 };
 use figment::{
     Figment,
     providers::{Format as _, Toml},
 };
 use shakmaty::{Board, Chess};
-use simulators::run::Kind;
+use simulators::{pty::Pty, run::Kind};
 use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, until};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -192,4 +198,48 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     stop.cancel();
     timeout(PATIENCE, task).await.unwrap().unwrap();
     timeout(PATIENCE, served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_move_sent_before_the_port_was_opened_is_not_taken_for_the_first_of_the_game_that_begins()
+{
+    let mut board = Pty::open(None).unwrap();
+    board.write(b"Me2e4\r\n").unwrap();
+    let name: BoardName = "ucb".parse().unwrap();
+    let make = {
+        let name = name.clone();
+        move || {
+            let driver = Box::new(Ucb::new(Settings::default()));
+            let mut core = Core::new(name.clone(), driver, Duration::from_secs(1));
+            let target = Command::Target {
+                client: ClientId(1),
+                label: "a program".into(),
+                number: 1,
+                game: Box::default(),
+                occasion: Occasion::default(),
+            };
+            core.command(Instant::now(), target);
+            core
+        }
+    };
+    let (events, mut told) = broadcast::channel(CAPACITY);
+    let transport = Transport::Serial(SerialPort::new(board.name().display().to_string(), 9600));
+    let (actor, _handle) = Actor::new(name, make, transport, None, events);
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(actor.run(stop.clone()));
+    let first = async {
+        loop {
+            let publication = told.recv().await.unwrap();
+            let mut events = publication.events.iter();
+            let of_move =
+                |event: &&Event| matches!(event, Event::Moved { .. } | Event::Unreadable { .. });
+            if let Some(event) = events.find(of_move) {
+                return event.to_string();
+            }
+        }
+    };
+    let first = timeout(PATIENCE, first).await.unwrap();
+    assert!(first.contains("before any game"), "{first}");
+    stop.cancel();
+    timeout(PATIENCE, task).await.unwrap().unwrap();
 }

@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use tokio::{
     sync::{broadcast, mpsc, oneshot},
     task::yield_now,
-    time::sleep_until,
+    time::{sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
@@ -38,6 +38,8 @@ const LOGGED: usize = 256;
 /// Bytes at once after which other tasks get a turn: a board's longest message has 257, and anything in larger pieces
 /// is an endless stream.
 const FLOOD: usize = 512;
+/// What a board has sent before it was reached is there within this time: the system has it already.
+const EARLIER_WAIT: Duration = Duration::from_millis(10);
 /// A link that stood for this long was useful: the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
@@ -308,6 +310,12 @@ impl Actor {
         info!(transport = %self.transport, "connected");
         self.record(Item::LinkUp);
         self.core.link_up(now());
+        // A move made before a set-up must not be read after it, and be taken for one made in the new position.
+        match timeout(EARLIER_WAIT, link.next()).await {
+            Ok(Ok(incoming)) => self.incoming(incoming),
+            Ok(Err(why)) => return Ended::Broken(why),
+            Err(_) => {}
+        }
         let mut flooded = false;
         loop {
             // What the board is told is kept before it is sent: then it is known that it may have arrived.
