@@ -164,6 +164,8 @@ impl Claim {
                 let related = game.continues(&self.game) || self.game.continues(game);
                 was.ip() == is.ip() && (begins || related)
             }
+            // A page states the position on its board, and takes the place of the page before it.
+            (ClientName::LiveChess(was), ClientName::LiveChess(is)) => was.ip() == is.ip(),
             (was, is) => was == is,
         }
     }
@@ -837,6 +839,21 @@ mod tests {
         claims.set_awaiting(BLACK, true);
         assert!(state(&mut claims, WHITE, "d2d4"), "it came first");
         assert!(!claims.has(BLACK), "its game is left");
+    }
+
+    #[test]
+    fn a_page_that_comes_back_after_a_restart_takes_its_claim_over() {
+        let page = |port| ClientName::LiveChess(([192, 168, 1, 20], port).into());
+        let mut claims = Claims::default();
+        claims.state(WHITE, page(1), 1, game("e2e4"), Occasion::default(), 0);
+        let kept = serde_json::to_string(&claims).unwrap();
+        let kept: Claims = serde_json::from_str(&kept).unwrap();
+        let mut claims = kept.recalled();
+        let other = ClientName::LiveChess(([192, 168, 1, 21], 2).into());
+        claims.adopt(BLACK, &other, &game(""));
+        assert!(claims.awaits_return());
+        claims.adopt(BLACK, &page(2), &game(""));
+        assert!(claims.has(BLACK) && !claims.awaits_return());
     }
 
     #[test]
