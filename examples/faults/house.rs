@@ -24,7 +24,7 @@ use crate::{
     daemon::Daemon,
     engine,
     lichess::{Lichess, Style},
-    online, phone, program,
+    online, page, phone, program,
     score::Score,
     seat::{Hands, Seat},
     wood::{Air, Cable, Place, on_a_line},
@@ -61,7 +61,7 @@ pub struct Plan {
     pub seed: u64,
     /// Where the daemons' logs are kept.
     pub logs: Option<PathBuf>,
-    /// For the soak: twice as many programs; no linked boards, engine or Lichess, and the clock does not jump.
+    /// For the soak: twice as many programs; no linked boards, engine, Lichess or page, and the clock does not jump.
     pub soak: bool,
 }
 
@@ -176,8 +176,8 @@ impl Builder<'_> {
     }
 }
 
-/// The boards that programs and apps play on. A home-made board once by cable, once by network; one app by Bluetooth,
-/// one by cable.
+/// The boards that programs and apps play on. A home-made board once by cable, once by network; the apps by Bluetooth LE,
+/// Bluetooth Classic, cable and network.
 const KINDS: [(&str, Kind); 4] = [
     ("citrine", Kind::NovagCitrine),
     ("ucb", Kind::NovagUcb),
@@ -215,7 +215,8 @@ impl House {
             seat
         };
         let mut fronts = String::new();
-        let (mut programs, mut apps, mut on_air) = (Vec::new(), Vec::new(), String::new());
+        let (mut programs, mut apps) = (Vec::new(), Vec::new());
+        let (mut low_energy, mut classic) = (String::new(), String::new());
         let each = if plan.soak { 2 } else { 1 };
         for (name, kind) in KINDS {
             for nth in 1..=each {
@@ -231,8 +232,12 @@ impl House {
             let call = swpp::Place::Tcp(port.clone());
             let (way, place) = match kind {
                 Kind::NovagUcb => {
-                    on_air = port;
+                    low_energy = port;
                     (format!("ble = {{ name = {:?} }}", phone::NAME), call)
+                }
+                Kind::SwppBoard => {
+                    classic = port;
+                    ("rfcomm = {}".to_owned(), call)
                 }
                 Kind::NovagCitrine => {
                     let cable = folder.path().join("cable");
@@ -279,6 +284,11 @@ impl House {
             .await;
             fronts += &lichess.config(folder.path(), "");
             tokio::spawn(online::play(of_lichess, lichess));
+            let of_page = seat("citrine on a page", Hands::Both);
+            builder.board("page", Kind::NovagCitrine, false, &of_page, 0)?;
+            let port = free_port()?;
+            let _ = writeln!(fronts, "[livechess]\nlisten = {port:?}");
+            tokio::spawn(page::play(of_page, port, "page"));
         }
         let Builder {
             text,
@@ -288,7 +298,8 @@ impl House {
             ..
         } = builder;
         let air = Arc::new(Air::new(folder.path().join("bus"), neos, at_neos)?);
-        tokio::spawn(phone::run(air.clone(), on_air));
+        tokio::spawn(phone::by_low_energy(air.clone(), low_energy));
+        tokio::spawn(phone::by_classic(air.clone(), classic));
         let text = text + &fronts;
         let config = folder.path().join("bb.toml");
         fs::write(&config, &text)?;

@@ -3,7 +3,7 @@
 //!     cargo run --example faults -- [--kills N] [--times N] [--fault NAME]... [--seed N]
 //!     cargo run --example faults -- --soak 60m
 //!
-//! Simulated boards of every kind, chess programs through the relay, apps, links, an engine and Lichess play whole games at
+//! Simulated boards of every kind, chess programs through the relay, apps, links, an engine, Lichess and a `LiveChess` page play whole games at
 //! once while the daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
 //! asks the daemon nothing. Exit status 1 if a move or a game was lost, or a move came twice; 3 if the daemon ended by
 //! itself, or the suite cannot run.
@@ -26,6 +26,7 @@ mod house;
 #[path = "../../tests/support/lichess.rs"]
 mod lichess;
 mod online;
+mod page;
 mod phone;
 mod program;
 #[allow(

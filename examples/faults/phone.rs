@@ -1,11 +1,11 @@
-//! The phone's Bluetooth: the app calls a port of ours, and is connected with the board that the phone has found.
+//! The phones' Bluetooth: an app calls a port of ours, and is connected with the board that its phone has found.
 
 use std::{io, sync::Arc, time::Duration};
 
-use boardbridge::swpp::NORDIC_UART;
+use boardbridge::{swpp::NORDIC_UART, whitepawn::rfcomm::SERIAL_PORT};
 use simulators::bluez::{address::Address, phone::Phone};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
     net::TcpListener,
     time::{sleep, timeout},
 };
@@ -14,8 +14,11 @@ use crate::wood::Air;
 
 /// The board's name on the air.
 pub const NAME: &str = "A board for the app";
-/// The phone.
-pub const ADDRESS: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
+/// The phones: by Bluetooth LE, and by Bluetooth Classic.
+pub const ADDRESSES: [Address; 2] = [
+    Address([0xB0, 0xA2, 0xD0, 0, 0, 1]),
+    Address([0xB0, 0xA2, 0xD0, 0, 0, 2]),
+];
 /// The MTU of a present-day phone.
 pub const MTU: u16 = 517;
 /// How long it looks for a board on one bus, and waits for a response.
@@ -25,16 +28,38 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Bytes read at once.
 const CHUNK: usize = 256;
 
-/// Connects for ever. The port is open while the phone has its board.
-pub async fn run(air: Arc<Air>, port: String) {
+/// Connects for ever by Bluetooth LE. The port is open while the phone has its board.
+pub async fn by_low_energy(air: Arc<Air>, port: String) {
     loop {
-        if let Some(phone) = air.phone() {
+        if let Some([phone, _]) = air.phones() {
             // Whatever failed, the app notices that it is gone, and calls again.
             let _ = carry(&phone, &port).await;
             phone.disconnect();
         }
         sleep(AGAIN).await;
     }
+}
+
+/// The same by Bluetooth Classic.
+pub async fn by_classic(air: Arc<Air>, port: String) {
+    loop {
+        if let Some([_, phone]) = air.phones() {
+            tokio::select! {
+                _ = carry_serial(&phone, &port) => {}
+                () = air.left() => {}
+            }
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+async fn carry_serial(phone: &Phone, port: &str) -> io::Result<()> {
+    timeout(PATIENCE, phone.finds_record(SERIAL_PORT)).await?;
+    let mut line = timeout(PATIENCE, phone.connect_serial(SERIAL_PORT)).await??;
+    let calls = TcpListener::bind(port).await?;
+    let (mut app, _) = calls.accept().await?;
+    drop(calls);
+    copy_bidirectional(&mut app, &mut line).await.map(drop)
 }
 
 async fn carry(phone: &Phone, port: &str) -> io::Result<()> {

@@ -37,8 +37,17 @@ pub enum Hands {
     One,
     /// One board: its hand has White, and the other side the last move, for an engine is not told of a move that ends it.
     White,
+    /// One board: its hand makes the moves of both sides, and the front-end hears them.
+    Both,
     /// Two boards: the first has White.
     Two,
+}
+
+impl Hands {
+    /// Whether the hands wait at the beginning of a game until the front-end asks.
+    fn wait(self) -> bool {
+        matches!(self, Self::One | Self::Both)
+    }
 }
 
 /// What a front-end heard.
@@ -143,7 +152,7 @@ impl Seat {
                 moved: now,
                 seen: None,
                 begun: now,
-                asked: hands != Hands::One,
+                asked: !hands.wait(),
                 given_up: false,
                 record: VecDeque::new(),
             }),
@@ -197,6 +206,7 @@ impl Seat {
         match self.hands {
             Hands::One => plies < whole && (whole - 1 - plies).is_multiple_of(2),
             Hands::White => plies.is_multiple_of(2),
+            Hands::Both => true,
             Hands::Two => plies % 2 == board,
         }
     }
@@ -245,6 +255,11 @@ impl Seat {
     /// The front-end asks for the hand's moves from now on.
     pub fn asks(&self) {
         self.state().asked = true;
+    }
+
+    /// The front-end is away, or does not know the board yet: a move would be lost.
+    pub fn asks_nothing(&self) {
+        self.state().asked = false;
     }
 
     /// Since when a game has begun that its board does not know.
@@ -318,7 +333,7 @@ impl Seat {
         state.given_up = false;
         state.moved = Instant::now();
         state.begun = state.moved;
-        state.asked = self.hands != Hands::One;
+        state.asked = !self.hands.wait();
         state.at.fill(None);
         drop(state);
         self.note("the next game");
@@ -386,13 +401,13 @@ impl Seat {
             return self.next_game(state, board);
         }
         let plies = state.plies;
-        let idle = state.given_up || !state.asked || plies == whole;
+        let idle = state.given_up || plies == whole;
         if shown || now < state.next[board] || idle {
             return None;
         }
         let over = self.score.over();
         let waited = |since: Instant| over.is_some_and(|over| since.max(over).elapsed() > PATIENCE);
-        if at == Some(plies) && self.plays(board, plies, whole) {
+        if at == Some(plies) && state.asked && self.plays(board, plies, whole) {
             // The daemon led the board back to before it, or it was taken back.
             let before = state.made.replace(now);
             state.next[board] = now + BETWEEN;

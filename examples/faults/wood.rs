@@ -15,7 +15,7 @@ use simulators::{
     port::{Happened, Port},
 };
 use tokio::{
-    sync::mpsc,
+    sync::{Notify, mpsc},
     time::{MissedTickBehavior, interval, sleep},
 };
 use uuid::Uuid;
@@ -128,14 +128,16 @@ impl Peripheral for Same {
     }
 }
 
-/// The simulated `BlueZ` while it runs, the boards on it, and the app's phone.
-type OnAir = (Bluez, Vec<Hosted<Same>>, Arc<Phone>);
+/// The simulated `BlueZ` while it runs, the boards on it, and the apps' phones.
+type OnAir = (Bluez, Vec<Hosted<Same>>, [Arc<Phone>; 2]);
 
 /// The Bluetooth, and the Neos on it. The bus itself may go and come back.
 pub struct Air {
     socket: PathBuf,
     neos: Vec<(Address, Arc<Mutex<Neo>>)>,
     on: Arc<Mutex<Option<OnAir>>>,
+    /// The phones leave.
+    leave: Notify,
 }
 
 impl Air {
@@ -156,6 +158,7 @@ impl Air {
             socket,
             neos,
             on: Arc::default(),
+            leave: Notify::new(),
         };
         air.comes()?;
         for (n, place) in places.into_iter().enumerate() {
@@ -166,7 +169,7 @@ impl Air {
 
     /// The bus goes, with everything on it.
     pub fn goes(&self) {
-        self.phone_leaves();
+        self.phones_leave();
         *lock(&self.on) = None;
         for (_, neo) in &self.neos {
             lock(neo).disconnected(Instant::now());
@@ -185,29 +188,40 @@ impl Air {
             let host = bluez.host(ADAPTER, *address, same);
             hosted.push(host.map_err(io::Error::other)?);
         }
-        let phone = bluez.phone(ADAPTER, phone::ADDRESS, phone::MTU);
-        let phone = Arc::new(phone.map_err(io::Error::other)?);
-        *lock(&self.on) = Some((bluez, hosted, phone));
+        let phone = |address| {
+            let phone = bluez.phone(ADAPTER, address, phone::MTU);
+            phone.map(Arc::new).map_err(io::Error::other)
+        };
+        let [low_energy, classic] = phone::ADDRESSES;
+        let phones = [phone(low_energy)?, phone(classic)?];
+        *lock(&self.on) = Some((bluez, hosted, phones));
         Ok(())
     }
 
-    /// The phone on it.
-    pub fn phone(&self) -> Option<Arc<Phone>> {
+    /// The phones on it: by Bluetooth LE, and by Bluetooth Classic.
+    pub fn phones(&self) -> Option<[Arc<Phone>; 2]> {
         let on = lock(&self.on);
-        on.as_ref().map(|(_, _, phone)| phone.clone())
+        on.as_ref().map(|(_, _, phones)| phones.clone())
     }
 
-    /// The phone's link ends.
-    pub fn phone_leaves(&self) {
-        if let Some(phone) = self.phone() {
+    /// The phones' links end.
+    pub fn phones_leave(&self) {
+        for phone in self.phones().into_iter().flatten() {
             phone.disconnect();
         }
+        self.leave.notify_waiters();
     }
 
-    /// Waits until the phone has its board again, or so long.
+    /// Waits until the phones leave.
+    pub async fn left(&self) {
+        self.leave.notified().await;
+    }
+
+    /// Waits until the phone by Bluetooth LE has its board again, or so long.
     pub async fn phone_is_back(&self, patience: Duration) {
         let until = Instant::now() + patience;
-        while !self.phone().is_some_and(|phone| phone.is_connected()) && Instant::now() < until {
+        let back = || self.phones().is_some_and(|[phone, _]| phone.is_connected());
+        while !back() && Instant::now() < until {
             sleep(LOOK).await;
         }
     }
