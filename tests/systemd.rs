@@ -167,6 +167,11 @@ async fn systemd_is_told_when_all_is_ready_what_goes_on_and_when_it_ends() {
         status.starts_with("STATUS=2 boards, 1 up; 127.0.0.1:"),
         "{status}"
     );
+    service
+        .reload(&text.replace("[games]", "[games]\nplayer = \"Anna\""))
+        .await;
+    let status = service.tells_of("STATUS").await;
+    assert_eq!(status, "STATUS=2 boards, 1 up; Anna plays on citrine");
     service.daemon.signal("TERM");
     service.tells_of("STOPPING=1").await;
     service.daemon.ended().await;

@@ -20,6 +20,8 @@ use crate::seat::{Heard, Seat};
 
 /// How often the page looks whether another game has begun.
 const LOOK: Duration = Duration::from_millis(20);
+/// The number of the call that states a game.
+const SETUP: u64 = 3;
 /// The time before it connects again.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -41,8 +43,18 @@ struct Page<'a> {
     socket: WebSocketStream<TcpStream>,
     /// The pieces on the board, as the list of boards and the feed tell.
     stands: String,
-    /// The game that was stated, after how many plies, and the moves taken from the list since.
-    stated: Option<(usize, usize, usize)>,
+    stated: Option<Stated>,
+}
+
+/// The game that was stated.
+struct Stated {
+    number: usize,
+    /// The plies it had then.
+    plies: usize,
+    /// Moves taken from the list since.
+    taken: usize,
+    /// What comes is about this game.
+    answered: bool,
 }
 
 /// The game after these plies of the script.
@@ -97,6 +109,12 @@ impl Page<'_> {
     }
 
     fn hears(&mut self, message: &Value) {
+        if message["response"] == "call"
+            && message["id"] == SETUP
+            && let Some(stated) = &mut self.stated
+        {
+            stated.answered = true;
+        }
         let param = &message["param"];
         if message["response"] != "feed" || param["serialnr"] != self.board {
             return;
@@ -104,43 +122,47 @@ impl Page<'_> {
         if let Some(stands) = param["board"].as_str() {
             stands.clone_into(&mut self.stands);
         }
-        let Some((number, plies, mut taken)) = self.stated else {
+        let (number, ..) = self.seat.game();
+        let on = self.stated.as_mut();
+        let Some(stated) = on.filter(|stated| stated.answered && stated.number == number) else {
             return;
         };
         let sans = param["san"].as_array().map_or(&[][..], Vec::as_slice);
-        for san in sans.iter().skip(taken).filter_map(Value::as_str) {
-            let game = game_at(self.seat, plies + taken);
+        for san in sans.iter().skip(stated.taken).filter_map(Value::as_str) {
+            let game = game_at(self.seat, stated.plies + stated.taken);
             let m = san.parse::<San>().ok();
             let m = m.and_then(|san| san.to_move(game.position()).ok());
             let m = m.map_or_else(|| san.to_owned(), |m| uci(m).to_string());
             if self.seat.hears(&m) == Heard::Wrong {
                 return;
             }
-            taken += 1;
+            stated.taken += 1;
         }
         if param["match"] == true {
             self.seat.asks();
         }
-        self.stated = Some((number, plies, taken));
     }
 
     /// States the game if it is another one, once the board stands like it.
     async fn states(&mut self) -> Result<(), Error> {
         let (number, plies, script) = self.seat.game();
-        if self.stated.is_some_and(|(stated, ..)| stated != number) {
-            self.stated = None;
-        }
+        self.stated.take_if(|stated| stated.number != number);
         let game = game_at(self.seat, plies);
         let over = plies == script.len() || self.seat.is_given_up();
         let placement = game.position().board().to_string();
         if self.stated.is_some() || over || self.stands != placement {
             return Ok(());
         }
-        self.stated = Some((number, plies, 0));
+        self.stated = Some(Stated {
+            number,
+            plies,
+            taken: 0,
+            answered: false,
+        });
         self.seat.note("the page states its game");
         let setup = json!({ "fen": game.fen().to_string() });
         let param = json!({ "id": 1, "method": "setup", "param": setup });
-        self.says(&json!({ "id": 3, "call": "call", "param": param }))
+        self.says(&json!({ "id": SETUP, "call": "call", "param": param }))
             .await
     }
 }

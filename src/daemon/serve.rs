@@ -30,6 +30,7 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
     say_if_empty(config, file);
     let mut daemon = Daemon::start_with(config, inherited).await?;
     let manager = Manager::of(&daemon);
+    manager.configured(config);
     manager.ready();
     loop {
         tokio::select! {
@@ -37,7 +38,9 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
             () = hangups.next() => {}
         }
         manager.reloading();
-        reload(&mut daemon, file).await;
+        if let Some(config) = reload(&mut daemon, file).await {
+            manager.configured(&config);
+        }
         manager.ready();
     }
     info!("stopping");
@@ -46,15 +49,18 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
     Ok(())
 }
 
-/// Reads the file again. One with a mistake changes nothing.
-async fn reload(daemon: &mut Daemon, file: &Path) {
+/// Reads the file again, and returns the configuration. One with a mistake changes nothing.
+async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
         Ok(config) => {
             say_if_empty(&config, file);
             match daemon.reload(&config).await {
-                Ok(()) => info!("the configuration was read again"),
+                Ok(()) => {
+                    info!("the configuration was read again");
+                    return Some(config);
+                }
                 Err(error) => error!("{error}; {unchanged}"),
             }
         }
@@ -65,6 +71,7 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
             error!("{unchanged}");
         }
     }
+    None
 }
 
 fn say_if_empty(config: &Config, file: &Path) {

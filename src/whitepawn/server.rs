@@ -116,7 +116,6 @@ pub async fn serve(
             serial: app.board.name.to_string(),
         };
         let memory = app.memory.take();
-        let was_present = memory.as_ref().is_some_and(Memory::was_present);
         let mut session = match memory {
             Some(memory) => Session::restored(memory, label.clone(), identity, &app.board.state()),
             None => Session::new(app.client, label.clone(), identity),
@@ -132,7 +131,6 @@ pub async fn serve(
             label,
             session,
             kept: None,
-            was_present,
             links: Vec::new(),
             active: None,
             served: 0,
@@ -153,8 +151,6 @@ struct Server {
     session: Session,
     /// What was kept of it last.
     kept: Option<Memory>,
-    /// Before a restart the app was connected, and it has not connected since.
-    was_present: bool,
     links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
@@ -224,7 +220,7 @@ impl Server {
             }
         }
         // A cable does not tell the app that its board was away, and the app waits.
-        let goes_on = std::mem::take(&mut self.was_present) && !connection.medium.tells_its_end();
+        let goes_on = self.session.was_present() && !connection.medium.tells_its_end();
         self.links.push(Peer::new(connection));
         if goes_on && self.active.is_none() {
             let index = self.takes_over(self.links.len() - 1);

@@ -124,6 +124,8 @@ pub struct Session {
     names_promotion: bool,
     /// The app has shaken hands on the current connection.
     present: bool,
+    /// Before a restart the app was connected, and it has not connected since.
+    was_present: bool,
     on: Option<Match>,
     /// The game before, and how it ended.
     over: Option<(Match, GameEnd)>,
@@ -141,13 +143,6 @@ pub struct Session {
     actions: VecDeque<Action>,
 }
 
-impl Memory {
-    /// Whether the app was connected.
-    pub fn was_present(&self) -> bool {
-        self.present
-    }
-}
-
 impl Session {
     /// A conversation before its first message.
     pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
@@ -157,6 +152,7 @@ impl Session {
             identity,
             names_promotion: true,
             present: false,
+            was_present: false,
             on: None,
             over: None,
             number: 0,
@@ -179,6 +175,7 @@ impl Session {
         board: &Snapshot,
     ) -> Self {
         let mut session = Self {
+            was_present: memory.present,
             over: memory.over,
             number: memory.number,
             outbox: memory.untold.into(),
@@ -220,7 +217,7 @@ impl Session {
         let untold = lost.chain(&self.outbox);
         Memory {
             client: self.client,
-            present: self.present,
+            present: self.present || self.was_present,
             on: self.on.clone(),
             over: self.over.clone(),
             number: self.number,
@@ -241,6 +238,11 @@ impl Session {
     /// Whether the app is connected: it has shaken hands on the current connection.
     pub fn is_present(&self) -> bool {
         self.present
+    }
+
+    /// Whether the app was connected before a restart, and has not connected since.
+    pub fn was_present(&self) -> bool {
+        self.was_present
     }
 
     /// The hand's opponent in the app's game, if there is a game.
@@ -418,6 +420,7 @@ impl Session {
 
     fn came(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         self.present = true;
+        self.was_present = false;
         self.tell(Notice::Connected {
             peer: peer.to_owned(),
             protocol,
@@ -758,9 +761,16 @@ mod tests {
         rig.hand("Me2e4\r\n");
         rig.sends("MB e2e4\n");
         rig.acts();
-        let memory = rig.session.memory(false);
-        let identity = rig.session.identity.clone();
-        rig.session = Session::restored(memory, "the app".into(), identity, &rig.core.snapshot());
+        for _ in 0..2 {
+            let memory = rig.session.memory(false);
+            let identity = rig.session.identity.clone();
+            let board = rig.core.snapshot();
+            rig.session = Session::restored(memory, "the app".into(), identity, &board);
+            assert!(
+                rig.session.was_present(),
+                "killed again before it came back"
+            );
+        }
         rig.says("H0010023");
         rig.sends("H101       1\n");
         assert_eq!(rig.next(), "");

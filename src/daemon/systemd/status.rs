@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 
 use super::Notify;
 use crate::{
@@ -15,14 +15,14 @@ const PACE: Duration = Duration::from_secs(1);
 /// Boards whose players are named.
 const NAMED: usize = 3;
 
-/// Tells systemd the status whenever it has changed.
-pub(super) async fn tell(notify: Notify, bus: Bus) {
+/// Tells systemd the status whenever it has changed; `player`: the name of the player at the boards.
+pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<Option<String>>) {
     let bus = bus.own();
     let mut subscription = bus.subscribe();
     let mut changes = bus.changes();
     let mut told = String::new();
     loop {
-        let status = status(&bus);
+        let status = status(&bus, player.borrow_and_update().as_deref());
         if status != told {
             notify.send(&format!("STATUS={status}"));
             told = status;
@@ -30,6 +30,7 @@ pub(super) async fn tell(notify: Notify, bus: Bus) {
         tokio::select! {
             _ = subscription.next() => {}
             () = changes.next() => {}
+            Ok(()) = player.changed() => {}
         }
         sleep(PACE).await;
         // What was published meanwhile is in the boards' states.
@@ -37,8 +38,8 @@ pub(super) async fn tell(notify: Notify, bus: Bus) {
     }
 }
 
-/// The status in words: how many boards, and who plays.
-pub fn status(bus: &Bus) -> String {
+/// The status in words: how many boards, and who plays: the player, or else the clients.
+fn status(bus: &Bus, player: Option<&str>) -> String {
     let states: Vec<_> = bus.boards().iter().map(BoardHandle::state).collect();
     let up = states.iter().filter(|state| state.link.is_open()).count();
     let mut status = match states.len() {
@@ -51,14 +52,15 @@ pub fn status(bus: &Bus) -> String {
         .filter(|state| !state.holders.is_empty())
         .collect();
     for state in played.iter().take(NAMED) {
-        let players = ClientName::join(&state.holders, " and ");
-        let verb = if state.holders.len() == 1 {
+        let clients = ClientName::join(&state.holders, " and ");
+        let verb = if player.is_some() || state.holders.len() == 1 {
             "plays"
         } else {
             "play"
         };
+        let who = player.unwrap_or(&clients);
         // Writing to a string does not fail.
-        let _ = write!(status, "; {players} {verb} on {}", state.board);
+        let _ = write!(status, "; {who} {verb} on {}", state.board);
     }
     match played.len().saturating_sub(NAMED) {
         0 => {}
