@@ -254,16 +254,19 @@ fn facing(peer: &str) -> IpAddr {
     own.parse().unwrap()
 }
 
-/// All five ports, open to the network, with this `allow`.
+/// All ports, open to the network, with this `allow`.
 fn open_house(allow: &str) -> String {
+    let inline = if allow.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", allow.trim_end())
+    };
+    let open = |table: &str| format!("[{table}]\nlisten = \"0.0.0.0:0\"\n{allow}");
+    let tables = ["uci", "status", "web", "livechess"].map(open).concat();
     format!(
-        "[uci]\nlisten = \"0.0.0.0:0\"\n{allow}[status]\nlisten = \"0.0.0.0:0\"\n{allow}[web]\nlisten = \"0.0.0.0:0\"\n{allow}\
-         [[whitepawn]]\nboard = \"one\"\ntcp = {{ listen = \"0.0.0.0:0\"{} }}\n",
-        if allow.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", allow.trim_end())
-        }
+        "{tables}[[whitepawn]]\nboard = \"one\"\ntcp = {{ listen = \"0.0.0.0:0\"{inline} }}\n\
+         [boards.two]\nkind = \"novag-ucb\"\nserial = {{ port = \"/nowhere/two\" }}\n\
+         uci_listen = {{ listen = \"0.0.0.0:0\"{inline} }}\n"
     )
 }
 
@@ -272,8 +275,10 @@ async fn answered(daemon: &mut Daemon, peer: &str) -> Vec<&'static str> {
     let mut answered = Vec::new();
     for (what, says) in [
         ("uci", "uci\n".to_owned()),
+        ("uci for two", "uci\n".to_owned()),
         ("status", String::new()),
         ("web", get("/api/v1/boards", HERE)),
+        ("livechess", get("/api/v1.0/eboards", HERE)),
         ("whitepawn for one", "H0\n".to_owned()),
     ] {
         let to = SocketAddr::new(facing(peer), daemon.address(what).port());
@@ -296,14 +301,18 @@ async fn answered(daemon: &mut Daemon, peer: &str) -> Vec<&'static str> {
     answered
 }
 
-const ALL: [&str; 4] = ["uci", "status", "web", "whitepawn for one"];
+const ALL: [&str; 6] = [
+    "uci",
+    "uci for two",
+    "status",
+    "web",
+    "livechess",
+    "whitepawn for one",
+];
 
 #[tokio::test]
 async fn by_default_only_this_machine_reaches_a_port() {
-    let mut daemon = Daemon::start(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n\
-         [[whitepawn]]\nboard = \"one\"\ntcp = { listen = \"127.0.0.1:0\" }\n",
-    );
+    let mut daemon = Daemon::start(&open_house("").replace("0.0.0.0:0", "127.0.0.1:0"));
     assert_eq!(answered(&mut daemon, "127.0.0.1").await, ALL);
     // These are the defaults.
     let config = boardbridge::config::Config::from_text("", "the test").unwrap();
@@ -345,10 +354,12 @@ async fn a_list_admits_its_networks_and_this_machine() {
     if !in_a_network("a_list_admits_its_networks_and_this_machine") {
         return;
     }
-    let mut daemon = Daemon::start(&open_house("allow = [\"203.0.113.7\"]\n"));
-    assert_eq!(answered(&mut daemon, INTERNET).await, ALL);
-    assert_eq!(answered(&mut daemon, "127.0.0.1").await, ALL);
-    assert_eq!(answered(&mut daemon, LAN).await, [""; 0]);
+    for (listed, other) in [(INTERNET, LAN), (LAN, INTERNET)] {
+        let mut daemon = Daemon::start(&open_house(&format!("allow = [\"{listed}\"]\n")));
+        assert_eq!(answered(&mut daemon, listed).await, ALL);
+        assert_eq!(answered(&mut daemon, "127.0.0.1").await, ALL);
+        assert_eq!(answered(&mut daemon, other).await, [""; 0]);
+    }
 }
 
 #[tokio::test]

@@ -151,6 +151,16 @@ impl House {
     /// Lets a fault happen, and ends it.
     pub async fn strike(&mut self, fault: Fault, nth: u32) -> io::Result<()> {
         let short = || sleep(Duration::from_millis(fastrand::u64(100..2000)));
+        let filler = self.disk.as_ref().map(|disk| disk.join("filler"));
+        let filler = filler.filter(|_| fault == Fault::DiskFull);
+        if let Some(filler) = &filler {
+            let mut file = fs::File::create(filler)?;
+            for size in [64 * 1024, 512] {
+                let block = vec![1; size];
+                while file.write_all(&block).is_ok() {}
+            }
+            sleep(Duration::from_secs(2)).await;
+        }
         self.score.begins(fault);
         self.seats
             .iter()
@@ -239,25 +249,12 @@ impl House {
                 self.air.goes();
                 short().await;
                 self.air.comes()?;
-                // Nothing tells the daemon that D-Bus has gone: until it asks, the phone cannot have its board.
-                self.air.phone_is_back(NOTICED).await;
             }
             Fault::DiskFull => {
-                if let Some(disk) = &self.disk {
-                    let filler = disk.join("filler");
-                    let mut file = fs::File::create(&filler)?;
-                    for size in [64 * 1024, 512] {
-                        let block = vec![1; size];
-                        while file.write_all(&block).is_ok() {}
-                    }
-                    sleep(Duration::from_secs(2)).await;
-                    // A kill finds what was kept meanwhile.
-                    self.daemon.end("KILL").await?;
-                    self.daemon.start()?;
-                    self.air.phones_leave();
-                    sleep(Duration::from_secs(2)).await;
-                    fs::remove_file(filler)?;
-                }
+                // It finds what was kept meanwhile.
+                self.daemon.end("KILL").await?;
+                self.daemon.start()?;
+                self.air.phones_leave();
             }
             Fault::ClockJumped => {
                 if let Some(clock) = &self.clock {
@@ -305,6 +302,14 @@ impl House {
         }
         self.score.ends();
         self.seats.iter().for_each(|seat| seat.note("it is over"));
+        if fault == Fault::DbusGone {
+            // Nothing tells the daemon that D-Bus has gone: until it asks, the phone cannot have its board.
+            self.air.phone_is_back(NOTICED).await;
+        }
+        if let Some(filler) = filler {
+            sleep(Duration::from_secs(2)).await;
+            fs::remove_file(filler)?;
+        }
         Ok(())
     }
 }

@@ -75,7 +75,7 @@ struct Arguments {
     #[arg(long, default_value_t = 3)]
     kills: u32,
     /// How often each other fault happens.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 3)]
     times: u32,
     /// Only these faults.
     #[arg(long, value_enum)]

@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use tokio::{
     sync::{broadcast, mpsc, oneshot},
     task::yield_now,
-    time::{sleep_until, timeout},
+    time::{sleep_until, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
@@ -38,8 +38,9 @@ const LOGGED: usize = 256;
 /// Bytes at once after which other tasks get a turn: a board's longest message has 257, and anything in larger pieces
 /// is an endless stream.
 const FLOOD: usize = 512;
-/// What a board has sent before it was reached is there within this time: the system has it already.
-const EARLIER_WAIT: Duration = Duration::from_millis(10);
+/// What a board has sent before it was reached is there within this time: the system has it already, or a USB adapter, for up
+/// to 16 ms (FTDI's latency timer).
+const EARLIER_WAIT: Duration = Duration::from_millis(20);
 /// A link that stood for this long was useful: the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
@@ -311,10 +312,12 @@ impl Actor {
         self.record(Item::LinkUp);
         self.core.link_up(now());
         // A move made before a set-up must not be read after it, and be taken for one made in the new position.
-        match timeout(EARLIER_WAIT, link.next()).await {
-            Ok(Ok(incoming)) => self.incoming(incoming),
-            Ok(Err(why)) => return Ended::Broken(why),
-            Err(_) => {}
+        let until = tokio::time::Instant::now() + EARLIER_WAIT;
+        while let Ok(incoming) = timeout_at(until, link.next()).await {
+            match incoming {
+                Ok(incoming) => self.incoming(incoming),
+                Err(why) => return Ended::Broken(why),
+            }
         }
         let mut flooded = false;
         loop {

@@ -1,7 +1,7 @@
 //! The database file. `SQLite` finds torn writes by its checksums and goes back to the last whole commit.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use thiserror::Error;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::{
     MAX_KEYS,
@@ -31,6 +31,10 @@ const MAX_WAL: u64 = 1024 * 1024;
 /// Bytes that the log and the database hold in reserve, each, so that a full disk stops no keeping: the log's most and the
 /// longest commit of a few values.
 const ROOM: u64 = 2 * MAX_WAL;
+/// The steps in which the database grows to it.
+const STEP: u64 = 128 * 1024;
+/// Frees the room that was filled.
+const UNRESERVED: &str = "DROP TABLE IF EXISTS room";
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// How long another process may have the file: one that is just ending.
@@ -168,24 +172,6 @@ impl Database {
         Ok(())
     }
 
-    /// Makes the log and the database as long as they may become, if they are not.
-    ///
-    /// # Errors
-    /// There is no room for that, or the file cannot be used.
-    pub fn reserve(&mut self) -> Result<(), StateError> {
-        let length = fs::metadata(self.log()).map_or(0, |found| found.len());
-        let connection = self.connection()?;
-        let free = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
-        let free: i64 = connection.query_row(free, [], |row| row.get(0))?;
-        let room = i64::try_from(ROOM).unwrap_or(i64::MAX);
-        if length < ROOM || free < room / 2 {
-            connection.execute_batch(&format!("CREATE TABLE room AS SELECT zeroblob({room})"))?;
-            move_log(connection)?;
-            connection.execute_batch("DROP TABLE room")?;
-        }
-        Ok(())
-    }
-
     /// Closes the file: the latest commits are moved into the database and synced.
     pub fn close(&mut self) {
         // Should that fail, they are read from where they are.
@@ -207,6 +193,10 @@ impl Database {
                 }
                 opened => opened?,
             };
+            let length = fs::metadata(self.log()).map_or(0, |found| found.len());
+            if let Err(error) = reserve(&opened, length) {
+                debug!("no room is held in reserve: {error}");
+            }
             return Ok(self.connection.insert(opened));
         }
         self.connection.as_mut().ok_or(StateError::Taken)
@@ -225,10 +215,10 @@ impl Database {
         if checked != "ok" {
             return Err(StateError::Damaged(checked));
         }
-        let written = log::read(&self.log(), Written::default());
+        let written = log::commits(&self.log());
         // A full disk may not allow that; the log is read where it is then.
         if let Ok(found) = move_log(&connection)
-            && written.map_or(true, |written| found < written.committed)
+            && written.map_or(true, |written| found < written)
         {
             let copy = match self.copy_log() {
                 Ok(aside) => format!("a copy is {}", aside.display()),
@@ -238,9 +228,11 @@ impl Database {
                 "{} has a damaged log, of which only the beginning could be read; {copy}. Games may go on from an earlier move",
                 self.directory.display()
             );
+            // Nothing behind the damage is taken for something written later.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        // What a kill has left of a reservation.
-        connection.execute_batch("DROP TABLE IF EXISTS room")?;
+        // What a kill has left of a reservation; a full disk may not allow that either.
+        let _ = connection.execute_batch(UNRESERVED);
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             VERSION => {}
@@ -269,12 +261,12 @@ impl Database {
         format!("{FILE}{DAMAGED}{seconds:010}")
     }
 
-    /// Copies the damaged log, and returns where. The database beside it is whole.
+    /// Copies the damaged log, and returns where. The database beside it is whole. (To read that file here would end
+    /// `SQLite`'s lock on it.)
     fn copy_log(&self) -> io::Result<PathBuf> {
         let name = Self::damaged_name();
         let aside = self.directory.join(format!("{name}{WAL}"));
         fs::copy(self.log(), &aside)?;
-        fs::copy(self.directory.join(FILE), self.directory.join(name))?;
         self.forget_damaged()?;
         Ok(aside)
     }
@@ -296,19 +288,46 @@ impl Database {
 
     /// Removes all but the latest of what was set aside.
     fn forget_damaged(&self) -> io::Result<()> {
-        let mut damaged: Vec<String> = fs::read_dir(&self.directory)?
+        let damaged: BTreeSet<String> = fs::read_dir(&self.directory)?
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| name.starts_with(&format!("{FILE}{DAMAGED}")) && !name.ends_with(WAL))
+            .filter(|name| name.starts_with(&format!("{FILE}{DAMAGED}")))
+            .map(|name| name.trim_end_matches(WAL).to_owned())
             .collect();
-        damaged.sort();
         let many = damaged.len().saturating_sub(MAX_DAMAGED);
-        for old in &damaged[..many] {
+        for old in damaged.iter().take(many) {
             // It does no harm if it stays.
             let _ = fs::remove_file(self.directory.join(old));
             let _ = fs::remove_file(self.directory.join(format!("{old}{WAL}")));
         }
         Ok(())
     }
+}
+
+/// Makes the log and the database as long as they may become, if they are not. `length`: the log's.
+fn reserve(connection: &Connection, length: u64) -> rusqlite::Result<()> {
+    let free = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
+    let free: i64 = connection.query_row(free, [], |row| row.get(0))?;
+    let free = u64::try_from(free).unwrap_or(0);
+    if length >= ROOM && free >= ROOM / 2 {
+        return Ok(());
+    }
+    connection.execute_batch("CREATE TABLE IF NOT EXISTS room (bytes BLOB)")?;
+    let filled = (|| {
+        let fill = |bytes: u64| {
+            connection.execute_batch(&format!("INSERT INTO room VALUES (zeroblob({bytes}))"))
+        };
+        // In steps: what is in the log must fit into the database.
+        for _ in 0..ROOM.saturating_sub(free).div_ceil(STEP) {
+            fill(STEP)?;
+            move_log(connection)?;
+        }
+        connection.execute_batch("DELETE FROM room")?;
+        // Now the database has room for it.
+        fill(ROOM)?;
+        move_log(connection)
+    })();
+    connection.execute_batch(UNRESERVED)?;
+    filled.map(drop)
 }
 
 /// Moves all commits from the log into the database, and lets the log begin anew; returns how many frames it had.

@@ -20,9 +20,6 @@ pub(super) struct Written {
     salts: [u32; 2],
     /// Bytes up to the end of the last frame.
     pub bytes: u64,
-    /// Frames, up to the last one that ends a commit.
-    pub committed: u32,
-    frames: u32,
 }
 
 /// Big-endian words.
@@ -54,51 +51,77 @@ fn is_sound(header: &[u8; HEADER]) -> bool {
     magic & !1 == MAGIC && sum == [first, second]
 }
 
+/// The header of a log and the length of its file; `None` if nothing stands in it.
+fn open(log: &Path) -> io::Result<Option<(File, [u8; HEADER], u64)>> {
+    let mut file = match File::open(log) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let length = file.metadata()?.len();
+    if length < (HEADER + FRAME) as u64 {
+        return Ok(None);
+    }
+    let mut header = [0; HEADER];
+    file.read_exact(&mut header)?;
+    if is_sound(&header) {
+        Ok(Some((file, header, length)))
+    } else {
+        let damaged = "a damaged header";
+        Err(io::Error::new(io::ErrorKind::InvalidData, damaged))
+    }
+}
+
+/// The salts of the frame that begins at this byte, and whether it ends a commit.
+fn frame(file: &mut File, at: u64) -> io::Result<([u32; 2], bool)> {
+    let mut frame = [0; FRAME];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut frame)?;
+    let [_, commit, first, second, _, _] = words::<6>(&frame);
+    Ok(([first, second], commit > 0))
+}
+
 /// Reads on after what is known.
 ///
 /// # Errors
 /// The file cannot be read, or its header is damaged. A log that is missing or empty has nothing.
 pub(super) fn read(log: &Path, known: Written) -> io::Result<Written> {
-    let mut file = match File::open(log) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Written::default()),
-        opened => opened?,
-    };
-    let length = file.metadata()?.len();
-    if length < (HEADER + FRAME) as u64 {
+    let Some((mut file, header, length)) = open(log)? else {
         return Ok(Written::default());
-    }
-    let mut header = [0; HEADER];
-    file.read_exact(&mut header)?;
-    if !is_sound(&header) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "a damaged header",
-        ));
-    }
-    let [_, _, page, _, salts @ .., _, _] = words::<8>(&header);
-    let mut written = if known.salts == salts {
-        known
-    } else {
-        Written {
-            salts,
-            bytes: HEADER as u64,
-            ..Written::default()
-        }
     };
+    let [_, _, page, _, salts @ .., _, _] = words::<8>(&header);
+    let mut written = known;
+    if known.salts != salts {
+        let bytes = HEADER as u64;
+        written = Written { salts, bytes };
+    }
     let size = u64::from(page) + FRAME as u64;
-    while written.bytes + size <= length {
-        let mut frame = [0; FRAME];
-        file.seek(SeekFrom::Start(written.bytes))?;
-        file.read_exact(&mut frame)?;
-        let [_, commit, its @ .., _, _] = words::<6>(&frame);
-        if its != salts {
-            break;
-        }
+    while written.bytes + size <= length && frame(&mut file, written.bytes)?.0 == salts {
         written.bytes += size;
-        written.frames += 1;
-        if commit > 0 {
-            written.committed = written.frames;
-        }
     }
     Ok(written)
+}
+
+/// How many frames the log has up to the end of its last commit but one, also behind a damage. The last one may be one that
+/// a kill has cut off.
+///
+/// # Errors
+/// The same.
+pub(super) fn commits(log: &Path) -> io::Result<u32> {
+    let Some((mut file, header, length)) = open(log)? else {
+        return Ok(0);
+    };
+    let [_, _, page, _, salts @ .., _, _] = words::<8>(&header);
+    let size = u64::from(page) + FRAME as u64;
+    let (mut last, mut before) = (0, 0);
+    for (number, at) in (HEADER as u64..)
+        .step_by(usize::try_from(size).unwrap_or(usize::MAX))
+        .take_while(|at| at + size <= length)
+        .enumerate()
+    {
+        if frame(&mut file, at)? == (salts, true) {
+            before = last;
+            last = u32::try_from(number + 1).unwrap_or(u32::MAX);
+        }
+    }
+    Ok(before)
 }

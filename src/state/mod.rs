@@ -21,7 +21,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 pub use self::text::Text;
 use self::{database::Database, writer::Writer};
@@ -89,9 +89,6 @@ impl Store {
         let found = match database.read() {
             Ok(found) => {
                 info!("games survive a restart in {}", directory.display());
-                if let Err(error) = database.reserve() {
-                    debug!("no room is held in reserve: {error}");
-                }
                 found
             }
             Err(error) => {

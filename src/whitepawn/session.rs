@@ -332,7 +332,7 @@ impl Session {
         let first = self.unproven();
         let old = first.is_some_and(|at| now.saturating_duration_since(at) >= ACK_WAIT);
         if !(missing && old) {
-            self.arrived();
+            self.taken();
         }
         self.hang_up(why);
     }

@@ -198,7 +198,7 @@ impl Central {
     }
 }
 
-/// Hands the connection to the front-end, and then what the central writes.
+/// Hands the connection to the front-end, and then what the central writes. Its end is not noticed here.
 async fn incoming(
     connection: Connection,
     connections: &mpsc::Sender<Connection>,
@@ -211,10 +211,10 @@ async fn incoming(
     while let Some(value) = writes.recv().await {
         if writer.write_all(&value).await.is_err() {
             // The front-end has closed the stream; what it sent before is still on its way.
-            std::future::pending::<()>().await;
+            break;
         }
     }
-    End::Unsubscribed
+    std::future::pending().await
 }
 
 /// Sends one notification, once there is a subscriber.
