@@ -31,6 +31,8 @@ const MAX_WAL: u64 = 1024 * 1024;
 /// Bytes that the log and the database hold in reserve, each, so that a full disk stops no keeping: the log's most and the
 /// longest commit of a few values.
 const ROOM: u64 = 2 * MAX_WAL;
+/// Bytes that are free on a disk on which something is held in reserve: on a fuller one that would take what is needed now.
+const LEAST_FREE: u64 = 4 * ROOM;
 /// The steps in which the database grows to it.
 const STEP: u64 = 128 * 1024;
 /// Frees the room that was filled.
@@ -194,7 +196,9 @@ impl Database {
                 opened => opened?,
             };
             let length = fs::metadata(self.log()).map_or(0, |found| found.len());
-            if let Err(error) = reserve(&opened, length) {
+            if free_on_disk(&self.directory) < LEAST_FREE {
+                debug!("no room is held in reserve: the disk is nearly full");
+            } else if let Err(error) = reserve(&opened, length) {
                 debug!("no room is held in reserve: {error}");
             }
             return Ok(self.connection.insert(opened));
@@ -301,6 +305,25 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Bytes that are free on the disk of this folder.
+#[cfg(unix)]
+fn free_on_disk(folder: &Path) -> u64 {
+    nix::sys::statvfs::statvfs(folder).map_or(0, |disk| {
+        #[allow(clippy::useless_conversion, reason = "32 bits on some systems")]
+        let (blocks, size) = (
+            u64::from(disk.blocks_available()),
+            u64::from(disk.fragment_size()),
+        );
+        blocks.saturating_mul(size)
+    })
+}
+
+/// The daemon does not run on such a system.
+#[cfg(not(unix))]
+fn free_on_disk(_: &Path) -> u64 {
+    0
 }
 
 /// Makes the log and the database as long as they may become, if they are not. `length`: the log's.
