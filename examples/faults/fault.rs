@@ -303,8 +303,8 @@ impl House {
         self.score.ends();
         self.seats.iter().for_each(|seat| seat.note("it is over"));
         if fault == Fault::DbusGone {
-            // Nothing tells the daemon that D-Bus has gone: until it asks, the phone cannot have its board.
-            self.air.phone_is_back(NOTICED).await;
+            // Nothing tells the daemon that D-Bus has gone: until it asks, the phones cannot have their boards.
+            self.air.phones_are_back(NOTICED).await;
         }
         if let Some(filler) = filler {
             sleep(Duration::from_secs(2)).await;

@@ -45,17 +45,19 @@ pub async fn by_classic(air: Arc<Air>, port: String) {
     loop {
         if let Some([_, phone]) = air.phones() {
             tokio::select! {
-                _ = carry_serial(&phone, &port) => {}
+                _ = carry_serial(&air, &phone, &port) => {}
                 () = air.left() => {}
             }
+            air.has_line(false);
         }
         sleep(AGAIN).await;
     }
 }
 
-async fn carry_serial(phone: &Phone, port: &str) -> io::Result<()> {
+async fn carry_serial(air: &Air, phone: &Phone, port: &str) -> io::Result<()> {
     timeout(PATIENCE, phone.finds_record(SERIAL_PORT)).await?;
     let mut line = timeout(PATIENCE, phone.connect_serial(SERIAL_PORT)).await??;
+    air.has_line(true);
     let calls = TcpListener::bind(port).await?;
     let (mut app, _) = calls.accept().await?;
     drop(calls);

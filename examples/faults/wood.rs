@@ -3,7 +3,10 @@
 use std::{
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -138,6 +141,8 @@ pub struct Air {
     on: Arc<Mutex<Option<OnAir>>>,
     /// The phones leave.
     leave: Notify,
+    /// The phone by Bluetooth Classic has its board.
+    classic: AtomicBool,
 }
 
 impl Air {
@@ -159,6 +164,7 @@ impl Air {
             neos,
             on: Arc::default(),
             leave: Notify::new(),
+            classic: AtomicBool::new(false),
         };
         air.comes()?;
         for (n, place) in places.into_iter().enumerate() {
@@ -217,10 +223,16 @@ impl Air {
         self.leave.notified().await;
     }
 
-    /// Waits until the phone by Bluetooth LE has its board again, or so long.
-    pub async fn phone_is_back(&self, patience: Duration) {
+    /// The phone by Bluetooth Classic has its board, or no longer.
+    pub fn has_line(&self, has: bool) {
+        self.classic.store(has, Ordering::Relaxed);
+    }
+
+    /// Waits until both phones have their boards again, or so long.
+    pub async fn phones_are_back(&self, patience: Duration) {
         let until = Instant::now() + patience;
-        let back = || self.phones().is_some_and(|[phone, _]| phone.is_connected());
+        let low_energy = || self.phones().is_some_and(|[phone, _]| phone.is_connected());
+        let back = || self.classic.load(Ordering::Relaxed) && low_energy();
         while !back() && Instant::now() < until {
             sleep(LOOK).await;
         }
