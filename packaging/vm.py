@@ -40,6 +40,25 @@ fail() {
   exit 1
 }
 host() { say "$1"; read -r _ < /dev/ttyS0; }
+# Runs the rest while programs connect all the time: not one may be refused.
+without_a_closed_door() {
+  rm -f refused; touch knocking
+  while [ -e knocking ]; do bash -c ': 3<> /dev/tcp/127.0.0.1/9670' 2> /dev/null || echo refused >> refused; done &
+  "$@" || fail "$*"
+  rm knocking; wait
+  [ ! -e refused ] || fail "$(wc -l < refused) programs met a closed door: $*"
+}
+restarts() { systemctl restart boardbridge; }
+is_killed() {
+  before=$(systemctl show -p MainPID --value boardbridge)
+  systemctl kill -s KILL boardbridge
+  for _ in $(seq 60); do
+    sleep 1
+    now=$(systemctl show -p MainPID --value boardbridge)
+    [ "$now" = "$before" ] || [ "$now" = 0 ] || { active 'after it was killed'; return 0; }
+  done
+  return 1
+}
 active() {
   for _ in $(seq 60); do
     systemctl is-active --quiet boardbridge && return
@@ -75,6 +94,26 @@ if boardbridge check | grep -q '^  state '; then
   ls /var/lib/boardbridge | grep -qvx games || fail 'there is a state directory, and nothing in it'
 fi
 host PLAY
+without_a_closed_door restarts
+without_a_closed_door is_killed
+# The socket unit as docs/service.md has it.
+systemctl stop boardbridge
+bash -c ': 3<> /dev/tcp/127.0.0.1/9670' 2> /dev/null && fail 'a stopped service has an open door'
+cp /usr/share/doc/boardbridge/examples/boardbridge.socket /etc/systemd/system/ || fail 'the example'
+mkdir /etc/systemd/system/boardbridge.socket.d
+printf '[Socket]\nListenStream=\nListenStream=0.0.0.0:9670\n' > /etc/systemd/system/boardbridge.socket.d/override.conf
+systemctl daemon-reload
+systemctl enable --now boardbridge.socket 2> /dev/null || fail 'the socket'
+bash -c ': 3<> /dev/tcp/127.0.0.1/9670' 2> /dev/null || fail 'the socket is not open'
+active 'after a program has connected to the socket'
+journalctl --no-pager -b -u boardbridge | grep -q 'boardbridge.socket has opened the port' || fail 'it does not use the socket'
+without_a_closed_door restarts
+systemctl disable --now boardbridge.socket 2> /dev/null || fail 'the socket again'
+rm -r /etc/systemd/system/boardbridge.socket /etc/systemd/system/boardbridge.socket.d
+systemctl daemon-reload
+systemctl restart boardbridge || fail 'restart without the socket'
+active 'without the socket'
+journalctl --no-pager -b -u boardbridge | grep -c 'systemd has kept the port for uci' > /dev/ttyS0
 ls /var/lib/boardbridge/games/*.pgn > /dev/ttyS0 || fail 'the game is not kept'
 before=$(systemctl show -p MainPID --value boardbridge)
 apt-get install -y --reinstall --no-install-recommends ./boardbridge.deb > apt.log 2>&1 || { cat apt.log > /dev/ttyS0; fail 'apt install again'; }

@@ -32,7 +32,7 @@ use support::{FAST_CITRINE, Hand, House, PATIENCE, schema};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::{TcpListener, TcpStream},
-    sync::{broadcast, mpsc},
+    sync::{broadcast, mpsc, watch},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -355,7 +355,7 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
         bus,
         Control::Local,
         Vec::new(),
-        web::Kept::default(),
+        watch::channel(web::Kept::default()).1,
         web::Broadcast::default(),
     );
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

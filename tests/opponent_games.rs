@@ -197,6 +197,33 @@ async fn a_game_is_played_against_an_engine_and_its_end_is_told() {
 }
 
 #[tokio::test]
+async fn another_name_of_the_player_and_another_folder_stop_no_game_and_no_page() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let boards = [("citrine", FAST_CITRINE)];
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
+    table.plays(&game[..2], 0, Color::White).await;
+    let (before, mut changes) = (
+        table.house.daemon.ports(),
+        table.house.daemon.bus().pairings().changes(),
+    );
+    let player = |table: &Table| table.pairing().players.white.unwrap().name;
+    assert_eq!(player(&table), "Hand");
+    let games = kept_in(&table.house.folder.path().join("games"));
+    let more = format!("[[opponent]]\nboard = \"citrine\"\n{opponent}{games}player = \"Anna\"\n");
+    table.house.reloads(&boards, &more).await;
+    while player(&table) != "Anna" {
+        timeout(PATIENCE, changes.next()).await.unwrap();
+    }
+    assert_eq!(table.house.daemon.ports(), before);
+    table.plays(&game, 2, Color::White).await;
+    table.ends(GameEnd::Checkmate).await;
+    let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
+    assert_eq!(heard.matches("ucinewgame").count(), 1, "{heard}");
+}
+
+#[tokio::test]
 async fn an_engine_that_crashes_hangs_or_cheats_is_started_again_with_the_same_game() {
     let game = moves(&mate());
     let folder = House::folder();

@@ -13,10 +13,13 @@
 mod support;
 
 use std::{
-    fs, io,
+    collections::BTreeMap,
+    fs,
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
     net::{SocketAddr, TcpListener},
     os::{
-        fd::OwnedFd,
+        fd::{AsFd, OwnedFd},
         linux::net::SocketAddrExt as _,
         unix::{fs::symlink, net},
     },
@@ -39,10 +42,12 @@ use boardbridge::{
     transport::{Transport, serial::SerialPort},
     vocabulary::BoardName,
 };
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use simulators::run::Kind;
 use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged};
 use tempfile::TempDir;
 use tokio::{
+    io::Interest,
     net::{TcpStream, UnixDatagram},
     sync::broadcast,
     time::timeout,
@@ -54,6 +59,8 @@ use tracing_subscriber::EnvFilter;
 struct Service {
     daemon: Logged,
     told: UnixDatagram,
+    /// What systemd keeps for it, by name.
+    kept: BTreeMap<String, OwnedFd>,
     folder: TempDir,
 }
 
@@ -69,6 +76,28 @@ fn text(folder: &Path, uci: &str, boards: &[(&str, &str)]) -> String {
         ));
     }
     text
+}
+
+/// A datagram, and the descriptor that came with it.
+fn received(socket: &UnixDatagram) -> io::Result<(String, Option<OwnedFd>)> {
+    let (mut bytes, mut space) = (
+        [0; 4096],
+        [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))],
+    );
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let count = recvmsg(
+        socket,
+        &mut [IoSliceMut::new(&mut bytes)],
+        &mut rights,
+        flags,
+    )?
+    .bytes;
+    let passed = rights.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut passed) => passed.next(),
+        _ => None,
+    });
+    Ok((String::from_utf8(bytes[..count].to_vec()).unwrap(), passed))
 }
 
 const ANY: &str = "127.0.0.1:0";
@@ -97,8 +126,22 @@ impl Service {
         Self {
             daemon: Logged::start(&mut command),
             told,
+            kept: BTreeMap::new(),
             folder,
         }
+    }
+
+    /// It is killed; returns its folder, and the listener for GUIs that systemd keeps.
+    fn killed(mut self) -> (TempDir, OwnedFd) {
+        drop(self.daemon);
+        (self.folder, self.kept.remove("kept uci").unwrap())
+    }
+
+    /// systemd starts it again.
+    fn again((folder, listener): (TempDir, OwnedFd), text: &str) -> Self {
+        let mut service = Self::by(activated(&listener, "kept uci"), folder, text, &[]);
+        service.kept.insert("kept uci".to_owned(), listener);
+        service
     }
 
     /// Waits for a new line of the log with these words.
@@ -106,16 +149,28 @@ impl Service {
         self.daemon.logs(words).await
     }
 
-    /// What systemd is told next.
-    async fn tells(&self) -> String {
-        let mut buffer = [0; 4096];
-        let told = timeout(PATIENCE, self.told.recv(&mut buffer)).await;
-        let count = told.unwrap_or_else(|_| panic!("nothing was told")).unwrap();
-        String::from_utf8(buffer[..count].to_vec()).unwrap()
+    /// What systemd is told next, but for what it has to keep, which it does.
+    async fn tells(&mut self) -> String {
+        loop {
+            let told = timeout(
+                PATIENCE,
+                self.told
+                    .async_io(Interest::READABLE, || received(&self.told)),
+            );
+            let told = told.await.unwrap_or_else(|_| panic!("nothing was told"));
+            let (text, passed) = told.unwrap();
+            let name = || text.split_once("FDNAME=").unwrap().1.to_owned();
+            match text.lines().next().unwrap() {
+                "FDSTORE=1" => drop(self.kept.insert(name(), passed.unwrap())),
+                "FDSTOREREMOVE=1" => drop(self.kept.remove(&name())),
+                "BARRIER=1" => drop(passed.unwrap()),
+                _ => return text,
+            }
+        }
     }
 
     /// Waits until systemd is told something with these words; returns it.
-    async fn tells_of(&self, words: &str) -> String {
+    async fn tells_of(&mut self, words: &str) -> String {
         loop {
             let told = self.tells().await;
             if told.contains(words) {
@@ -136,7 +191,7 @@ impl Service {
     }
 
     /// Writes another configuration and reloads; waits until that is done.
-    async fn reload(&self, text: &str) {
+    async fn reload(&mut self, text: &str) {
         fs::write(self.folder.path().join("bb.toml"), text).unwrap();
         self.daemon.signal("HUP");
         let reloading = self.tells_of("RELOADING=1").await;
@@ -195,7 +250,7 @@ async fn systemd_may_name_an_abstract_socket() {
 async fn the_watchdog_is_fed_while_a_board_is_away() {
     let folder = House::folder();
     let text = text(folder.path(), ANY, &[("lost", "lost")]);
-    let service = Service::start(folder, &text, &[("WATCHDOG_USEC", "600000")]);
+    let mut service = Service::start(folder, &text, &[("WATCHDOG_USEC", "600000")]);
     for _ in 0..4 {
         service.tells_of("WATCHDOG=1").await;
     }
@@ -497,7 +552,6 @@ async fn a_reload_touches_only_what_has_changed() {
 async fn a_listener_moves_when_its_address_changes_and_only_then() {
     let folder = House::folder();
     let path = folder.path().to_owned();
-    let free = || TcpListener::bind(ANY).unwrap().local_addr().unwrap();
     let (first, second) = (free(), free());
     let boards = [("lost", "lost")];
     let mut service = Service::start(folder, &text(&path, &first.to_string(), &boards), &[]);
@@ -525,14 +579,19 @@ async fn a_listener_moves_when_its_address_changes_and_only_then() {
         .await;
 }
 
+/// An address that is free.
+fn free() -> SocketAddr {
+    TcpListener::bind(ANY).unwrap().local_addr().unwrap()
+}
+
 /// A command that starts the daemon with this listener, as systemd does: the third descriptor, for this process.
-fn activated(listener: &TcpListener, name: &str) -> Command {
+fn activated(listener: &impl AsFd, name: &str) -> Command {
     let mut command = Command::new("sh");
     let script = "exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\"";
     command
         .args(["-c", script, "sh", env!("CARGO_BIN_EXE_boardbridge")])
         .env("LISTEN_FDNAMES", name)
-        .stdin(OwnedFd::from(listener.try_clone().unwrap()));
+        .stdin(listener.as_fd().try_clone_to_owned().unwrap());
     command
 }
 
@@ -554,6 +613,63 @@ async fn a_program_that_connects_while_the_service_restarts_is_served_after_that
         while early.line().await.is_some() {}
         TcpStream::connect(address).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_program_that_connects_while_a_killed_service_is_away_is_served_after_that() {
+    for uci in [
+        ANY,
+        &free().to_string(),
+        &format!("localhost:{}", free().port()),
+    ] {
+        let folder = House::folder();
+        let text = text(folder.path(), uci, &[("lost", "lost")]);
+        let mut service = Service::start(folder, &text, &[]);
+        let address = service.uci().await;
+        service.tells_of("READY=1").await;
+        assert!(service.kept.contains_key("kept status"));
+        for _ in 0..2 {
+            let away = service.killed();
+            let mut early = Gui::connect(address).await;
+            early.says("uci").await;
+            service = Service::again(away, &text);
+            assert_eq!(service.uci().await, address);
+            early.hears("uciok").await;
+            service.tells_of("READY=1").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_wanted_for_something_else_is_kept_no_longer() {
+    let (first, second) = (free(), free());
+    let folder = House::folder();
+    let text = text(folder.path(), &first.to_string(), &[]);
+    let mut service = Service::start(folder, &text, &[]);
+    service.tells_of("READY=1").await;
+    let there = |service: &Service| {
+        let kept = service.kept["kept uci"].try_clone().unwrap();
+        TcpListener::from(kept).local_addr().unwrap()
+    };
+    assert_eq!(there(&service), first);
+    // By a reload: the whole machine's instead of its own address, which cannot both be had.
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], first.port()));
+    let wider = text.replace(&first.to_string(), &everywhere.to_string());
+    service.reload(&wider).await;
+    service.logs(&format!("uci listens at {everywhere}")).await;
+    assert_eq!(there(&service), everywhere);
+    // And while it was away: another service has it now.
+    let changed = text
+        .replace(&first.to_string(), &second.to_string())
+        .replace(
+            "[status]\nlisten = \"127.0.0.1:0\"",
+            &format!("[status]\nlisten = \"{first}\""),
+        );
+    let mut service = Service::again(service.killed(), &changed);
+    service.tells_of("READY=1").await;
+    assert_eq!(service.uci().await, second);
+    assert_eq!(there(&service), second);
+    service.logs(&format!("status listens at {first}")).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Starts the front-ends.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use shakmaty::ByColor;
 use tokio::net::TcpListener;
@@ -30,6 +30,9 @@ impl Daemon {
     ) {
         let (listener, taken) = port.unzip();
         let part = running.part.clone();
+        if let (Some((what, _)), Some(listener)) = (part.listens(), &listener) {
+            self.inherited.keep(&what, listener);
+        }
         match (&part, listener) {
             (Part::Uci(uci), Some(listener)) => {
                 let door = Door::new(listener, uci.allow.clone(), "[uci]");
@@ -42,9 +45,7 @@ impl Daemon {
             }
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
             (Part::Link(entry, linked), _) => self.link(running, entry, linked),
-            (Part::Opponent(entry, board, player), _) => {
-                self.opponent(running, entry, board, player);
-            }
+            (Part::Opponent(entry, board), _) => self.opponent(running, entry, board),
             (Part::Lichess(entry, wait), _) => self.lichess(running, entry, *wait),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
@@ -52,26 +53,21 @@ impl Daemon {
                 let serving = event_stream::serve(door, self.bus.clone(), running.stop.clone());
                 running.tasks.spawn(serving);
             }
-            (Part::Web(web, games), Some(listener)) => {
+            (Part::Web(web), Some(listener)) => {
                 let door = Door::new(listener, web.allow.clone(), "[web]");
-                let text = |text: &Option<TagText>| text.as_ref().map(|text| text.0.clone());
-                let kept = web::Kept {
-                    folder: games.folder().map(Path::to_owned),
-                    site: text(&games.site),
-                    player: text(&games.player),
-                };
                 let players = web.broadcast.players.iter().map(|(board, names)| {
-                    let white = text(&names.white);
-                    let black = text(&names.black);
+                    let white = TagText::text(names.white.as_ref());
+                    let black = TagText::text(names.black.as_ref());
                     (board.clone(), ByColor { white, black })
                 });
                 let broadcast = web::Broadcast {
-                    event: text(&web.broadcast.event),
-                    round: text(&web.broadcast.round),
+                    event: TagText::text(web.broadcast.event.as_ref()),
+                    round: TagText::text(web.broadcast.round.as_ref()),
                     players: players.collect(),
                 };
                 let hosts = web.hosts.clone();
                 let bus = self.bus.own();
+                let kept = self.kept.subscribe();
                 let house = web::House::new(bus, web.control, hosts, kept, broadcast);
                 running
                     .tasks

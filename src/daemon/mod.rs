@@ -7,10 +7,12 @@ mod app;
 mod boards;
 mod front_ends;
 mod health;
+mod inherited;
 mod lichess;
 mod links;
 mod opponents;
 mod part;
+mod ports;
 mod reload;
 mod running;
 mod serve;
@@ -21,18 +23,19 @@ pub mod systemd;
 
 use std::{fmt, net::SocketAddr};
 
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 pub use self::{
     health::Health,
+    inherited::Inherited,
     running::STOP_WAIT,
     serve::{ServeError, serve},
-    service::{Inherited, Service, StartError},
+    service::{Service, StartError},
     signals::stop_signal,
 };
-use self::{running::Running, sessions::Sessions, signals::outlive_file_limit};
+use self::{part::Part, running::Running, sessions::Sessions, signals::outlive_file_limit};
 use crate::{
     bus::{Bus, CAPACITY, Publication},
     config::Config,
@@ -40,6 +43,7 @@ use crate::{
     state::Store,
     transport::ble::Radio,
     uci::server,
+    web,
 };
 
 /// A running daemon.
@@ -55,6 +59,10 @@ pub struct Daemon {
     stop: CancellationToken,
     running: Vec<Running>,
     store: Store,
+    /// The name of the player at the boards, if it is configured.
+    player: watch::Sender<Option<String>>,
+    /// The games that are kept, for the page.
+    kept: watch::Sender<web::Kept>,
     /// What apps and links kept through a restart, until they start.
     sessions: Sessions,
 }
@@ -68,7 +76,7 @@ impl Daemon {
         Self::start_with(config, Inherited::default()).await
     }
 
-    /// The same, with a listener that exists already.
+    /// The same, with listeners that exist already.
     ///
     /// # Errors
     /// [`StartError`]; nothing is left running then.
@@ -90,9 +98,10 @@ impl Daemon {
     async fn started(
         config: &Config,
         bus: broadcast::Sender<Publication>,
-        inherited: Inherited,
+        mut inherited: Inherited,
     ) -> Result<Self, StartError> {
         outlive_file_limit();
+        inherited.close_unwanted(&Part::all(config)).await;
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);
@@ -111,9 +120,12 @@ impl Daemon {
             stop,
             running: Vec::new(),
             store,
+            player: watch::Sender::default(),
+            kept: watch::Sender::default(),
             sessions,
         };
         daemon.reload(config).await?;
+        daemon.inherited.settled();
         if config.games.folder().is_none() {
             info!("games are not saved");
         }

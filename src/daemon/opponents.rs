@@ -13,7 +13,6 @@ impl Daemon {
         running: &mut Running,
         entry: &OpponentConfig,
         linked: &Linked,
-        player: &str,
     ) {
         let Some(board) = self.bus.board(entry.board.as_str()) else {
             return;
@@ -28,7 +27,7 @@ impl Daemon {
             client,
             board,
             engine,
-            player: player.to_owned(),
+            player: self.player.subscribe(),
             tells_all: linked.tells_all,
             correction_wait: linked.correction_wait,
             // With other colours it is another game.

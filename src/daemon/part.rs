@@ -31,14 +31,14 @@ pub(super) enum Part {
     WhitePawn(WhitePawnConfig),
     /// Two boards that play each other.
     Link(LinkConfig, [Linked; 2]),
-    /// The other side of a board, and the name of the player there.
-    Opponent(OpponentConfig, Linked, String),
+    /// The other side of a board.
+    Opponent(OpponentConfig, Linked),
     /// Games on Lichess, and how long the hand at the board has to mend what it did.
     Lichess(LichessConfig, Duration),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
-    Web(WebConfig, GamesConfig),
+    Web(WebConfig),
     /// Pages such as lichess.org's.
     LiveChess(LiveChessConfig),
 }
@@ -92,16 +92,14 @@ impl Part {
         }));
         parts.extend(config.opponent.iter().map(|entry| {
             let board = Linked::of(config.boards.get(&entry.board));
-            let player = config.games.player.as_ref();
-            let player = player.map_or("Hand", |player| &player.0);
-            Self::Opponent(entry.clone(), board, player.to_owned())
+            Self::Opponent(entry.clone(), board)
         }));
         parts.extend(config.lichess.iter().map(|entry| {
             let board = config.boards.get(&entry.board);
             Self::Lichess(entry.clone(), Linked::of(board).correction_wait)
         }));
         parts.push(Self::Status(config.status.clone()));
-        parts.push(Self::Web(config.web.clone(), config.games.clone()));
+        parts.push(Self::Web(config.web.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));
         parts
     }
@@ -137,7 +135,7 @@ impl Part {
                 Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
             }
             Self::Status(status) => Some((Service::Status, status.listen.clone())),
-            Self::Web(web, _) => Some((Service::Web, web.listen())),
+            Self::Web(web) => Some((Service::Web, web.listen())),
             Self::LiveChess(livechess) => Some((Service::LiveChess, livechess.listen())),
             _ => None,
         }
@@ -146,7 +144,7 @@ impl Part {
     /// Whether it may do without its port: a default one may be in use, by another daemon.
     pub fn may_lack_port(&self) -> bool {
         match self {
-            Self::Web(web, _) => web.listen.is_none(),
+            Self::Web(web) => web.listen.is_none(),
             Self::LiveChess(livechess) => livechess.listen.is_none(),
             _ => false,
         }

@@ -1,6 +1,6 @@
 //! Changes a running daemon to another configuration: starting is a change from nothing.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 
 use tokio::net::TcpListener;
 use tracing::{error, info, warn};
@@ -8,10 +8,18 @@ use tracing::{error, info, warn};
 use super::{
     Daemon,
     part::Part,
+    ports,
     running::Running,
-    service::{self, StartError},
+    service::{Service, StartError},
 };
-use crate::{board::actor::Actor, bus::BoardHandle, config::Config, vocabulary::BoardName};
+use crate::{
+    board::actor::Actor,
+    bus::BoardHandle,
+    config::Config,
+    pgn::settings::{GamesConfig, TagText},
+    vocabulary::BoardName,
+    web,
+};
 
 /// A port that was taken.
 type Port = (TcpListener, SocketAddr);
@@ -45,6 +53,7 @@ impl Daemon {
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
         }
+        self.name(&config.games);
         let (mut going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
@@ -57,12 +66,30 @@ impl Daemon {
             going.clients.clear();
             goes_on = true;
         }
+        let served = going.iter().filter_map(|going| going.port.clone());
+        let closed: Vec<Service> = served.map(|(what, _)| what).collect();
         let stopped = self.take_out(going).await;
+        self.inherited.let_go(&closed).await;
         if !goes_on {
             self.sessions.drop_left();
         }
         self.bring_in(new, stopped, &config.order).await;
         Ok(())
+    }
+
+    /// Names the player and where games are kept, to parts that go on.
+    fn name(&self, games: &GamesConfig) {
+        let player = TagText::text(games.player.as_ref());
+        self.kept.send_replace(web::Kept {
+            folder: games.folder().map(Path::to_owned),
+            site: TagText::text(games.site.as_ref()),
+            player: player.clone(),
+        });
+        self.player.send_if_modified(|named| {
+            let changed = *named != player;
+            *named = player;
+            changed
+        });
     }
 
     /// Takes the ports of new parts; one of those that are about to be freed is taken later: `None`.
@@ -85,7 +112,7 @@ impl Daemon {
         let Some((what, listen)) = part.listens() else {
             return Ok(None);
         };
-        match service::bind(&what, &listen, &self.inherited).await {
+        match ports::bind(&what, &listen, &self.inherited).await {
             Err(error) if part.may_lack_port() => {
                 warn!("{error}");
                 Ok(None)

@@ -30,7 +30,6 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
     say_if_empty(config, file);
     let mut daemon = Daemon::start_with(config, inherited).await?;
     let manager = Manager::of(&daemon);
-    manager.configured(config);
     manager.ready();
     loop {
         tokio::select! {
@@ -38,9 +37,7 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
             () = hangups.next() => {}
         }
         manager.reloading();
-        if let Some(config) = reload(&mut daemon, file).await {
-            manager.configured(&config);
-        }
+        reload(&mut daemon, file).await;
         manager.ready();
     }
     info!("stopping");
@@ -49,18 +46,15 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
     Ok(())
 }
 
-/// Reads the file again, and returns the configuration. One with a mistake changes nothing.
-async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
+/// Reads the file again. A mistake in it changes nothing.
+async fn reload(daemon: &mut Daemon, file: &Path) {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
         Ok(config) => {
             say_if_empty(&config, file);
             match daemon.reload(&config).await {
-                Ok(()) => {
-                    info!("the configuration was read again");
-                    return Some(config);
-                }
+                Ok(()) => info!("the configuration was read again"),
                 Err(error) => error!("{error}; {unchanged}"),
             }
         }
@@ -71,7 +65,6 @@ async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
             error!("{unchanged}");
         }
     }
-    None
 }
 
 fn say_if_empty(config: &Config, file: &Path) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use shakmaty::{ByColor, Color};
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info, info_span, warn};
 
@@ -31,6 +31,8 @@ use crate::{
 const LOGGED: usize = 256;
 /// The name of two hands in messages.
 const TWO_HANDS: &str = "two hands";
+/// A player without a name.
+const HAND: &str = "Hand";
 
 /// What an opponent needs.
 pub struct Table {
@@ -40,8 +42,8 @@ pub struct Table {
     pub board: BoardHandle,
     /// The engine, and what the hand plays against it; `None`: two hands.
     pub engine: Option<(EngineSettings, Hand)>,
-    /// The name of the player at the board.
-    pub player: String,
+    /// The name of the player at the board, if it is known; it may change.
+    pub player: watch::Receiver<Option<String>>,
     /// Whether the board can report take-backs and that pieces were set up.
     pub tells_all: bool,
     /// How long the hand has to mend what it did before the board is led back.
@@ -137,6 +139,7 @@ impl Server {
                 (events, state) = feed.next() => self.session.snapshot(now(), &events, &state),
                 said = self.entry.said() => self.said(said),
                 () = pairings.next() => self.enter(),
+                Ok(()) = self.table.player.changed() => {}
                 () = sleep_until_some(deadline.map(Instant::from_std)) => {
                     self.session.timeout(now());
                     if let Some(engine) = &mut self.engine {
@@ -283,11 +286,12 @@ impl Server {
             ..Player::default()
         };
         let engine = self.engine.as_ref();
+        let hand = self.table.player.borrow();
         let lent = self.session.phase() == Phase::Rests && self.session.occupied().is_some();
         let side = |color: Color| {
             let opponent = self.session.hand().is_some_and(|hand| hand != color);
             let name = engine.filter(|_| opponent).map(|engine| &**engine.name());
-            (!lent).then(|| player(name.unwrap_or(&self.table.player)))
+            (!lent).then(|| player(name.or(hand.as_deref()).unwrap_or(HAND)))
         };
         let players = ByColor::new_with(side);
         let trouble = engine.and_then(Engine::trouble).cloned();

@@ -27,6 +27,13 @@ pub struct GamesConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagText(pub String);
 
+impl TagText {
+    /// The text, if there is one.
+    pub fn text(this: Option<&Self>) -> Option<String> {
+        this.map(|text| text.0.clone())
+    }
+}
+
 impl GamesConfig {
     /// The folder, if games are saved.
     pub fn folder(&self) -> Option<&Path> {

@@ -58,7 +58,7 @@ pub(super) async fn all(State(house): State<Arc<House>>, uri: Uri) -> Result<Res
         None | Some("") => None,
         Some(query) => Some(before(query)?),
     };
-    let Some(folder) = house.kept.folder.clone() else {
+    let Some(folder) = house.kept().folder else {
         return Ok(answer::value(&json!([])));
     };
     let found = blocking(&house, move || list(&folder, before.as_deref())).await?;
@@ -96,7 +96,7 @@ async fn kept(house: &House, file: Result<Path<String>, PathRejection>) -> Resul
     let missing = || Wrong::missing("there is no such game: GET /api/v1/games lists them");
     // A name is taken only in the form that games are kept under: it leads nowhere else.
     let file = file.ok().filter(|Path(file)| named(file).is_some());
-    let (Some(Path(file)), Some(folder)) = (file, house.kept.folder.clone()) else {
+    let (Some(Path(file)), Some(folder)) = (file, house.kept().folder) else {
         return Err(missing());
     };
     blocking(house, move || read(&folder, &file))

@@ -64,7 +64,8 @@ impl Live<'_> {
         let event = paired.and_then(|paired| paired.event.as_ref());
         let event = given(event.or(said.event.as_ref()));
         let site = paired.and_then(|paired| paired.site.as_ref());
-        let site = given(site.or(self.house.kept.site.as_ref()));
+        let own = self.house.kept().site;
+        let site = given(site.or(own.as_ref()));
         tag(&mut text, "Event", &event);
         tag(&mut text, "Site", &site);
         let began = paired.and_then(|paired| paired.began).or(self.state.began);
@@ -131,7 +132,7 @@ impl Live<'_> {
         match (by, self.state.holders.first()) {
             (Some(By::Hand | By::HandUnseen), _) => {
                 let own = || hand(self.board.name.as_str());
-                self.house.kept.player.clone().unwrap_or_else(own)
+                self.house.kept().player.unwrap_or_else(own)
             }
             (Some(By::Target), Some(ClientName::Link(with))) => hand(with),
             (Some(By::Target), Some(holder)) => program(holder).to_string(),

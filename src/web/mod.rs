@@ -27,7 +27,10 @@ use axum::{
     routing::{get, post},
 };
 use shakmaty::ByColor;
-use tokio::{net::TcpStream, sync::Semaphore};
+use tokio::{
+    net::TcpStream,
+    sync::{Semaphore, watch},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
@@ -62,7 +65,7 @@ pub struct House {
     bus: Bus,
     control: Control,
     names: guard::Names,
-    kept: Kept,
+    kept: watch::Receiver<Kept>,
     broadcast: Broadcast,
     /// One list of games is made at a time.
     reading: Arc<Semaphore>,
@@ -91,12 +94,12 @@ pub struct Broadcast {
 }
 
 impl House {
-    /// These boards; `hosts` are further names of this machine.
+    /// These boards; `hosts` are further names of this machine; `kept` may change.
     pub fn new(
         bus: Bus,
         control: Control,
         hosts: Vec<String>,
-        kept: Kept,
+        kept: watch::Receiver<Kept>,
         broadcast: Broadcast,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -107,6 +110,11 @@ impl House {
             broadcast,
             reading: Arc::new(Semaphore::new(1)),
         })
+    }
+
+    /// The games that are kept now.
+    fn kept(&self) -> Kept {
+        self.kept.borrow().clone()
     }
 }
 

@@ -13,14 +13,14 @@ pub(super) async fn all(
     Extension(visitor): Extension<Visitor>,
 ) -> Response {
     let refused = house.control.check(&visitor).err();
-    let folder = house.kept.folder.as_ref();
+    let kept = house.kept();
     answer::value(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "control": house.control,
         "may_control": refused.is_none(),
         "why_not": refused.map(|wrong| wrong.words().to_owned()),
-        "games": folder.map(|folder| folder.display().to_string()),
-        "site": house.kept.site,
-        "player": house.kept.player,
+        "games": kept.folder.map(|folder| folder.display().to_string()),
+        "site": kept.site,
+        "player": kept.player,
     }))
 }

@@ -9,17 +9,14 @@ mod status;
 mod watchdog;
 
 use nix::time::{ClockId, clock_gettime};
-use tokio::{sync::watch, task::JoinSet};
+use tokio::task::JoinSet;
 
 pub use self::{notify::Notify, sockets::inherited, watchdog::watch};
 use super::Daemon;
-use crate::config::Config;
 
 /// systemd, as far as it asks to be told.
 pub(super) struct Manager {
     notify: Notify,
-    /// The name of the player at the boards, if it is configured.
-    player: watch::Sender<Option<String>>,
     /// What is told it from time to time.
     _tasks: JoinSet<()>,
 }
@@ -28,13 +25,12 @@ impl Manager {
     /// The one that started us, if any.
     pub fn of(daemon: &Daemon) -> Self {
         let notify = Notify::from_env();
-        let player = watch::Sender::default();
         let mut tasks = JoinSet::new();
         if notify.is_heard() {
             tasks.spawn(status::tell(
                 notify.clone(),
                 daemon.bus().clone(),
-                player.subscribe(),
+                daemon.player.subscribe(),
             ));
         }
         if let Some(limit) = watchdog::limit() {
@@ -42,15 +38,8 @@ impl Manager {
         }
         Self {
             notify,
-            player,
             _tasks: tasks,
         }
-    }
-
-    /// The daemon runs with this configuration.
-    pub fn configured(&self, config: &Config) {
-        let player = config.games.player.as_ref();
-        self.player.send_replace(player.map(|name| name.0.clone()));
     }
 
     /// All listeners are up.

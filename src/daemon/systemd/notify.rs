@@ -3,8 +3,9 @@
 use std::{
     env,
     ffi::OsStr,
-    io,
+    io::{self, IoSlice},
     os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
         linux::net::SocketAddrExt as _,
         unix::{
             ffi::OsStrExt as _,
@@ -15,13 +16,20 @@ use std::{
     time::Duration,
 };
 
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+use tokio::{io::AsyncReadExt as _, net::unix::pipe, time::timeout};
 use tracing::warn;
 
 /// How long systemd may take to accept a datagram. It takes them at once unless the machine is stuck.
 const SEND_WAIT: Duration = Duration::from_secs(1);
 
+/// What the name of a listener that systemd keeps begins with (`FDNAME`): no socket unit of ours has such a name.
+pub(super) const KEPT: &str = "kept ";
+/// How long systemd may take to close listeners. It does so at once unless the machine is stuck.
+const BARRIER_WAIT: Duration = Duration::from_secs(2);
+
 /// Where systemd wants to be told, if it does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Notify(Option<Arc<UnixDatagram>>);
 
 impl Notify {
@@ -53,9 +61,46 @@ impl Notify {
 
     /// Tells these assignments, one a line.
     pub fn send(&self, text: &str) {
-        if let Some(socket) = &self.0
-            && let Err(error) = socket.send(text.as_bytes())
-        {
+        self.send_with(text, &[]);
+    }
+
+    /// Has a listener kept through the restarts of the service, under this name: those who connect meanwhile wait.
+    pub fn keep(&self, name: &str, listener: &impl AsFd) {
+        let text = format!("FDSTORE=1\nFDNAME={KEPT}{name}");
+        self.send_with(&text, &[listener.as_fd()]);
+    }
+
+    /// Has the listeners with these names kept no more, and waits until they are closed.
+    pub async fn let_go(&self, names: &[String]) {
+        if names.is_empty() || !self.is_heard() {
+            return;
+        }
+        for name in names {
+            self.send(&format!("FDSTOREREMOVE=1\nFDNAME={KEPT}{name}"));
+        }
+        match pipe::pipe() {
+            Ok((ours, mut end)) => {
+                self.send_with("BARRIER=1", &[ours.as_fd()]);
+                drop(ours);
+                // Nothing comes but the end, when systemd has done all it was told, and closes its copy.
+                if timeout(BARRIER_WAIT, end.read_u8()).await.is_err() {
+                    warn!("systemd has not said that it closed {names:?}");
+                }
+            }
+            Err(error) => warn!("systemd may not have closed {names:?} yet: {error}"),
+        }
+    }
+
+    fn send_with(&self, text: &str, passed: &[BorrowedFd<'_>]) {
+        let Some(socket) = &self.0 else {
+            return;
+        };
+        let passed: Vec<RawFd> = passed.iter().map(AsRawFd::as_raw_fd).collect();
+        let rights = [ControlMessage::ScmRights(&passed)];
+        let rights = if passed.is_empty() { &[] } else { &rights[..] };
+        let bytes = [IoSlice::new(text.as_bytes())];
+        let sent = sendmsg::<()>(socket.as_raw_fd(), &bytes, rights, MsgFlags::empty(), None);
+        if let Err(error) = sent {
             warn!("systemd was not told {text:?}: {error}");
         }
     }

@@ -1,0 +1,49 @@
+//! Takes the ports that are listened at.
+
+use std::{io, net::SocketAddr};
+
+use tokio::net::TcpListener;
+use tracing::{info, warn};
+
+use super::{
+    inherited::Inherited,
+    service::{Service, StartError},
+};
+use crate::{config::Listen, transport::tcp::bound_buffers};
+
+/// Takes a port; none if it is off.
+pub(super) async fn bind(
+    what: &Service,
+    listen: &Listen,
+    inherited: &Inherited,
+) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+    let Listen::At(address) = listen else {
+        inherited.left_out(what, listen);
+        return Ok(None);
+    };
+    let error = |source: io::Error| match inherited.on_port_of(listen) {
+        Some(activated) if source.kind() == io::ErrorKind::AddrInUse => StartError::Activated {
+            what: what.clone(),
+            address: address.clone(),
+            activated,
+        },
+        _ => StartError::Listen {
+            what: what.clone(),
+            address: address.clone(),
+            source,
+        },
+    };
+    let given = inherited.fitting(what, address).await.map_err(error)?;
+    let listener = if let Some(listener) = given {
+        listener
+    } else {
+        inherited.left_out(what, listen);
+        TcpListener::bind(address.as_str()).await.map_err(error)?
+    };
+    if let Err(error) = bound_buffers(&listener) {
+        warn!(%error, "the kernel keeps more for each connection than it should");
+    }
+    let taken = listener.local_addr().map_err(error)?;
+    info!("{what} listens at {taken}");
+    Ok(Some((listener, taken)))
+}
