@@ -23,7 +23,7 @@ use std::{
 };
 
 use boardbridge::uci::relay::session::{
-    ANSWER_WAIT, Action, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session, WRONG_WAIT,
+    ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session, WRONG_WAIT,
 };
 use program::{PATIENCE, Program, boardbridge};
 use proptest::prelude::*;
@@ -568,6 +568,23 @@ fn a_wrong_port_is_told_once_and_asked_seldom() {
         assert_eq!(desk.waits(), WRONG_WAIT);
     }
     assert_eq!(desk.count("info string"), 1);
+}
+
+#[test]
+fn a_connection_to_a_service_that_restarts_waits_for_it() {
+    let mut desk = Desk::new();
+    desk.gui("uci");
+    desk.talk.connected(desk.now);
+    desk.act();
+    assert_eq!(desk.waits(), UCI_WAIT);
+    desk.hears("uciok");
+    assert_eq!(desk.count("info string BoardBridge answers at pi:9670"), 1);
+    // Without an answer it is another service's port, and left alone for long.
+    let mut desk = Desk::new();
+    desk.talk.connected(desk.now);
+    assert_eq!(desk.waits(), GREETING_WAIT);
+    assert_eq!(desk.others.last(), Some(&Action::HangUp));
+    assert_eq!(desk.waits(), WRONG_WAIT);
 }
 
 #[test]

@@ -417,6 +417,11 @@ fn every_test_that_the_table_names_is_there() {
     .map(read)
     .concat();
     let names = table.split('`').skip(1).step_by(2);
+    let files = names.clone().filter(|name| name.ends_with(".rs"));
+    for file in files {
+        let text = read(file);
+        assert!(text.contains("test]\n"), "{file}");
+    }
     let names = names.filter_map(|name| name.rsplit("::").next());
     let names = names.filter(|name| name.matches('_').count() > 2 && !name.contains('/'));
     let mut count = 0;

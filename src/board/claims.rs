@@ -61,7 +61,7 @@ pub const AWAY: Duration = Duration::from_mins(5);
 const MOVES_BEFORE: usize = 1;
 
 /// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
-/// most, each time for 3 s.
+/// most, and waits 15 s for an answer.
 pub const RETURN_WAIT: Duration = Duration::from_secs(30);
 /// Clients of one board that are kept for a restart: those that have it. There are seldom more than two.
 pub const MAX_KEPT: usize = 8;

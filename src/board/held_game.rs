@@ -319,6 +319,11 @@ impl Held {
         self.listed = None;
     }
 
+    /// The last move is beyond what was to be shown: the hand has made it, though it is known from the list alone.
+    pub fn made_by_hand(&mut self) {
+        self.listed = None;
+    }
+
     /// The last move was taken back at our request.
     pub fn taken_back(&mut self) {
         self.pop();

@@ -128,6 +128,11 @@ impl Core {
             .target()
             .and_then(|target| target.common_plies(game))
             .unwrap_or(0);
+        let goes_beyond = |target: &Game| game.continues(target) && game.len() > target.len();
+        if self.claims.target().is_some_and(goes_beyond) {
+            self.held.made_by_hand();
+        }
+        let game = self.held.game();
         let news: Vec<_> = game.uci_moves().enumerate().skip(before).collect();
         for (index, uci) in news {
             let by = if index < shown {

@@ -31,6 +31,9 @@ use crate::{
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// A daemon answers `uci` and `isready` within milliseconds, whatever its boards do: one that takes this long is dead.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(5);
+/// How long a new connection may wait for the daemon's introduction: while the service restarts, systemd keeps its port open, and
+/// serves those who wait when it is back. It stops within 5 s and is started again 2 s later; a slow Pi takes some more.
+pub const GREETING_WAIT: Duration = Duration::from_secs(15);
 /// A daemon that has been silent for this long is asked whether it is there.
 pub const QUIET: Duration = Duration::from_secs(30);
 /// The time between two attempts if something other than a daemon answers.
@@ -230,7 +233,7 @@ impl Session {
     /// The attempt has succeeded.
     pub fn connected(&mut self, now: Instant) {
         self.link = Link::Greeting {
-            until: now + ANSWER_WAIT,
+            until: now + GREETING_WAIT,
         };
         self.coming.clear();
         self.aside.clear();
