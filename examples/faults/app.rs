@@ -60,6 +60,7 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                 Seen::Ready { .. } => {
                     seat.note("the app is ready");
                     ready = true;
+                    seat.is_there(true);
                 }
                 Seen::Made(m) => {
                     if seat.hears(&uci(m).to_string()) == Heard::Wrong {
@@ -76,6 +77,7 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                         seat.note(format!("the app: {seen}"));
                     }
                     ready = false;
+                    seat.is_there(false);
                     connects = Some(Instant::now() + AGAIN);
                 }
                 other => seat.note(format!("the app: {other}")),

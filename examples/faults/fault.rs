@@ -12,7 +12,10 @@ use clap::ValueEnum;
 use simulators::{HandAction, bluez::ADAPTER, pty::Pty};
 use tokio::time::{Instant, sleep};
 
-use crate::{Ended, house::House};
+use crate::{
+    Ended,
+    house::{CORRECTION_WAIT, House},
+};
 
 /// The options that give a process mounts of its own.
 pub const OWN_MOUNTS: [&str; 2] = ["--mount", "--"];
@@ -34,7 +37,7 @@ pub enum Fault {
     Kill,
     /// SIGTERM.
     Term,
-    /// SIGHUP: with a board more, with a mistake, with a board less.
+    /// SIGHUP: with a change to every board, with a mistake, with a board more, with that taken back.
     Reload,
     /// The cables are pulled, and the ports come back under other names.
     Cable,
@@ -186,15 +189,16 @@ impl House {
             Fault::Reload => {
                 let (file, text) = &self.config;
                 let spare = self.folder.path().join("nothing");
-                let more = match nth % 3 {
-                    0 => format!(
-                        "[boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = \"{}\" }}\n",
+                let new = match nth % 3 {
+                    // Every board is opened again, and every link, engine and account begins again.
+                    0 => text.replace(CORRECTION_WAIT, "correction_wait = \"160ms\""),
+                    1 => format!("{text}[boards.spare]\nkind = \"novag\"\n"),
+                    _ => format!(
+                        "{text}[boards.spare]\nkind = \"novag-ucb\"\nserial = {{ port = \"{}\" }}\n",
                         spare.display()
                     ),
-                    1 => "[boards.spare]\nkind = \"novag\"\n".to_owned(),
-                    _ => String::new(),
                 };
-                fs::write(file, format!("{text}{more}"))?;
+                fs::write(file, new)?;
                 self.daemon.signal("HUP")?;
                 short().await;
                 // Whatever is started next finds no mistake.

@@ -42,6 +42,8 @@ const UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"300ms\"\nmove_wait = \"400
 const SWPP: &str =
     "kind = \"swpp\"\nforgets = false\nmove_wait = \"150ms\"\ncorrection_wait = \"150ms\"\n";
 const NEO: &str = "kind = \"miko-neo\"\ncorrection_wait = \"150ms\"\n";
+/// In all of these.
+pub const CORRECTION_WAIT: &str = "correction_wait = \"150ms\"";
 /// The state directory's size, KiB: more than a run needs.
 const DISK: u32 = 32 * 1024;
 /// The library that lets the wall clock jump, as Debian installs it.
@@ -223,7 +225,15 @@ impl House {
                 let of_gui = seat(&format!("{name} with a program"), Hands::One);
                 let name = format!("{name}{nth}");
                 builder.board(&name, kind, kind == Kind::SwppBoard, &of_gui, 0)?;
-                programs.push((name, of_gui));
+                // A Novag UCB has a port of its own.
+                let port = if kind == Kind::NovagUcb {
+                    let port = free_port()?;
+                    let _ = writeln!(builder.text, "uci_listen = {port:?}");
+                    port
+                } else {
+                    ports[0].clone()
+                };
+                programs.push((name, port, of_gui));
             }
             let of_app = seat(&format!("{name} with the app"), Hands::One);
             let name = format!("{name}-app");
@@ -327,13 +337,8 @@ impl House {
         }
         let mut daemon = Daemon::new(plan.program.clone(), folder.path(), environment, plan.logs);
         daemon.start()?;
-        for (board, seat) in programs {
-            tokio::spawn(program::play(
-                seat,
-                plan.program.clone(),
-                ports[0].clone(),
-                board,
-            ));
+        for (board, port, seat) in programs {
+            tokio::spawn(program::play(seat, plan.program.clone(), port, board));
         }
         for (place, seat) in apps {
             tokio::spawn(app::play(seat, place));

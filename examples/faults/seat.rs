@@ -80,6 +80,8 @@ struct State {
     /// When the front-end began it, and whether it has asked for a move.
     begun: Instant,
     asked: bool,
+    /// Since when the front-end is there.
+    there: Option<Instant>,
     /// The game was given up: the front-end begins another.
     given_up: bool,
     record: VecDeque<String>,
@@ -153,6 +155,7 @@ impl Seat {
                 seen: None,
                 begun: now,
                 asked: !hands.wait(),
+                there: Some(now),
                 given_up: false,
                 record: VecDeque::new(),
             }),
@@ -260,6 +263,11 @@ impl Seat {
     /// The front-end is away, or does not know the board yet: a move would be lost.
     pub fn asks_nothing(&self) {
         self.state().asked = false;
+    }
+
+    /// The front-end is there, or away: what it is to be told waits.
+    pub fn is_there(&self, there: bool) {
+        self.state().there = there.then(Instant::now);
     }
 
     /// Since when a game has begun that its board does not know.
@@ -421,7 +429,8 @@ impl Seat {
         }
         if at == Some(plies + 1)
             && self.plays(board, plies, whole)
-            && state.made.is_some_and(waited)
+            && let (Some(made), Some(there)) = (state.made, state.there)
+            && waited(made.max(there))
         {
             state.next[board] = now + PATIENCE;
             drop(state);
