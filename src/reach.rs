@@ -153,7 +153,7 @@ impl Found {
             ),
             Self::NotWeb => format!("what answers at {address} is not BoardBridge's API"),
             Self::Silence => format!(
-                "what listens at {address} says nothing, as the port for the WhitePawn app does and a daemon that hangs"
+                "what listens at {address} says nothing, as the port for the WhitePawn app does, a daemon that hangs, and a service that cannot start (`systemctl status boardbridge`)"
             ),
             Self::Other(said) => {
                 format!("what answers at {address} is not BoardBridge: it says `{said}`")

@@ -23,7 +23,8 @@ use std::{
 };
 
 use boardbridge::uci::relay::session::{
-    ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session, WRONG_WAIT,
+    ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session,
+    WRONG_WAIT,
 };
 use program::{PATIENCE, Program, boardbridge};
 use proptest::prelude::*;

@@ -100,6 +100,11 @@ fn received(socket: &UnixDatagram) -> io::Result<(String, Option<OwnedFd>)> {
     Ok((String::from_utf8(bytes[..count].to_vec()).unwrap(), passed))
 }
 
+/// The name under which a listener is kept.
+fn kept(at: SocketAddr) -> String {
+    format!("kept {}", at.to_string().replace(':', "_"))
+}
+
 const ANY: &str = "127.0.0.1:0";
 
 impl Service {
@@ -131,16 +136,16 @@ impl Service {
         }
     }
 
-    /// It is killed; returns its folder, and the listener for GUIs that systemd keeps.
-    fn killed(mut self) -> (TempDir, OwnedFd) {
+    /// It is killed; returns its folder, and this listener that systemd keeps.
+    fn killed(mut self, at: SocketAddr) -> (TempDir, SocketAddr, OwnedFd) {
         drop(self.daemon);
-        (self.folder, self.kept.remove("kept uci").unwrap())
+        (self.folder, at, self.kept.remove(&kept(at)).unwrap())
     }
 
     /// systemd starts it again.
-    fn again((folder, listener): (TempDir, OwnedFd), text: &str) -> Self {
-        let mut service = Self::by(activated(&listener, "kept uci"), folder, text, &[]);
-        service.kept.insert("kept uci".to_owned(), listener);
+    fn again((folder, at, listener): (TempDir, SocketAddr, OwnedFd), text: &str) -> Self {
+        let mut service = Self::by(activated(&listener, &kept(at)), folder, text, &[]);
+        service.kept.insert(kept(at), listener);
         service
     }
 
@@ -617,19 +622,14 @@ async fn a_program_that_connects_while_the_service_restarts_is_served_after_that
 
 #[tokio::test]
 async fn a_program_that_connects_while_a_killed_service_is_away_is_served_after_that() {
-    for uci in [
-        ANY,
-        &free().to_string(),
-        &format!("localhost:{}", free().port()),
-    ] {
+    for uci in [free().to_string(), format!("localhost:{}", free().port())] {
         let folder = House::folder();
-        let text = text(folder.path(), uci, &[("lost", "lost")]);
+        let text = text(folder.path(), &uci, &[("lost", "lost")]);
         let mut service = Service::start(folder, &text, &[]);
         let address = service.uci().await;
         service.tells_of("READY=1").await;
-        assert!(service.kept.contains_key("kept status"));
         for _ in 0..2 {
-            let away = service.killed();
+            let away = service.killed(address);
             let mut early = Gui::connect(address).await;
             early.says("uci").await;
             service = Service::again(away, &text);
@@ -641,35 +641,51 @@ async fn a_program_that_connects_while_a_killed_service_is_away_is_served_after_
 }
 
 #[tokio::test]
-async fn an_address_that_is_wanted_for_something_else_is_kept_no_longer() {
+async fn what_is_kept_open_is_what_the_configuration_has_now() {
     let (first, second) = (free(), free());
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], first.port()));
     let folder = House::folder();
     let text = text(folder.path(), &first.to_string(), &[]);
     let mut service = Service::start(folder, &text, &[]);
     service.tells_of("READY=1").await;
-    let there = |service: &Service| {
-        let kept = service.kept["kept uci"].try_clone().unwrap();
-        TcpListener::from(kept).local_addr().unwrap()
-    };
-    assert_eq!(there(&service), first);
-    // By a reload: the whole machine's instead of its own address, which cannot both be had.
-    let everywhere = SocketAddr::from(([0, 0, 0, 0], first.port()));
-    let wider = text.replace(&first.to_string(), &everywhere.to_string());
-    service.reload(&wider).await;
+    assert!(service.kept.contains_key(&kept(first)));
+    // The whole machine's address instead of one, which cannot both be had.
+    service
+        .reload(&text.replace(&first.to_string(), &everywhere.to_string()))
+        .await;
     service.logs(&format!("uci listens at {everywhere}")).await;
-    assert_eq!(there(&service), everywhere);
-    // And while it was away: another service has it now.
+    assert!(
+        service.kept.contains_key(&kept(everywhere)) && !service.kept.contains_key(&kept(first))
+    );
+    // It was changed while it was away: another service has that port.
     let changed = text
         .replace(&first.to_string(), &second.to_string())
         .replace(
             "[status]\nlisten = \"127.0.0.1:0\"",
             &format!("[status]\nlisten = \"{first}\""),
         );
-    let mut service = Service::again(service.killed(), &changed);
+    let mut service = Service::again(service.killed(everywhere), &changed);
     service.tells_of("READY=1").await;
-    assert_eq!(service.uci().await, second);
-    assert_eq!(there(&service), second);
+    let names = [first, second].map(kept);
+    assert!(names.iter().all(|name| service.kept.contains_key(name)));
+    assert!(!service.kept.contains_key(&kept(everywhere)));
+    service.logs(&format!("uci listens at {second}")).await;
     service.logs(&format!("status listens at {first}")).await;
+}
+
+#[tokio::test]
+async fn the_door_stays_open_while_only_who_may_come_changes() {
+    let folder = House::folder();
+    let at = free();
+    let text = text(folder.path(), &at.to_string(), &[]);
+    let mut service = Service::start(folder, &text, &[]);
+    service.tells_of("READY=1").await;
+    let only = text.replace("[status]", "allow = [\"10.0.0.7\"]\n[status]");
+    service.reload(&only).await;
+    service.logs("the port for uci has stayed open").await;
+    let mut gui = Gui::connect(at).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
 }
 
 #[tokio::test]

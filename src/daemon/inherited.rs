@@ -1,47 +1,49 @@
-//! Listeners that outlive us: the socket unit's, and those that systemd keeps while we restart.
+//! Listeners that outlive us: the socket unit's, and ours, which systemd keeps while we restart.
 
 use std::{
     collections::BTreeMap,
     io,
     net::{self, SocketAddr},
+    time::Duration,
 };
 
-use tokio::net::{TcpListener, lookup_host};
+use tokio::{
+    net::{TcpListener, lookup_host},
+    time::Instant,
+};
 use tracing::{info, warn};
 
 use super::{part::Part, service::Service, systemd::Notify};
 use crate::config::Listen;
 
-/// Listeners that were there before us, and who keeps ours for those after us.
+/// How long a listener that was let go may stay open: systemd 254 and later close it in a process of their own.
+const CLOSE_WAIT: Duration = Duration::from_secs(5);
+
+/// All listeners by their addresses, and who keeps them for those after us.
 #[derive(Debug, Default)]
 pub struct Inherited {
     /// The socket unit's, for GUIs.
-    activated: Option<Existing>,
-    /// Those that were kept through our restart, by what they are for; empty once all are served.
-    kept: BTreeMap<String, Existing>,
+    activated: Option<(net::TcpListener, SocketAddr)>,
+    /// The others: those that were kept through our restart, and those that are served.
+    kept: BTreeMap<SocketAddr, net::TcpListener>,
     keeper: Notify,
+    /// Until when listeners that were let go may be open.
+    closing: Option<Instant>,
 }
 
-/// A listener that exists already.
-#[derive(Debug)]
-struct Existing {
-    listener: net::TcpListener,
-    at: SocketAddr,
+fn usable(listener: net::TcpListener) -> io::Result<(net::TcpListener, SocketAddr)> {
+    listener.set_nonblocking(true)?;
+    let at = listener.local_addr()?;
+    Ok((listener, at))
 }
 
-impl Existing {
-    fn new(listener: net::TcpListener) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
-        let at = listener.local_addr()?;
-        Ok(Self { listener, at })
-    }
-
-    /// Whether it is where this address leads to.
-    async fn is_at(&self, address: &str) -> io::Result<bool> {
-        let (ip, port) = (self.at.ip(), self.at.port());
-        let same = |wanted: SocketAddr| wanted.ip() == ip && [0, port].contains(&wanted.port());
-        Ok(lookup_host(address).await?.any(same))
-    }
+/// The addresses that this part listens at.
+async fn addresses(part: &Part) -> Vec<SocketAddr> {
+    let Some((_, Listen::At(address))) = part.listens() else {
+        return Vec::new();
+    };
+    let found = lookup_host(address.as_str()).await;
+    found.map_or_else(|_| Vec::new(), Iterator::collect)
 }
 
 impl Inherited {
@@ -53,43 +55,49 @@ impl Inherited {
         }
     }
 
-    /// Adds the socket unit's listener, for GUIs.
+    /// Adds the socket unit's listener, for GUIs. There is a use for one.
     ///
     /// # Errors
     /// What the system says.
     pub fn activate(&mut self, listener: net::TcpListener) -> io::Result<()> {
-        self.activated = Some(Existing::new(listener)?);
+        self.activated = Some(usable(listener)?);
         Ok(())
     }
 
-    /// Adds a listener that was kept, for this [`Service`].
+    /// Whether there is a socket unit's listener.
+    pub fn is_activated(&self) -> bool {
+        self.activated.is_some()
+    }
+
+    /// Adds a listener that was kept through our restart.
     ///
     /// # Errors
     /// What the system says.
-    pub fn add(&mut self, what: &str, listener: net::TcpListener) -> io::Result<()> {
-        self.kept.insert(what.to_owned(), Existing::new(listener)?);
+    pub fn add(&mut self, listener: net::TcpListener) -> io::Result<()> {
+        let (listener, at) = usable(listener)?;
+        self.kept.insert(at, listener);
         Ok(())
     }
 
-    /// Closes what was kept and is not wanted where it is: then another part may have the address.
-    pub(super) async fn close_unwanted(&mut self, wanted: &[Part]) {
-        let mut fitting = BTreeMap::new();
-        for (what, listen) in wanted.iter().filter_map(Part::listens) {
-            let name = what.to_string();
-            if let (Some(existing), Listen::At(address)) = (self.kept.get(&name), &listen)
-                && existing.is_at(address).await.unwrap_or(false)
-            {
-                fitting.extend(self.kept.remove_entry(&name));
-            }
+    /// Closes what is neither `served` nor wanted by one of these parts: then another may have the address.
+    pub(super) async fn close_others(&mut self, wanted: &[Part], served: &[SocketAddr]) {
+        let mut useful = served.to_vec();
+        for part in wanted {
+            useful.extend(addresses(part).await);
         }
-        let unwanted = std::mem::replace(&mut self.kept, fitting);
-        let names: Vec<String> = unwanted.into_keys().collect();
-        self.keeper.let_go(&names).await;
+        let all = std::mem::take(&mut self.kept).into_iter();
+        let (kept, closed): (BTreeMap<_, _>, _) = all.partition(|(at, _)| useful.contains(at));
+        self.kept = kept;
+        let closed: Vec<SocketAddr> = closed.into_keys().collect();
+        if !closed.is_empty() {
+            self.keeper.let_go(&closed).await;
+            self.closing = Some(Instant::now() + CLOSE_WAIT);
+        }
     }
 
-    /// All that was kept is served.
-    pub(super) fn settled(&mut self) {
-        self.kept.clear();
+    /// Whether a listener that was let go may still be open.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.is_some_and(|until| Instant::now() < until)
     }
 
     /// The listener that exists for this service at this address.
@@ -98,42 +106,51 @@ impl Inherited {
         what: &Service,
         address: &str,
     ) -> io::Result<Option<TcpListener>> {
-        let existing = if let Some(activated) = self.activated(what)
-            && activated.is_at(address).await?
-        {
-            info!("boardbridge.socket has opened the port for {what}");
-            activated
-        } else if let Some(kept) = self.kept.get(&what.to_string()) {
-            info!("systemd has kept the port for {what}");
-            kept
-        } else {
-            return Ok(None);
-        };
-        // A copy: the socket unit's can be taken again after the configuration has changed.
-        TcpListener::from_std(existing.listener.try_clone()?).map(Some)
+        let activated = self.activated(what);
+        for wanted in lookup_host(address).await? {
+            let fits =
+                |at: SocketAddr| at.ip() == wanted.ip() && [0, at.port()].contains(&wanted.port());
+            let existing = if let Some((listener, _)) = activated.filter(|(_, at)| fits(*at)) {
+                info!("boardbridge.socket has opened the port for {what}");
+                listener
+            } else if let Some(listener) = self.kept.get(&wanted) {
+                info!("the port for {what} has stayed open");
+                listener
+            } else {
+                continue;
+            };
+            // A copy: it can be taken again after the configuration has changed.
+            return TcpListener::from_std(existing.try_clone()?).map(Some);
+        }
+        Ok(None)
     }
 
-    /// Has what is served kept through the next restart, unless the socket unit has it.
-    pub(super) fn keep(&self, what: &Service, listener: &TcpListener) {
-        let at = listener.local_addr().ok();
-        if self.activated(what).map(|activated| activated.at) != at {
-            self.keeper.keep(&what.to_string(), listener);
+    /// Keeps what is served, also through the next restart, unless the socket unit has it.
+    pub(super) fn keep(&mut self, what: &Service, listener: &TcpListener) {
+        let copy = socket2::SockRef::from(listener).try_clone();
+        let copy = copy.and_then(|copy| usable(copy.into()));
+        match copy {
+            Ok((_, at))
+                if self
+                    .activated(what)
+                    .is_some_and(|(_, theirs)| *theirs == at) => {}
+            Ok((copy, at)) => {
+                self.keeper.keep(at, &copy);
+                self.kept.insert(at, copy);
+            }
+            Err(error) => {
+                warn!("the port for {what} is closed while the service restarts: {error}");
+            }
         }
     }
 
-    /// These are served no more: then others may have their addresses.
-    pub(super) async fn let_go(&self, gone: &[Service]) {
-        let names: Vec<String> = gone.iter().map(Service::to_string).collect();
-        self.keeper.let_go(&names).await;
-    }
-
-    fn activated(&self, what: &Service) -> Option<&Existing> {
+    fn activated(&self, what: &Service) -> Option<&(net::TcpListener, SocketAddr)> {
         self.activated.as_ref().filter(|_| *what == Service::Uci)
     }
 
     /// Says that the socket unit's listener is not used, as the configuration wants another address.
     pub(super) fn left_out(&self, what: &Service, wanted: &Listen) {
-        if let Some(Existing { at, .. }) = self.activated(what) {
+        if let Some((_, at)) = self.activated(what) {
             warn!(
                 "boardbridge.socket listens at {at}, but [uci] listen = \"{wanted}\" applies: what connects to {at} is not \
                  answered. Give both the same address (`systemctl edit boardbridge.socket`), or switch the socket off \
@@ -144,7 +161,7 @@ impl Inherited {
 
     /// The address of the socket unit's listener, if its port is this one's.
     pub(super) fn on_port_of(&self, listen: &Listen) -> Option<SocketAddr> {
-        let at = self.activated.as_ref()?.at;
-        Some(at).filter(|at| listen.port() == Some(at.port()))
+        let (_, at) = self.activated.as_ref()?;
+        Some(*at).filter(|at| listen.port() == Some(at.port()))
     }
 }

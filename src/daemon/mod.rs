@@ -101,7 +101,7 @@ impl Daemon {
         mut inherited: Inherited,
     ) -> Result<Self, StartError> {
         outlive_file_limit();
-        inherited.close_unwanted(&Part::all(config)).await;
+        inherited.close_others(&Part::all(config), &[]).await;
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);
@@ -125,7 +125,6 @@ impl Daemon {
             sessions,
         };
         daemon.reload(config).await?;
-        daemon.inherited.settled();
         if config.games.folder().is_none() {
             info!("games are not saved");
         }

@@ -1,8 +1,8 @@
 //! Takes the ports that are listened at.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, time::Duration};
 
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, time::sleep};
 use tracing::{info, warn};
 
 use super::{
@@ -10,6 +10,9 @@ use super::{
     service::{Service, StartError},
 };
 use crate::{config::Listen, transport::tcp::bound_buffers};
+
+/// How often an address that is about to be free is tried.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Takes a port; none if it is off.
 pub(super) async fn bind(
@@ -38,7 +41,7 @@ pub(super) async fn bind(
         listener
     } else {
         inherited.left_out(what, listen);
-        TcpListener::bind(address.as_str()).await.map_err(error)?
+        fresh(address, inherited).await.map_err(error)?
     };
     if let Err(error) = bound_buffers(&listener) {
         warn!(%error, "the kernel keeps more for each connection than it should");
@@ -46,4 +49,16 @@ pub(super) async fn bind(
     let taken = listener.local_addr().map_err(error)?;
     info!("{what} listens at {taken}");
     Ok(Some((listener, taken)))
+}
+
+/// A new listener at this address, which one that was let go may still have for a moment.
+async fn fresh(address: &str, inherited: &Inherited) -> io::Result<TcpListener> {
+    loop {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && inherited.is_closing() => {
+                sleep(AGAIN).await;
+            }
+            other => return other,
+        }
+    }
 }

@@ -5,13 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 use tokio::net::TcpListener;
 use tracing::{error, info, warn};
 
-use super::{
-    Daemon,
-    part::Part,
-    ports,
-    running::Running,
-    service::{Service, StartError},
-};
+use super::{Daemon, part::Part, ports, running::Running, service::StartError};
 use crate::{
     board::actor::Actor,
     bus::BoardHandle,
@@ -66,10 +60,9 @@ impl Daemon {
             going.clients.clear();
             goes_on = true;
         }
-        let served = going.iter().filter_map(|going| going.port.clone());
-        let closed: Vec<Service> = served.map(|(what, _)| what).collect();
         let stopped = self.take_out(going).await;
-        self.inherited.let_go(&closed).await;
+        let served: Vec<_> = self.ports().into_iter().map(|(_, at)| at).collect();
+        self.inherited.close_others(&wanted, &served).await;
         if !goes_on {
             self.sessions.drop_left();
         }

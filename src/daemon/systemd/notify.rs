@@ -4,12 +4,13 @@ use std::{
     env,
     ffi::OsStr,
     io::{self, IoSlice},
+    net::SocketAddr,
     os::{
         fd::{AsFd, AsRawFd, BorrowedFd, RawFd},
         linux::net::SocketAddrExt as _,
         unix::{
             ffi::OsStrExt as _,
-            net::{SocketAddr, UnixDatagram},
+            net::{SocketAddr as UnixAddress, UnixDatagram},
         },
     },
     sync::Arc,
@@ -25,7 +26,7 @@ const SEND_WAIT: Duration = Duration::from_secs(1);
 
 /// What the name of a listener that systemd keeps begins with (`FDNAME`): no socket unit of ours has such a name.
 pub(super) const KEPT: &str = "kept ";
-/// How long systemd may take to close listeners. It does so at once unless the machine is stuck.
+/// How long systemd may take to hear of it. It does so at once unless the machine is stuck, or reads its units again.
 const BARRIER_WAIT: Duration = Duration::from_secs(2);
 
 /// Where systemd wants to be told, if it does.
@@ -64,19 +65,20 @@ impl Notify {
         self.send_with(text, &[]);
     }
 
-    /// Has a listener kept through the restarts of the service, under this name: those who connect meanwhile wait.
-    pub fn keep(&self, name: &str, listener: &impl AsFd) {
-        let text = format!("FDSTORE=1\nFDNAME={KEPT}{name}");
+    /// Has the listener at this address kept through the restarts of the service: those who connect meanwhile wait.
+    pub fn keep(&self, at: SocketAddr, listener: &impl AsFd) {
+        let text = format!("FDSTORE=1\nFDNAME={}", name(at));
         self.send_with(&text, &[listener.as_fd()]);
     }
 
-    /// Has the listeners with these names kept no more, and waits until they are closed.
-    pub async fn let_go(&self, names: &[String]) {
-        if names.is_empty() || !self.is_heard() {
+    /// Has the listeners at these addresses kept no more, and waits until systemd has heard of it. It closes them then, or a
+    /// moment later.
+    pub async fn let_go(&self, closed: &[SocketAddr]) {
+        if !self.is_heard() {
             return;
         }
-        for name in names {
-            self.send(&format!("FDSTOREREMOVE=1\nFDNAME={KEPT}{name}"));
+        for at in closed {
+            self.send(&format!("FDSTOREREMOVE=1\nFDNAME={}", name(*at)));
         }
         match pipe::pipe() {
             Ok((ours, mut end)) => {
@@ -84,10 +86,10 @@ impl Notify {
                 drop(ours);
                 // Nothing comes but the end, when systemd has done all it was told, and closes its copy.
                 if timeout(BARRIER_WAIT, end.read_u8()).await.is_err() {
-                    warn!("systemd has not said that it closed {names:?}");
+                    warn!("systemd has not said that it lets {closed:?} go");
                 }
             }
-            Err(error) => warn!("systemd may not have closed {names:?} yet: {error}"),
+            Err(error) => warn!("systemd may not have let {closed:?} go yet: {error}"),
         }
     }
 
@@ -106,11 +108,16 @@ impl Notify {
     }
 }
 
+/// The name under which the listener at this address is kept. A colon is not allowed in it.
+fn name(at: SocketAddr) -> String {
+    format!("{KEPT}{}", at.to_string().replace(':', "_"))
+}
+
 /// A socket connected to this path, or to this abstract name after an `@`.
 fn connected(name: &OsStr) -> io::Result<UnixDatagram> {
     let address = match name.as_bytes() {
-        [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
-        _ => SocketAddr::from_pathname(name)?,
+        [b'@', name @ ..] => UnixAddress::from_abstract_name(name)?,
+        _ => UnixAddress::from_pathname(name)?,
     };
     let socket = UnixDatagram::unbound()?;
     socket.connect_addr(&address)?;

@@ -11,7 +11,7 @@ use crate::daemon::Inherited;
 /// The name of the socket for GUIs, `FileDescriptorName` in `boardbridge.socket`.
 const UCI: &str = "uci";
 /// Sockets that are taken: those that systemd may keep for the unit (`FileDescriptorStoreMax`), and the socket unit's.
-const MAX_SOCKETS: usize = 64 + 1;
+const MAX_SOCKETS: usize = 256 + 1;
 
 /// The listeners that systemd passed. Must be called once, before there are threads: it changes the environment.
 pub fn inherited() -> Inherited {
@@ -19,12 +19,16 @@ pub fn inherited() -> Inherited {
     // Without it they are meant for another process.
     let ours = env::var("LISTEN_PID").is_ok_and(|pid| pid == std::process::id().to_string());
     let count = env::var("LISTEN_FDS").map(|count| count.parse::<usize>());
-    if !ours || !matches!(count, Ok(Ok(1..=MAX_SOCKETS))) {
+    if !ours || !matches!(count, Ok(Ok(1..))) {
         return inherited;
     }
     let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
     let mut sockets = ListenFd::from_env();
-    for (index, name) in names.split(':').enumerate().take(sockets.len()) {
+    for (index, name) in names
+        .split(':')
+        .enumerate()
+        .take(sockets.len().min(MAX_SOCKETS))
+    {
         let listener = match sockets.take_tcp_listener(index) {
             Ok(Some(listener)) => listener,
             Ok(None) => continue,
@@ -33,9 +37,9 @@ pub fn inherited() -> Inherited {
                 continue;
             }
         };
-        let added = if let Some(what) = name.strip_prefix(notify::KEPT) {
-            inherited.add(what, listener)
-        } else if name == UCI {
+        let added = if name.starts_with(notify::KEPT) {
+            inherited.add(listener)
+        } else if name == UCI && !inherited.is_activated() {
             inherited.activate(listener)
         } else {
             warn!(

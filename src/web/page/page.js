@@ -448,9 +448,8 @@ function connect() {
     $("line").classList.remove("lost");
     alive();
     try {
-      settings = await ask("settings");
+      await showSettings();
       for (const board of boards.values()) board.show();
-      showSettings();
     } catch {
       // The stream breaks too then.
     }
@@ -638,7 +637,8 @@ document.addEventListener("keydown", (event) => {
 
 // ---- settings, and which part is shown
 
-function showSettings() {
+async function showSettings() {
+  settings = await ask("settings");
   const control = { local: "this machine only", allowed: "all that may connect", nobody: "no one" };
   const values = [
     ["Version", settings.version],
@@ -664,7 +664,7 @@ function turnTo() {
     else link.removeAttribute("aria-current");
   }
   if (wanted === "games") showGames().catch((error) => write($("line"), error.message));
-  if (wanted === "settings") showSettings();
+  if (wanted === "settings") showSettings().catch((error) => write($("line"), error.message));
 }
 
 window.addEventListener("hashchange", turnTo);
