@@ -37,7 +37,6 @@ fn settings() -> Settings {
         accept: Accept::Ask,
         take_backs: TakeBacks::Ask,
         url: "https://lichess.org".to_owned(),
-        correction_wait: WAIT,
     }
 }
 
@@ -151,6 +150,7 @@ impl Rig {
         let mut snapshot = Snapshot::new(BoardName::default());
         snapshot.link = LinkState::Up;
         snapshot.sure = true;
+        snapshot.correction_wait = WAIT;
         snapshot.game = Arc::new(game(moves));
         snapshot.places.push(ClientPlace {
             client: CLIENT,

@@ -374,29 +374,30 @@ impl Clocked for World {
     }
 }
 
-fn players(is_far: bool) -> [Player; 2] {
-    let player = |number: u64, name: &str, tells_all: bool| Player {
+fn players() -> [Player; 2] {
+    let player = |number: u64, name: &str| Player {
         client: ClientId(number),
         label: ClientName::Link(format!("the other than {name}").into()),
         name: name.into(),
-        tells_all,
-        correction_wait: Duration::from_secs(3),
     };
-    [player(1, "first", true), player(2, "second", !is_far)]
+    [player(1, "first"), player(2, "second")]
 }
 
 impl World {
     fn new(citrines: [bool; 2], white: Side, is_far: bool) -> Self {
         let now = Instant::now();
-        let players = players(is_far);
+        let cables = citrines.map(|is_citrine| {
+            let mut cable = Cable::novag(is_citrine, Duration::from_millis(700));
+            cable.plug(now);
+            cable
+        });
+        let far = is_far.then(|| Far::new(now));
+        let second = far.as_ref().map_or(&cables[1].core, |far| &far.core);
+        let boards = [&cables[0].core, second].map(Core::snapshot);
         let mut world = Self {
-            cables: citrines.map(|is_citrine| {
-                let mut cable = Cable::novag(is_citrine, Duration::from_millis(700));
-                cable.plug(now);
-                cable
-            }),
-            far: is_far.then(|| Far::new(now)),
-            session: Session::new(now, players, white),
+            session: Session::new(now, players(), white, boards.each_ref()),
+            cables,
+            far,
             began: now,
             now,
             said: Vec::new(),
@@ -417,8 +418,7 @@ impl World {
 
     fn resumes(&mut self, memory: Memory) {
         let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
-        let players = players(self.far.is_some());
-        self.session = Session::restored(self.now, memory, players, boards.each_ref());
+        self.session = Session::restored(self.now, memory, players(), boards.each_ref());
     }
 
     /// The daemon is killed, with its boards.

@@ -11,7 +11,7 @@
 
 mod support;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use boardbridge::{
     game::{Game, uci},
@@ -332,6 +332,44 @@ async fn two_daemons_whose_connection_breaks_play_one_game() {
     }
     for place in &places {
         place.holds(&game).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reload_that_changes_both_boards_goes_on_with_their_game() {
+    let folder = House::folder();
+    let mut hands = [
+        board(Kind::NovagCitrine, &folder, "citrine"),
+        board(Kind::NovagUcb, &folder, "ucb"),
+    ];
+    let names = ["citrine", "ucb"];
+    let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
+    let mut house = House::with(folder, &keys, LOCAL).await;
+    let game = game(12);
+    for (ply, &m) in game.moves().iter().enumerate() {
+        if ply % 4 == 3 {
+            let wait = Duration::from_millis(150 + ply as u64);
+            let changed = |keys: &str| keys.replace("150ms", &format!("{}ms", wait.as_millis()));
+            let keys = [FAST_CITRINE, FAST_UCB].map(changed);
+            let keys = [(names[0], keys[0].as_str()), (names[1], keys[1].as_str())];
+            house.reloads(&keys, LOCAL).await;
+            for name in names {
+                let is_back =
+                    |state: &Snapshot| state.correction_wait == wait && state.link.is_open();
+                house.until(name, is_back).await;
+            }
+        }
+        let m = uci(m).to_string();
+        let mut at = names.into_iter();
+        let mut places = hands.map(|hand| Place {
+            house: &house,
+            name: at.next().unwrap(),
+            hand,
+        });
+        places[ply % 2].turn(ply).await;
+        places[ply % 2].hand.does(&m).await;
+        places[1 - ply % 2].executes(&m).await;
+        hands = places.map(|place| place.hand);
     }
 }
 

@@ -8,10 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use boardbridge::{
     game::Game,
@@ -25,6 +22,7 @@ use boardbridge::{
 struct Rig {
     session: Session,
     now: Instant,
+    tells_all: bool,
     numbers: [u64; 2],
 }
 
@@ -35,12 +33,13 @@ impl Rig {
             client: ClientId(number),
             label: "the link".into(),
             name: "the other".into(),
-            tells_all,
-            correction_wait: Duration::from_secs(3),
         };
+        let mut board = Snapshot::new(BoardName::default());
+        board.tells_all = tells_all;
         let mut rig = Self {
-            session: Session::new(now, [player(1), player(2)], Side::First),
+            session: Session::new(now, [player(1), player(2)], Side::First, [&board, &board]),
             now,
+            tells_all,
             numbers: [0; 2],
         };
         rig.asked(Side::First);
@@ -67,6 +66,7 @@ impl Rig {
         let mut snapshot = Snapshot::new(BoardName::default());
         snapshot.link = LinkState::Up;
         snapshot.sure = true;
+        snapshot.tells_all = self.tells_all;
         snapshot.ending = ending;
         snapshot.places.push(ClientPlace {
             client: ClientId(side.index() as u64 + 1),

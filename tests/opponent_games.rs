@@ -18,7 +18,7 @@ use boardbridge::{
     bus::{News, Subscription},
     game::{Game, uci},
     pairings::{Pairing, Saying},
-    vocabulary::{BoardName, Event, GameEnd},
+    vocabulary::{BoardName, Event, GameEnd, Snapshot},
 };
 use shakmaty::{Color, Position};
 use simulators::{
@@ -119,7 +119,7 @@ impl Table {
 
     /// Waits until the hand has to move after this many plies.
     async fn turn(&self, plies: usize) {
-        let asked = |state: &boardbridge::vocabulary::Snapshot| {
+        let asked = |state: &Snapshot| {
             let led = state.target.as_ref().is_some_and(|t| t.len() == plies);
             led && state.awaiting && state.sure && state.game.len() == plies
         };
@@ -158,7 +158,7 @@ impl Table {
     }
 
     async fn ends(&self, end: GameEnd) {
-        let over = |state: &boardbridge::vocabulary::Snapshot| state.ending == Some(end);
+        let over = |state: &Snapshot| state.ending == Some(end);
         self.house.until(self.board, over).await;
     }
 }
@@ -217,6 +217,27 @@ async fn another_name_of_the_player_and_another_folder_stop_no_game_and_no_page(
         timeout(PATIENCE, changes.next()).await.unwrap();
     }
     assert_eq!(table.house.daemon.ports(), before);
+    table.plays(&game, 2, Color::White).await;
+    table.ends(GameEnd::Checkmate).await;
+    let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
+    assert_eq!(heard.matches("ucinewgame").count(), 1, "{heard}");
+}
+
+#[tokio::test]
+async fn a_reload_that_changes_the_board_goes_on_with_the_same_game() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
+    table.plays(&game[..2], 0, Color::White).await;
+    let changed =
+        FAST_CITRINE.replace("correction_wait = \"150ms\"", "correction_wait = \"200ms\"");
+    let games = kept_in(&table.house.folder.path().join("games"));
+    let more = format!("[[opponent]]\nboard = \"citrine\"\n{opponent}{games}");
+    table.house.reloads(&[("citrine", &changed)], &more).await;
+    let is_back =
+        |state: &Snapshot| state.correction_wait.as_millis() == 200 && state.link.is_open();
+    table.house.until("citrine", is_back).await;
     table.plays(&game, 2, Color::White).await;
     table.ends(GameEnd::Checkmate).await;
     let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();

@@ -35,6 +35,7 @@ struct Rig {
     now: Instant,
     number: u64,
     put_to_start: u64,
+    tells_all: bool,
 }
 
 fn game(moves: &str) -> Game {
@@ -53,14 +54,13 @@ impl Rig {
             client: OURS,
             board: BoardName::default(),
             hand,
-            tells_all,
-            correction_wait: Duration::from_secs(3),
         };
         let mut rig = Self {
             session: Session::new(place, ClientName::Engine("Toy".into())),
             now: Instant::now(),
             number: 0,
             put_to_start: 0,
+            tells_all,
         };
         rig.asked();
         rig
@@ -88,6 +88,7 @@ impl Rig {
         let mut snapshot = Snapshot::new(BoardName::default());
         snapshot.link = LinkState::Up;
         snapshot.sure = true;
+        snapshot.tells_all = self.tells_all;
         snapshot.put_to_start = self.put_to_start;
         snapshot.holders = vec![ClientName::Engine("Toy".into())];
         snapshot.places = vec![ClientPlace {
@@ -323,8 +324,6 @@ fn after_a_restart_the_game_is_stated_again_under_the_same_number() {
         client: OURS,
         board: BoardName::default(),
         hand: Some(Hand::White),
-        tells_all: true,
-        correction_wait: Duration::from_secs(3),
     };
     let board = rig.board("e2e4 e7e5");
     let label = ClientName::Engine("Toy".into());

@@ -23,14 +23,12 @@ use crate::{
     },
     durations::span,
     toml_value::text,
-    vocabulary::BoardKind,
+    vocabulary::{BoardKind, CORRECTION_WAIT},
 };
 
 /// A problem in a part of the configuration: the key, relative to that part, and the message.
 pub(super) type Wrong = (Vec<&'static str>, String);
 
-/// Default of `correction_wait`: time to see the mistake and to put the piece back.
-pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
 /// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).
 pub const MAX_BLE_NAME: usize = 248;
 /// Speeds a serial line can have, in baud.

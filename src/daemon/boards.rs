@@ -8,12 +8,12 @@ use super::{Daemon, part::Part};
 use crate::{
     board::{actor::Actor, core::Core},
     bus::BoardHandle,
-    config::{BoardConfig, board::CORRECTION_WAIT},
+    config::BoardConfig,
     driver::{Driver, swpp::Swpp},
     state::Kind,
     transcript::Recorder,
     transport::{Transport, peer::TcpPeer},
-    vocabulary::BoardName,
+    vocabulary::{BoardName, CORRECTION_WAIT},
 };
 
 /// A board's running task.

@@ -44,9 +44,9 @@ impl Daemon {
                 self.uci(running, door, self.bus.only(board));
             }
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
-            (Part::Link(entry, linked), _) => self.link(running, entry, linked),
-            (Part::Opponent(entry, board), _) => self.opponent(running, entry, board),
-            (Part::Lichess(entry, wait), _) => self.lichess(running, entry, *wait),
+            (Part::Link(entry), _) => self.link(running, entry),
+            (Part::Opponent(entry), _) => self.opponent(running, entry),
+            (Part::Lichess(entry), _) => self.lichess(running, entry),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

@@ -1,6 +1,6 @@
 //! Plays on Lichess at a board.
 
-use std::{sync::PoisonError, time::Duration};
+use std::sync::PoisonError;
 
 use tracing::warn;
 
@@ -16,12 +16,7 @@ use crate::{
 
 impl Daemon {
     /// Plays on Lichess at a board.
-    pub(super) fn lichess(
-        &mut self,
-        running: &mut Running,
-        entry: &LichessConfig,
-        correction_wait: Duration,
-    ) {
+    pub(super) fn lichess(&mut self, running: &mut Running, entry: &LichessConfig) {
         let Kept { memory, shelf } = self.sessions.lichess(&self.store, entry);
         let left = self.sessions.left();
         let memory = left
@@ -47,7 +42,6 @@ impl Daemon {
                 accept: entry.accept,
                 take_backs: entry.take_backs,
                 url: entry.server().to_owned(),
-                correction_wait,
             },
             token: token::place(entry.token_file.as_deref()),
         };

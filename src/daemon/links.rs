@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::{Daemon, part::Linked, running::Running, sessions::Kept};
+use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
     config::LinkConfig,
     link::{self, Player, server::Pair},
@@ -11,7 +11,7 @@ use crate::{
 
 impl Daemon {
     /// Lets two boards play each other.
-    pub(super) fn link(&mut self, running: &mut Running, entry: &LinkConfig, linked: &[Linked; 2]) {
+    pub(super) fn link(&mut self, running: &mut Running, entry: &LinkConfig) {
         let name = |index: usize| match (entry.boards.get(index), &entry.with) {
             (Some(board), _) => Some(board.clone()),
             (None, Some(_)) => entry.boards.first().map(BoardName::far),
@@ -30,8 +30,6 @@ impl Daemon {
             client: clients[index],
             label: ClientName::Link(called(1 - index).into()),
             name: called(index).into(),
-            tells_all: linked[index].tells_all,
-            correction_wait: linked[index].correction_wait,
         };
         let handle = |index: usize| self.bus.board(name(index)?.as_str());
         let (Some(first), Some(second)) = (handle(0), handle(1)) else {

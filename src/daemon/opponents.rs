@@ -1,6 +1,6 @@
 //! Gives boards an opponent.
 
-use super::{Daemon, part::Linked, running::Running, sessions::Kept};
+use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
     config::OpponentConfig,
     opponent::server::{Table, serve},
@@ -8,12 +8,7 @@ use crate::{
 
 impl Daemon {
     /// Lets an engine play at a board, or two hands.
-    pub(super) fn opponent(
-        &mut self,
-        running: &mut Running,
-        entry: &OpponentConfig,
-        linked: &Linked,
-    ) {
+    pub(super) fn opponent(&mut self, running: &mut Running, entry: &OpponentConfig) {
         let Some(board) = self.bus.board(entry.board.as_str()) else {
             return;
         };
@@ -28,8 +23,6 @@ impl Daemon {
             board,
             engine,
             player: self.player.subscribe(),
-            tells_all: linked.tells_all,
-            correction_wait: linked.correction_wait,
             // With other colours it is another game.
             memory: memory.filter(|memory| memory.suits(hand)),
             shelf,

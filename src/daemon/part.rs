@@ -1,14 +1,11 @@
 //! The parts that a daemon runs, each with the configuration it depends on: a part is started or stopped only when that
 //! has changed.
 
-use std::time::Duration;
-
 use super::service::Service;
 use crate::{
     config::{
         BoardConfig, Config, LichessConfig, LinkConfig, Listen, LiveChessConfig, OpponentConfig,
-        StatusConfig, UciConfig, WebConfig, WhitePawnConfig, board::CORRECTION_WAIT, link::With,
-        value::Served,
+        StatusConfig, UciConfig, WebConfig, WhitePawnConfig, link::With, value::Served,
     },
     pgn::settings::GamesConfig,
     vocabulary::BoardName,
@@ -30,35 +27,17 @@ pub(super) enum Part {
     /// The `WhitePawn` app.
     WhitePawn(WhitePawnConfig),
     /// Two boards that play each other.
-    Link(LinkConfig, [Linked; 2]),
+    Link(LinkConfig),
     /// The other side of a board.
-    Opponent(OpponentConfig, Linked),
-    /// Games on Lichess, and how long the hand at the board has to mend what it did.
-    Lichess(LichessConfig, Duration),
+    Opponent(OpponentConfig),
+    /// Games on Lichess.
+    Lichess(LichessConfig),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
     Web(WebConfig),
     /// Pages such as lichess.org's.
     LiveChess(LiveChessConfig),
-}
-
-/// What a link, or an opponent, has to know of a board.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Linked {
-    /// See [`Player`](crate::link::Player).
-    pub tells_all: bool,
-    pub correction_wait: Duration,
-}
-
-impl Linked {
-    fn of(board: Option<&BoardConfig>) -> Self {
-        let tells_all = board.is_some_and(|board| !board.driver().capabilities().tells_moves_only);
-        Self {
-            tells_all,
-            correction_wait: board.map_or(CORRECTION_WAIT, |board| board.correction_wait),
-        }
-    }
 }
 
 impl Part {
@@ -83,21 +62,9 @@ impl Part {
             Some(Self::UciFor(name.clone(), board.uci_listen.clone()?))
         }));
         parts.extend(config.whitepawn.iter().cloned().map(Self::WhitePawn));
-        parts.extend(config.link.iter().map(|entry| {
-            let linked = [0, 1].map(|index| {
-                let board = entry.boards.get(index);
-                Linked::of(board.and_then(|name| config.boards.get(name)))
-            });
-            Self::Link(entry.clone(), linked)
-        }));
-        parts.extend(config.opponent.iter().map(|entry| {
-            let board = Linked::of(config.boards.get(&entry.board));
-            Self::Opponent(entry.clone(), board)
-        }));
-        parts.extend(config.lichess.iter().map(|entry| {
-            let board = config.boards.get(&entry.board);
-            Self::Lichess(entry.clone(), Linked::of(board).correction_wait)
-        }));
+        parts.extend(config.link.iter().cloned().map(Self::Link));
+        parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
+        parts.extend(config.lichess.iter().cloned().map(Self::Lichess));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));
@@ -114,11 +81,11 @@ impl Part {
 
     /// Whether one of these parts takes over what it does: its clients stay at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
-        let Self::Lichess(mine, _) = self else {
+        let Self::Lichess(mine) = self else {
             return false;
         };
         wanted.iter().any(|part| match part {
-            Self::Lichess(other, _) => other.board == mine.board && other.server() == mine.server(),
+            Self::Lichess(other) => other.board == mine.board && other.server() == mine.server(),
             _ => false,
         })
     }

@@ -641,7 +641,7 @@ impl Play {
     }
 
     /// The board has a new snapshot.
-    pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot, wait: Duration, out: &mut Out) {
+    pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
         let Some(place) = snapshot.place(self.client, self.kept.number) else {
             return;
         };
@@ -660,7 +660,7 @@ impl Play {
         }
         self.told_to_wait = false;
         self.kings(now, snapshot, out);
-        self.hand_takes_back(now, snapshot, wait);
+        self.hand_takes_back(now, snapshot);
         let made = place.answer.first().copied();
         if let Some(m) = made.filter(|_| self.awaits()) {
             self.hand_moved(m, out);
@@ -714,7 +714,7 @@ impl Play {
     }
 
     /// Notes what the hand may be taking back.
-    fn hand_takes_back(&mut self, now: Instant, snapshot: &Snapshot, wait: Duration) {
+    fn hand_takes_back(&mut self, now: Instant, snapshot: &Snapshot) {
         let whole = self.whole();
         let left = snapshot.game.common_plies(&whole);
         let left = left.filter(|left| *left < whole.len());
@@ -722,7 +722,7 @@ impl Play {
         match left.filter(|_| there) {
             Some(left) if self.take_back.is_none_or(|t| t.left != left) => {
                 // Before the board is led back.
-                let at = now + wait / 2;
+                let at = now + snapshot.correction_wait / 2;
                 self.take_back = Some(TakeBack { at, left });
             }
             Some(_) => {}

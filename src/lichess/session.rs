@@ -679,8 +679,7 @@ impl Session {
             snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
         self.held = game.clone();
         if let Some(play) = &mut self.play {
-            let wait = self.settings.correction_wait;
-            play.snapshot(now, snapshot, wait, &mut self.out);
+            play.snapshot(now, snapshot, &mut self.out);
             let ended = play.end().is_some();
             let here = |place: &ClientPlace| place.client == self.client;
             // The board has shown the end.

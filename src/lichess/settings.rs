@@ -1,7 +1,5 @@
 //! The settings of `[lichess]` that the game goes by.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 
 /// What is done with challenges.
@@ -39,6 +37,4 @@ pub struct Settings {
     pub take_backs: TakeBacks,
     /// The server, for addresses of games.
     pub url: String,
-    /// How long the hand has to mend what it did before its board is led back.
-    pub correction_wait: Duration,
 }

@@ -55,7 +55,7 @@ async fn run(mut link: Pair, stop: CancellationToken) {
     let states = states.each_ref().map(|state| &**state);
     let mut session = match link.memory {
         Some(memory) => Session::restored(now(), memory, link.players, states),
-        None => Session::new(now(), link.players, link.white),
+        None => Session::new(now(), link.players, link.white, states),
     };
     let mut kept = None;
     let senders = link.boards.clone().map(|board| board.commands);

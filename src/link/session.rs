@@ -19,8 +19,7 @@ use super::{
 use crate::{
     game::{Game, MAX_PLIES},
     vocabulary::{
-        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Opponent,
-        Snapshot,
+        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Opponent, Snapshot,
     },
 };
 
@@ -78,9 +77,13 @@ pub struct Session {
 
 impl Session {
     /// A link at the start of its first game; `white` plays White in every game.
-    pub fn new(now: Instant, players: [Player; 2], white: Side) -> Self {
+    pub fn new(now: Instant, players: [Player; 2], white: Side, boards: [&Snapshot; 2]) -> Self {
+        let [here, there] = players;
         let mut session = Self {
-            ends: players.map(|player| End::new(now, player)),
+            ends: [
+                End::new(now, here, boards[0]),
+                End::new(now, there, boards[1]),
+            ],
             white,
             game: Game::standard(),
             over: None,
@@ -187,7 +190,7 @@ impl Session {
 
     /// A board has a new snapshot.
     pub fn snapshot(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
-        self.presence(now, side, &snapshot.link);
+        self.presence(now, side, snapshot);
         let was_at_start = self.end(side).is_at_start();
         let put_to_start = self.end(side).put_to_start(snapshot);
         if self.over.is_some() {
@@ -323,13 +326,13 @@ impl Session {
     /// When the game after one that is over begins by itself.
     fn next_game_at(&self, now: Instant) -> Option<Instant> {
         // Pieces that already stand at the start cannot be put there again.
-        let nobody_tells = self.ends.iter().all(|end| !end.player.tells_all);
+        let nobody_tells = self.ends.iter().all(|end| !end.tells_all);
         (nobody_tells || self.game.is_empty()).then(|| now + NEXT_WAIT)
     }
 
-    fn presence(&mut self, now: Instant, side: Side, link: &LinkState) {
+    fn presence(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         let name = self.name(side);
-        match self.end(side).seen(now, link) {
+        match self.end(side).seen(now, snapshot) {
             Some(Presently::Left) => self.tell(side.other(), Notice::Away(name)),
             Some(Presently::Back) => self.tell(side.other(), Notice::Back(name)),
             None => {}
@@ -370,7 +373,7 @@ impl Session {
     /// different game.
     fn illegal(&mut self, side: Side, snapshot: &Snapshot) {
         let made = match &snapshot.advice {
-            Advice::Mistake { made, .. } if !self.end(side).player.tells_all => Some(*made),
+            Advice::Mistake { made, .. } if !snapshot.tells_all => Some(*made),
             _ => None,
         };
         let news = self.end(side).is_news(Matter::Illegal, made.is_some());
@@ -383,7 +386,7 @@ impl Session {
     /// The hand has put all pieces at the start in the middle of a game.
     fn wishes(&mut self, now: Instant, side: Side) {
         let other = side.other();
-        if !self.end(other).player.tells_all {
+        if !self.end(other).tells_all {
             let notice = Notice::NoNewGame(self.name(other));
             self.tell(side, notice);
             self.state(side);
@@ -430,9 +433,9 @@ impl Session {
         };
         let deaf = Side::BOTH
             .into_iter()
-            .find(|side| !self.ends[side.index()].player.tells_all);
+            .find(|side| !self.ends[side.index()].tells_all);
         match deaf {
-            None => self.end(side).takes_back(now, left, snapshot.game.len()),
+            None => self.end(side).takes_back(now, left, snapshot),
             Some(deaf) => {
                 if self.end(side).is_news(Matter::NoTakeBack, true) {
                     let notice = Notice::NoTakeBack(self.name(deaf));

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, VecDeque},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,7 @@ pub use super::presence::{AWAY_WAIT, Presently};
 use super::presence::{Absence, Presence};
 use crate::{
     game::{Game, uci},
-    vocabulary::{
-        ClientId, ClientName, ClientPlace, Command, GameEnd, LinkState, Occasion, Snapshot,
-    },
+    vocabulary::{ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Snapshot},
 };
 
 /// Which of the two boards.
@@ -55,10 +53,6 @@ pub struct Player {
     pub label: ClientName,
     /// The board's name in the other board's messages.
     pub name: Arc<str>,
-    /// Whether the board can be told of take-backs, and its hand can signal take-backs and new games: not over SWPP.
-    pub tells_all: bool,
-    /// How long the hand has to mend what it did before its board is led back.
-    pub correction_wait: Duration,
 }
 
 /// Something that holds for a while, of which the players are told once.
@@ -100,6 +94,8 @@ pub struct EndMemory {
 pub struct End {
     /// Who plays here.
     pub player: Player,
+    /// See [`Snapshot::tells_all`], as last seen.
+    pub tells_all: bool,
     presence: Presence,
     /// Counts the targets given to the board.
     number: u64,
@@ -119,10 +115,11 @@ pub struct End {
 }
 
 impl End {
-    /// A board of which nothing is known yet.
-    pub fn new(now: Instant, player: Player) -> Self {
+    /// A board that has not been told of the link yet.
+    pub fn new(now: Instant, player: Player, board: &Snapshot) -> Self {
         Self {
             player,
+            tells_all: board.tells_all,
             presence: Presence::unheard(now, Absence::default()),
             number: 0,
             commands: VecDeque::new(),
@@ -144,7 +141,7 @@ impl End {
             put_to_start: memory.put_to_start.min(board.put_to_start),
             has_begun: memory.has_begun,
             told: memory.told,
-            ..Self::new(now, player)
+            ..Self::new(now, player, board)
         }
     }
 
@@ -190,9 +187,10 @@ impl End {
         self.presence.has_yielded()
     }
 
-    /// Notes whether the board is there.
-    pub fn seen(&mut self, now: Instant, link: &LinkState) -> Option<Presently> {
-        self.presence.seen(now, link.is_open())
+    /// Notes whether the board is there, and what it can tell.
+    pub fn seen(&mut self, now: Instant, board: &Snapshot) -> Option<Presently> {
+        self.tells_all = board.tells_all;
+        self.presence.seen(now, board.link.is_open())
     }
 
     /// Whether the other board's claim must change: `None`, or whether other clients may have that board now.
@@ -229,11 +227,12 @@ impl End {
     }
 
     /// The hand has taken back all but `left` plies of the game.
-    pub fn takes_back(&mut self, now: Instant, left: usize, on_board: usize) {
+    pub fn takes_back(&mut self, now: Instant, left: usize, board: &Snapshot) {
+        let on_board = board.game.len();
         let same = |t: &TakeBack| t.left == left && t.on_board == on_board;
         if !self.take_back.as_ref().is_some_and(same) {
             // Before its board is led back.
-            let at = now + self.player.correction_wait / 2;
+            let at = now + board.correction_wait / 2;
             self.take_back = Some(TakeBack { at, left, on_board });
         }
     }

@@ -1,9 +1,6 @@
 //! Runs one `[[opponent]]`: connects the game to its board, the engine's process, and what the player says.
 
-use std::{
-    future::pending,
-    time::{Duration, SystemTime},
-};
+use std::{future::pending, time::SystemTime};
 
 use shakmaty::{ByColor, Color};
 use tokio::{sync::watch, time::Instant};
@@ -44,10 +41,6 @@ pub struct Table {
     pub engine: Option<(EngineSettings, Hand)>,
     /// The name of the player at the board, if it is known; it may change.
     pub player: watch::Receiver<Option<String>>,
-    /// Whether the board can report take-backs and that pieces were set up.
-    pub tells_all: bool,
-    /// How long the hand has to mend what it did before the board is led back.
-    pub correction_wait: Duration,
     /// Its game before a restart.
     pub memory: Option<Memory>,
     /// Where it keeps its game.
@@ -66,8 +59,6 @@ pub async fn serve(table: Table, stop: CancellationToken) {
         client: table.client,
         board: table.board.name.clone(),
         hand: table.engine.as_ref().map(|(_, hand)| *hand),
-        tells_all: table.tells_all,
-        correction_wait: table.correction_wait,
     };
     let session = match table.memory.clone() {
         Some(memory) => Session::restored(memory, place, label.clone(), &table.board.state()),

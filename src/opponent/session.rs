@@ -43,10 +43,6 @@ pub struct Place {
     pub board: BoardName,
     /// What the hand plays; `None`: both sides, without an engine.
     pub hand: Option<Hand>,
-    /// Whether the board can report take-backs and that pieces were set up: not over SWPP.
-    pub tells_all: bool,
-    /// How long the hand has to mend what it did before the board is led back.
-    pub correction_wait: Duration,
 }
 
 /// How far the game is.
@@ -516,7 +512,7 @@ impl Session {
             self.next_at = None;
         } else if self.at_start {
             self.begin();
-        } else if !self.place.tells_all && self.next_at.is_none() {
+        } else if !snapshot.tells_all && self.next_at.is_none() {
             self.next_at = Some(now + NEXT_WAIT);
         }
     }
@@ -636,7 +632,7 @@ impl Session {
         let same = |t: TakeBack| t.left == left && t.on_board == on_board;
         if !self.take_back.is_some_and(same) {
             // Before the board is led back.
-            let wait = TAKE_BACK_WAIT.min(self.place.correction_wait * 2 / 3);
+            let wait = TAKE_BACK_WAIT.min(snapshot.correction_wait * 2 / 3);
             let at = now + wait;
             self.take_back = Some(TakeBack { at, left, on_board });
         }

@@ -35,6 +35,9 @@ pub struct ClientPlace {
     pub answer: Vec<Move>,
 }
 
+/// How long a hand has to mend what it did, unless configured: time to see the mistake and to put the piece back.
+pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
+
 /// The state of a board at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -44,6 +47,10 @@ pub struct Snapshot {
     pub link: LinkState,
     /// Name and version, if the board reported them.
     pub id: Option<String>,
+    /// Whether it can be told of take-backs, and its hand can signal take-backs and new games: not over SWPP.
+    pub tells_all: bool,
+    /// How long the hand has to mend what it did before the board is led back.
+    pub correction_wait: Duration,
     /// The game on the board.
     pub game: Arc<Game>,
     /// Whether that game is known for certain.
@@ -92,6 +99,8 @@ impl Snapshot {
             board,
             link: LinkState::Down("not connected yet".to_owned()),
             id: None,
+            tells_all: true,
+            correction_wait: CORRECTION_WAIT,
             game: Arc::new(Game::standard()),
             sure: false,
             target: None,

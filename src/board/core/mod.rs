@@ -196,6 +196,8 @@ impl Core {
             board: self.name.clone(),
             link: self.contact.state().clone(),
             id: self.contact.id(),
+            tells_all: !self.driver.capabilities().tells_moves_only,
+            correction_wait: self.waits.correction_wait(),
             game: Arc::new(self.held.game().clone()),
             sure,
             target: self.claims.target().cloned().map(Arc::new),

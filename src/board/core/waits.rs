@@ -38,6 +38,11 @@ impl Waits {
         }
     }
 
+    /// How long the hand has to mend what it did.
+    pub fn correction_wait(&self) -> Duration {
+        self.correction_wait
+    }
+
     /// The link is new.
     pub fn link_up(&mut self) {
         *self = Self {
