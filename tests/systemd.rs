@@ -689,6 +689,43 @@ async fn the_door_stays_open_while_only_who_may_come_changes() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_served_is_not_given_to_another_service() {
+    let folder = House::folder();
+    let at = free();
+    let text = text(folder.path(), &at.to_string(), &[]);
+    let mut service = Service::start(folder, &text, &[]);
+    service.tells_of("READY=1").await;
+    // The same address in other words.
+    let status = format!("[status]\nlisten = \"127.1:{}\"", at.port());
+    let both = text.replace("[status]\nlisten = \"127.0.0.1:0\"", &status);
+    service.reload(&both).await;
+    service.logs("status cannot listen at 127.1:").await;
+    let mut gui = Gui::connect(at).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+}
+
+#[tokio::test]
+async fn a_reload_does_not_close_a_port_that_the_socket_unit_keeps_from_its_new_address() {
+    let listener = TcpListener::bind(ANY).unwrap();
+    let at = listener.local_addr().unwrap();
+    let folder = House::folder();
+    let text = text(folder.path(), &at.to_string(), &[]);
+    let mut service = Service::by(activated(&listener, "uci"), folder, &text, &[]);
+    assert_eq!(service.uci().await, at);
+    service.tells_of("READY=1").await;
+    let everywhere = format!("0.0.0.0:{}", at.port());
+    service
+        .reload(&text.replace(&at.to_string(), &everywhere))
+        .await;
+    let told = service.logs("the configuration stays as it was").await;
+    assert!(told.contains("boardbridge.socket has that port"), "{told}");
+    let mut gui = Gui::connect(at).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+}
+
+#[tokio::test]
 async fn the_configured_address_applies_where_the_socket_unit_has_another() {
     let listener = TcpListener::bind(ANY).unwrap();
     let activated_at = listener.local_addr().unwrap();

@@ -27,8 +27,8 @@ pub struct Inherited {
     /// The others: those that were kept through our restart, and those that are served.
     kept: BTreeMap<SocketAddr, net::TcpListener>,
     keeper: Notify,
-    /// Until when listeners that were let go may be open.
-    closing: Option<Instant>,
+    /// Listeners that were let go, and until when they may be open.
+    closing: Option<(Vec<SocketAddr>, Instant)>,
 }
 
 fn usable(listener: net::TcpListener) -> io::Result<(net::TcpListener, SocketAddr)> {
@@ -37,13 +37,40 @@ fn usable(listener: net::TcpListener) -> io::Result<(net::TcpListener, SocketAdd
     Ok((listener, at))
 }
 
-/// The addresses that this part listens at.
-async fn addresses(part: &Part) -> Vec<SocketAddr> {
-    let Some((_, Listen::At(address))) = part.listens() else {
-        return Vec::new();
-    };
-    let found = lookup_host(address.as_str()).await;
-    found.map_or_else(|_| Vec::new(), Iterator::collect)
+/// Where a part wants to listen.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    port: Option<u16>,
+    /// Empty if the name cannot be looked up now.
+    found: Vec<SocketAddr>,
+}
+
+impl Wanted {
+    /// Where this part wants to listen, if it does.
+    pub async fn by(part: &Part) -> Option<Self> {
+        let (_, listen) = part.listens()?;
+        let Listen::At(address) = &listen else {
+            return None;
+        };
+        let found = lookup_host(address.as_str()).await;
+        Some(Self {
+            port: listen.port(),
+            found: found.map_or_else(|_| Vec::new(), Iterator::collect),
+        })
+    }
+
+    fn includes(&self, at: SocketAddr) -> bool {
+        self.found.contains(&at) || (self.found.is_empty() && self.port == Some(at.port()))
+    }
+
+    /// Whether only one of the two can be listened at.
+    pub fn overlaps(&self, at: SocketAddr) -> bool {
+        let overlaps = |wanted: &SocketAddr| {
+            let all = wanted.ip().is_unspecified() || at.ip().is_unspecified();
+            wanted.port() == at.port() && (all || wanted.ip() == at.ip())
+        };
+        self.includes(at) || self.found.iter().any(overlaps)
+    }
 }
 
 impl Inherited {
@@ -79,32 +106,35 @@ impl Inherited {
         Ok(())
     }
 
-    /// Closes what is neither `served` nor wanted by one of these parts: then another may have the address.
-    pub(super) async fn close_others(&mut self, wanted: &[Part], served: &[SocketAddr]) {
-        let mut useful = served.to_vec();
-        for part in wanted {
-            useful.extend(addresses(part).await);
-        }
+    /// Closes what is neither `served` nor `wanted`: then another may have the address.
+    pub(super) async fn close_others(&mut self, wanted: &[Wanted], served: &[SocketAddr]) {
+        let useful = |at: &SocketAddr| {
+            served.contains(at) || wanted.iter().any(|wanted| wanted.includes(*at))
+        };
         let all = std::mem::take(&mut self.kept).into_iter();
-        let (kept, closed): (BTreeMap<_, _>, _) = all.partition(|(at, _)| useful.contains(at));
+        let (kept, closed): (BTreeMap<_, _>, _) = all.partition(|(at, _)| useful(at));
         self.kept = kept;
         let closed: Vec<SocketAddr> = closed.into_keys().collect();
-        if !closed.is_empty() {
+        if !closed.is_empty() && self.keeper.is_heard() {
             self.keeper.let_go(&closed).await;
-            self.closing = Some(Instant::now() + CLOSE_WAIT);
+            self.closing = Some((closed, Instant::now() + CLOSE_WAIT));
         }
     }
 
-    /// Whether a listener that was let go may still be open.
-    pub(super) fn is_closing(&self) -> bool {
-        self.closing.is_some_and(|until| Instant::now() < until)
+    /// Whether a listener at this port that was let go may still be open.
+    pub(super) fn is_closing(&self, port: Option<u16>) -> bool {
+        let same = |at: &SocketAddr| Some(at.port()) == port;
+        self.closing
+            .as_ref()
+            .is_some_and(|(closed, until)| Instant::now() < *until && closed.iter().any(same))
     }
 
-    /// The listener that exists for this service at this address.
+    /// The listener that exists for this service at this address, unless the address is `taken` by another service.
     pub(super) async fn fitting(
         &self,
         what: &Service,
         address: &str,
+        taken: &[SocketAddr],
     ) -> io::Result<Option<TcpListener>> {
         let activated = self.activated(what);
         for wanted in lookup_host(address).await? {
@@ -113,7 +143,9 @@ impl Inherited {
             let existing = if let Some((listener, _)) = activated.filter(|(_, at)| fits(*at)) {
                 info!("boardbridge.socket has opened the port for {what}");
                 listener
-            } else if let Some(listener) = self.kept.get(&wanted) {
+            } else if let Some(listener) =
+                self.kept.get(&wanted).filter(|_| !taken.contains(&wanted))
+            {
                 info!("the port for {what} has stayed open");
                 listener
             } else {
@@ -157,6 +189,14 @@ impl Inherited {
                  (`systemctl disable --now boardbridge.socket`)"
             );
         }
+    }
+
+    /// The address of the socket unit's listener, if it keeps this service from what it wants.
+    pub(super) fn in_the_way(&self, what: &Service, wanted: &Wanted) -> Option<SocketAddr> {
+        let (_, at) = self.activated.as_ref()?;
+        let is_its = self.activated(what).is_some()
+            && wanted.found.iter().any(|wanted| wanted.ip() == at.ip());
+        Some(*at).filter(|at| !is_its && wanted.overlaps(*at))
     }
 
     /// The address of the socket unit's listener, if its port is this one's.

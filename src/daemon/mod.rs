@@ -35,7 +35,10 @@ pub use self::{
     service::{Service, StartError},
     signals::stop_signal,
 };
-use self::{part::Part, running::Running, sessions::Sessions, signals::outlive_file_limit};
+use self::{
+    inherited::Wanted, part::Part, running::Running, sessions::Sessions,
+    signals::outlive_file_limit,
+};
 use crate::{
     bus::{Bus, CAPACITY, Publication},
     config::Config,
@@ -101,7 +104,11 @@ impl Daemon {
         mut inherited: Inherited,
     ) -> Result<Self, StartError> {
         outlive_file_limit();
-        inherited.close_others(&Part::all(config), &[]).await;
+        let mut wanted = Vec::new();
+        for part in Part::all(config) {
+            wanted.extend(Wanted::by(&part).await);
+        }
+        inherited.close_others(&wanted, &[]).await;
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);

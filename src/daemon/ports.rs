@@ -14,11 +14,12 @@ use crate::{config::Listen, transport::tcp::bound_buffers};
 /// How often an address that is about to be free is tried.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Takes a port; none if it is off.
+/// Takes a port that is not one of those `taken`; none if it is off.
 pub(super) async fn bind(
     what: &Service,
     listen: &Listen,
     inherited: &Inherited,
+    taken: &[SocketAddr],
 ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
     let Listen::At(address) = listen else {
         inherited.left_out(what, listen);
@@ -36,12 +37,15 @@ pub(super) async fn bind(
             source,
         },
     };
-    let given = inherited.fitting(what, address).await.map_err(error)?;
+    let given = inherited.fitting(what, address, taken).await;
+    let given = given.map_err(error)?;
     let listener = if let Some(listener) = given {
         listener
     } else {
         inherited.left_out(what, listen);
-        fresh(address, inherited).await.map_err(error)?
+        fresh(address, listen.port(), inherited)
+            .await
+            .map_err(error)?
     };
     if let Err(error) = bound_buffers(&listener) {
         warn!(%error, "the kernel keeps more for each connection than it should");
@@ -52,10 +56,12 @@ pub(super) async fn bind(
 }
 
 /// A new listener at this address, which one that was let go may still have for a moment.
-async fn fresh(address: &str, inherited: &Inherited) -> io::Result<TcpListener> {
+async fn fresh(address: &str, port: Option<u16>, inherited: &Inherited) -> io::Result<TcpListener> {
     loop {
         match TcpListener::bind(address).await {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && inherited.is_closing() => {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && inherited.is_closing(port) =>
+            {
                 sleep(AGAIN).await;
             }
             other => return other,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 use tokio::net::TcpListener;
 use tracing::{error, info, warn};
 
-use super::{Daemon, part::Part, ports, running::Running, service::StartError};
+use super::{Daemon, inherited::Wanted, part::Part, ports, running::Running, service::StartError};
 use crate::{
     board::actor::Actor,
     bus::BoardHandle,
@@ -41,8 +41,9 @@ impl Daemon {
             .running
             .iter()
             .filter(|running| !wanted.contains(&running.part));
-        let freed: Vec<u16> = going.filter_map(Running::port_number).collect();
-        let new = self.with_ports(new, &freed).await?;
+        let freed = going.filter_map(|running| Some(running.port.as_ref()?.1));
+        let freed: Vec<SocketAddr> = freed.collect();
+        let (new, places) = self.with_ports(new, &freed).await?;
         let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
@@ -61,13 +62,19 @@ impl Daemon {
             goes_on = true;
         }
         let stopped = self.take_out(going).await;
-        let served: Vec<_> = self.ports().into_iter().map(|(_, at)| at).collect();
-        self.inherited.close_others(&wanted, &served).await;
+        self.inherited.close_others(&places, &self.served()).await;
         if !goes_on {
             self.sessions.drop_left();
         }
         self.bring_in(new, stopped, &config.order).await;
+        // What two names could mean may have stayed open for one.
+        self.inherited.close_others(&[], &self.served()).await;
         Ok(())
+    }
+
+    /// Every address that is served.
+    fn served(&self) -> Vec<SocketAddr> {
+        self.ports().into_iter().map(|(_, at)| at).collect()
     }
 
     /// Names the player and where games are kept, to parts that go on.
@@ -85,27 +92,53 @@ impl Daemon {
         });
     }
 
-    /// Takes the ports of new parts; one of those that are about to be freed is taken later: `None`.
-    async fn with_ports(&self, new: Vec<Part>, freed: &[u16]) -> Result<Vec<Ready>, StartError> {
-        let mut with = Vec::new();
+    /// Takes the ports of new parts; one of those that are about to be freed is taken later: `None`. Returns also where
+    /// they want to listen.
+    async fn with_ports(
+        &self,
+        new: Vec<Part>,
+        freed: &[SocketAddr],
+    ) -> Result<(Vec<Ready>, Vec<Wanted>), StartError> {
+        let (mut with, mut places) = (Vec::new(), Vec::new());
+        let mut taken = self.served();
         for part in new {
-            let number = part.listens().and_then(|(_, listen)| listen.port());
-            let port = if number.is_some_and(|port| freed.contains(&port)) {
+            let wanted = Wanted::by(&part).await;
+            let is_freed = |wanted: &Wanted| freed.iter().any(|at| wanted.overlaps(*at));
+            let port = if wanted.as_ref().is_some_and(is_freed) {
+                self.is_free_for(&part, wanted.as_ref())?;
                 None
             } else {
-                Some(self.port(&part).await?)
+                let port = self.port(&part, &taken).await?;
+                taken.extend(port.as_ref().map(|(_, at)| *at));
+                Some(port)
             };
             with.push((part, port));
+            places.extend(wanted);
         }
-        Ok(with)
+        Ok((with, places))
     }
 
-    /// Takes the port of a part, if it has one.
-    async fn port(&self, part: &Part) -> Result<Option<Port>, StartError> {
+    /// The socket unit does not have a port that a part is about to take.
+    fn is_free_for(&self, part: &Part, wanted: Option<&Wanted>) -> Result<(), StartError> {
+        let (Some((what, listen)), Some(wanted)) = (part.listens(), wanted) else {
+            return Ok(());
+        };
+        match self.inherited.in_the_way(&what, wanted) {
+            Some(activated) => Err(StartError::Activated {
+                what,
+                address: listen.to_string(),
+                activated,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the port of a part, if it has one, unless it is one of those `taken`.
+    async fn port(&self, part: &Part, taken: &[SocketAddr]) -> Result<Option<Port>, StartError> {
         let Some((what, listen)) = part.listens() else {
             return Ok(None);
         };
-        match ports::bind(&what, &listen, &self.inherited).await {
+        match ports::bind(&what, &listen, &self.inherited, taken).await {
             Err(error) if part.may_lack_port() => {
                 warn!("{error}");
                 Ok(None)
@@ -166,7 +199,7 @@ impl Daemon {
         for (part, port) in front_ends {
             let port = match port {
                 Some(port) => port,
-                None => match self.port(&part).await {
+                None => match self.port(&part, &self.served()).await {
                     Ok(port) => port,
                     Err(error) => {
                         error!("{error}");

@@ -45,11 +45,6 @@ impl Running {
         }
     }
 
-    /// The number of its port.
-    pub fn port_number(&self) -> Option<u16> {
-        Some(self.port.as_ref()?.1.port())
-    }
-
     /// Waits until it has stopped, after its token was cancelled.
     pub async fn stopped(self) {
         self.tasks.close();
