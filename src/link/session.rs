@@ -283,9 +283,8 @@ impl Session {
             }
             return;
         }
-        let number = self.end(side).number();
-        if self.game.is_empty() && known.is_none_or(|place| place.number != number) {
-            // It does not know yet that the game has begun.
+        let knows = known.is_some_and(|place| self.end(side).has_told(place.number));
+        if self.game.is_empty() && !knows {
             self.end(side).begin();
         }
         if self.wish.is_some_and(|wish| wish.side == side) {

@@ -83,6 +83,8 @@ pub struct EndMemory {
     /// The link's number as a client of this board: the board has kept its claim under it.
     pub client: ClientId,
     number: u64,
+    #[serde(default)]
+    begun: u64,
     put_to_start: u64,
     has_begun: bool,
     told: BTreeSet<Matter>,
@@ -99,6 +101,8 @@ pub struct End {
     presence: Presence,
     /// Counts the targets given to the board.
     number: u64,
+    /// The number of the first target of this game.
+    begun: u64,
     /// Commands for the board. A target makes those before it needless, so that no more than a few ever wait.
     commands: VecDeque<Command>,
     take_back: Option<TakeBack>,
@@ -122,6 +126,7 @@ impl End {
             tells_all: board.tells_all,
             presence: Presence::unheard(now, Absence::default()),
             number: 0,
+            begun: 0,
             commands: VecDeque::new(),
             take_back: None,
             put_to_start: 0,
@@ -137,6 +142,7 @@ impl End {
         Self {
             presence: Presence::unheard(now, memory.absence),
             number: memory.number,
+            begun: memory.begun,
             // A board that has forgotten how often counts from 0 again.
             put_to_start: memory.put_to_start.min(board.put_to_start),
             has_begun: memory.has_begun,
@@ -150,6 +156,7 @@ impl End {
         EndMemory {
             client: self.player.client,
             number: self.number,
+            begun: self.begun,
             put_to_start: self.put_to_start,
             has_begun: self.has_begun,
             told: self.told.clone(),
@@ -253,9 +260,15 @@ impl End {
         }
     }
 
-    /// A new game begins here.
+    /// Whether a board that knows the target of this number knows that this game has begun.
+    pub fn has_told(&self, number: u64) -> bool {
+        number >= self.begun
+    }
+
+    /// A new game begins here, with the next target.
     pub fn begin(&mut self) {
         self.has_begun = false;
+        self.begun = self.number + 1;
         // If the hand has set up the pieces already, its next move may come at once.
         if !self.at_start {
             self.announce();

@@ -55,6 +55,9 @@ struct Match {
     game: Game,
     /// The client's number for its target.
     number: u64,
+    /// The number of the first target of this game: a board that has it, or a later one, knows that the game has begun.
+    #[serde(default)]
+    begun: u64,
     told_to_wait: bool,
 }
 
@@ -184,7 +187,7 @@ impl Session {
         let mut places = board.places.iter();
         let known = places.find(|place| place.client == memory.client);
         if let Some(on) = memory.on {
-            let missed = known.is_none_or(|place| place.number != on.number);
+            let missed = known.is_none_or(|place| place.number < on.begun);
             let begins = on.game.is_empty() && missed;
             session.on = Some(on);
             session.doubts();
@@ -446,6 +449,7 @@ impl Session {
             waits_for_board,
             game: Game::standard(),
             number: 0,
+            begun: 0,
             told_to_wait: false,
         });
         self.begin();
@@ -456,6 +460,9 @@ impl Session {
         self.ask(Command::NewGame {
             client: self.client,
         });
+        if let Some(on) = &mut self.on {
+            on.begun = self.number + 1;
+        }
         self.state();
     }
 
@@ -780,6 +787,20 @@ mod tests {
         // The app has it now.
         rig.makes_again();
         assert_eq!(rig.next(), "");
+    }
+
+    #[test]
+    fn after_two_restarts_in_a_row_the_board_is_not_told_the_same_game_as_a_new_one() {
+        let mut rig = Rig::new();
+        for _ in 0..2 {
+            let memory = rig.session.memory(false);
+            let identity = rig.session.identity.clone();
+            // The board has not been told anything since.
+            let board = rig.core.snapshot();
+            rig.session = Session::restored(memory, "the app".into(), identity, &board);
+        }
+        let mut asked = std::iter::from_fn(|| rig.session.poll_action());
+        assert!(!asked.any(|action| matches!(action, Action::Ask(Command::NewGame { .. }))));
     }
 
     #[test]
