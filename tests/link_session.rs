@@ -26,18 +26,21 @@ struct Rig {
     numbers: [u64; 2],
 }
 
+fn players() -> [Player; 2] {
+    [1, 2].map(|number| Player {
+        client: ClientId(number),
+        label: "the link".into(),
+        name: "the other".into(),
+    })
+}
+
 impl Rig {
     fn new(tells_all: bool) -> Self {
         let now = Instant::now();
-        let player = |number| Player {
-            client: ClientId(number),
-            label: "the link".into(),
-            name: "the other".into(),
-        };
         let mut board = Snapshot::new(BoardName::default());
         board.tells_all = tells_all;
         let mut rig = Self {
-            session: Session::new(now, [player(1), player(2)], Side::First, [&board, &board]),
+            session: Session::new(now, players(), Side::First, [&board, &board]),
             now,
             tells_all,
             numbers: [0; 2],
@@ -123,6 +126,50 @@ fn boards_that_cannot_want_a_new_game_get_one() {
     rig.session.timeout(rig.now);
     assert_eq!(rig.session.over(), None);
     assert!(rig.session.game().is_empty());
+}
+
+#[test]
+fn boards_that_can_no_longer_want_a_new_game_get_one() {
+    let mut rig = Rig::new(true);
+    rig.says(Side::First, "e2e4", None);
+    rig.asked(Side::First);
+    rig.says(Side::First, "e2e4", None);
+    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    assert!(rig.session.over().is_some());
+    // Their kinds have changed, in a reload.
+    rig.tells_all = false;
+    for side in Side::BOTH {
+        rig.says(side, "e2e4", None);
+    }
+    rig.now += NEXT_WAIT;
+    rig.session.timeout(rig.now);
+    assert_eq!(rig.session.over(), None);
+}
+
+#[test]
+fn after_two_restarts_in_a_row_no_board_is_told_the_same_game_as_a_new_one() {
+    let rig = Rig::new(true);
+    let boards = Side::BOTH.map(|side| {
+        let mut board = Snapshot::new(BoardName::default());
+        board.places.push(ClientPlace {
+            client: ClientId(side.index() as u64 + 1),
+            number: rig.numbers[side.index()],
+            joined: true,
+            put_out: false,
+            answer: Vec::new(),
+        });
+        board
+    });
+    let mut session = rig.session;
+    for _ in 0..2 {
+        // The boards have not been told anything since.
+        let memory = session.memory();
+        session = Session::restored(rig.now, memory, players(), boards.each_ref());
+    }
+    for side in Side::BOTH {
+        let mut asked = std::iter::from_fn(|| session.poll_command(side));
+        assert!(!asked.any(|command| matches!(command, Command::NewGame { .. })));
+    }
 }
 
 #[test]

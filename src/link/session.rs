@@ -201,6 +201,9 @@ impl Session {
             let ours = snapshot.place(client, number).is_some_and(|p| p.joined);
             if at_start && (ours || snapshot.holders.is_empty()) {
                 self.begin();
+            } else {
+                // A board may have become one that cannot tell.
+                self.next_at = self.next_at.or_else(|| self.next_game_at(now));
             }
             return;
         }
