@@ -108,9 +108,9 @@ impl Core {
         self.deviation.mended();
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
-        if let Some(sent) = self.current_step.take_sent()
-            && news.map(|m| (before, m)) == Some(sent)
-        {
+        let sent = self.current_step.take_sent();
+        let arrived = sent.is_some() && news.map(|m| (before, m)) == sent;
+        if arrived {
             // It reached the board: the hand did not make it.
             self.held.known_to_front_ends(before + 1);
             self.claims.stepped(self.held.game(), before + 1);
@@ -129,7 +129,8 @@ impl Core {
             .and_then(|target| target.common_plies(game))
             .unwrap_or(0);
         let goes_beyond = |target: &Game| game.continues(target) && game.len() > target.len();
-        if self.claims.target().is_some_and(goes_beyond) {
+        let is_hands = !arrived || game.len() > before + 1;
+        if is_hands && self.claims.target().is_some_and(goes_beyond) {
             self.held.made_by_hand();
         }
         let game = self.held.game();
