@@ -303,6 +303,26 @@ async fn a_reloaded_page_goes_on_and_posts_no_move_twice() {
 }
 
 #[tokio::test]
+async fn of_pages_that_come_and_go_only_the_last_is_remembered() {
+    let (house, _hand, board) = house(Kind::NovagCitrine).await;
+    house.until(board, |state| state.link.is_open()).await;
+    let runtime = tokio::runtime::Handle::current().metrics();
+    let before = runtime.num_alive_tasks();
+    for _ in 0..100 {
+        let mut page = Page::open(house.address("livechess"), 0).await;
+        let mut lichess = Lichess::new(Color::White);
+        page.until(&mut lichess, |page| page.attached).await;
+    }
+    let remembered = async {
+        while runtime.num_alive_tasks() > before + 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, remembered).await.unwrap();
+    house.until(board, |state| state.places.len() == 1).await;
+}
+
+#[tokio::test]
 async fn two_pages_play_on_two_boards() {
     let folder = House::folder();
     let citrine = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);

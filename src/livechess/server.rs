@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -18,8 +18,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use futures_util::future::join_all;
 use tokio::{
     net::TcpStream,
+    sync::Semaphore,
     time::{Instant, MissedTickBehavior, interval, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -55,6 +57,8 @@ pub const PING: Duration = Duration::from_secs(20);
 pub const SILENCE: Duration = Duration::from_mins(1);
 /// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
 pub const RETURN_WAIT: Duration = Duration::from_mins(1);
+/// Clients that are gone and for which a board is kept, at once. For a further one none is kept.
+pub const MAX_GONE: usize = 64;
 /// Bytes repeated of an origin that is refused.
 const MAX_REPEATED: usize = 60;
 
@@ -69,9 +73,19 @@ pub struct House {
     /// Further sites whose pages may connect.
     origins: Vec<String>,
     number: Number,
-    /// The client that has set up a game on each board, and where it comes from.
-    players: Mutex<BTreeMap<BoardName, (ClientId, IpAddr)>>,
+    players: Mutex<BTreeMap<Place, Player>>,
+    /// Room for clients that are gone.
+    gone: Semaphore,
     stop: CancellationToken,
+}
+
+/// A board, and where a client comes from that has set up a game on it.
+type Place = (BoardName, IpAddr);
+
+/// The client that has set up a game at its place, until another one does.
+struct Player {
+    client: ClientId,
+    replaced: CancellationToken,
 }
 
 impl House {
@@ -89,6 +103,7 @@ impl House {
             origins,
             number,
             players: Mutex::default(),
+            gone: Semaphore::new(MAX_GONE),
             stop,
         })
     }
@@ -110,15 +125,49 @@ impl House {
     /// A client is to have a board; the one before it from the same machine leaves it.
     async fn takes(&self, board: &BoardName, client: ClientId, from: IpAddr) {
         let before = {
-            let mut players = self.players.lock().unwrap_or_else(PoisonError::into_inner);
-            players.insert(board.clone(), (client, from))
+            let mut players = self.players();
+            let place = (board.clone(), from);
+            if players.get(&place).is_some_and(|is| is.client == client) {
+                return;
+            }
+            let replaced = CancellationToken::new();
+            players.insert(place, Player { client, replaced })
         };
-        if let Some((before, its)) = before
-            && before != client
-            && its == from
-        {
-            self.ask(board, Command::Release { client: before }).await;
+        if let Some(before) = before {
+            before.replaced.cancel();
+            let client = before.client;
+            self.ask(board, Command::Release { client }).await;
         }
+    }
+
+    /// A client leaves its place, if it still has it.
+    fn leaves(&self, board: &BoardName, client: ClientId, from: IpAddr) {
+        let mut players = self.players();
+        let place = (board.clone(), from);
+        if players.get(&place).is_some_and(|is| is.client == client) {
+            players.remove(&place);
+        }
+    }
+
+    /// Keeps a board for a client that is gone, until it has been so for too long or another one has taken its place.
+    async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr) {
+        let replaced = {
+            let players = self.players();
+            let player = players.get(&(board.clone(), from));
+            let player = player.filter(|player| player.client == client);
+            player.map(|player| player.replaced.clone())
+        };
+        let Some(replaced) = replaced else { return };
+        self.ask(board, Command::Away { client, on: true }).await;
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            () = replaced.cancelled() => {}
+            () = sleep(RETURN_WAIT) => {}
+        }
+    }
+
+    fn players(&self) -> MutexGuard<'_, BTreeMap<Place, Player>> {
+        self.players.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -216,27 +265,16 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
     info!("closed: {why}");
     let plays = socket.session.plays();
     drop((socket, visitor));
-    keep(&house, &plays).await;
-}
-
-/// Keeps the boards for a client that may come back.
-async fn keep(house: &House, plays: &[(BoardName, ClientId)]) {
-    for (board, client) in plays {
-        let away = Command::Away {
-            client: *client,
-            on: true,
-        };
-        house.ask(board, away).await;
-    }
-    if !plays.is_empty() {
-        tokio::select! {
-            () = house.stop.cancelled() => {}
-            () = sleep(RETURN_WAIT) => {}
+    let room = house.gone.try_acquire();
+    let boards = plays.iter().map(async |(board, client)| {
+        if room.is_ok() {
+            house.keep(board, *client, from).await;
         }
-    }
-    for (board, client) in plays {
-        house.ask(board, Command::Release { client: *client }).await;
-    }
+        house.leaves(board, *client, from);
+        let client = *client;
+        house.ask(board, Command::Release { client }).await;
+    });
+    join_all(boards).await;
 }
 
 struct Socket {
@@ -320,6 +358,7 @@ impl Socket {
             }
             Action::Ask(board, command) => {
                 if let Command::Release { client } = &command {
+                    self.house.leaves(&board, *client, self.from);
                     self.presences.remove(client);
                 }
                 self.house.ask(&board, command).await;
