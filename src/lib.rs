@@ -15,7 +15,7 @@
 //!
 //! `docs/architecture.md` has the map and its rules.
 //!
-//! Boards are reached from Linux. Elsewhere the program is the relay, `watch` and `replay`: what opens ports and uses
+//! Boards are reached from Linux. Elsewhere the program is the relays, `watch` and `replay`: what opens ports and uses
 //! Bluetooth is left out.
 
 #![forbid(unsafe_code)]

@@ -308,7 +308,7 @@ impl Database {
 }
 
 /// Bytes that are free on the disk of this folder.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn free_on_disk(folder: &Path) -> u64 {
     nix::sys::statvfs::statvfs(folder).map_or(0, |disk| {
         #[allow(clippy::useless_conversion, reason = "32 bits on some systems")]
@@ -321,7 +321,7 @@ fn free_on_disk(folder: &Path) -> u64 {
 }
 
 /// The daemon does not run on such a system.
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn free_on_disk(_: &Path) -> u64 {
     0
 }
