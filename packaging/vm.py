@@ -113,7 +113,7 @@ rm -r /etc/systemd/system/boardbridge.socket /etc/systemd/system/boardbridge.soc
 systemctl daemon-reload
 systemctl restart boardbridge || fail 'restart without the socket'
 active 'without the socket'
-journalctl --no-pager -b -u boardbridge | grep -c 'systemd has kept the port for uci' > /dev/ttyS0
+journalctl --no-pager -b -u boardbridge | grep -q 'the port for uci has stayed open' || fail 'the port was not kept'
 ls /var/lib/boardbridge/games/*.pgn > /dev/ttyS0 || fail 'the game is not kept'
 before=$(systemctl show -p MainPID --value boardbridge)
 apt-get install -y --reinstall --no-install-recommends ./boardbridge.deb > apt.log 2>&1 || { cat apt.log > /dev/ttyS0; fail 'apt install again'; }

@@ -15,13 +15,20 @@ use cargo_metadata::{
 /// How the names of files with licences begin, in capitals.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
 
-/// C sources that a crate brings along, with their own licence: the crate, the file in it, and what it is.
-const VENDORED: [(&str, &str, &str); 1] = [(
-    "libdbus-sys",
-    "vendor/dbus/COPYING",
-    "libdbus, the reference implementation of D-Bus (https://dbus.freedesktop.org), built from the source in this crate: \
-     AFL-2.1 OR GPL-2.0-or-later; used here under GPL-2.0-or-later",
-)];
+/// C sources that a crate brings along, with their own licence: the crate, its file in it if it has one, and what it is.
+const VENDORED: [(&str, Option<&str>, &str); 2] = [
+    (
+        "libdbus-sys",
+        Some("vendor/dbus/COPYING"),
+        "libdbus, the reference implementation of D-Bus (https://dbus.freedesktop.org), built from the source in this \
+         crate: AFL-2.1 OR GPL-2.0-or-later; used here under GPL-2.0-or-later",
+    ),
+    (
+        "libsqlite3-sys",
+        None,
+        "SQLite (https://sqlite.org), built from the source in this crate: in the public domain",
+    ),
+];
 
 const HEAD: &str = "BoardBridge is free software under the GNU General Public License, version 3 or later. The program
 links in the Rust crates below, and the standard library of Rust (https://www.rust-lang.org; MIT OR Apache-2.0,
@@ -46,8 +53,11 @@ pub fn text(target: &str) -> Result<String, Box<dyn Error>> {
         writeln!(page, "  {}", list(&numbers))?;
         for (name, file, what) in VENDORED {
             if package.name == name {
-                let number = number(&mut texts, folder.join(file).as_std_path())?;
-                writeln!(page, "  {what}\n  {}", list(&BTreeSet::from([number])))?;
+                writeln!(page, "  {what}")?;
+                if let Some(file) = file {
+                    let number = number(&mut texts, folder.join(file).as_std_path())?;
+                    writeln!(page, "  {}", list(&BTreeSet::from([number])))?;
+                }
             }
         }
     }
