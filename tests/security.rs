@@ -24,6 +24,7 @@ use std::{
     time::Duration,
 };
 
+use boardbridge::pairings::Saying;
 use serde_json::Value;
 use support::{Gui, House, PATIENCE};
 use tempfile::TempDir;
@@ -740,13 +741,28 @@ async fn only_this_machine_controls_unless_the_file_says_otherwise() {
             assert_eq!(wanted == 403, answer["error"].is_string(), "{answer}");
             // No one plays there who could be told: the right to ask comes first.
             let refused = if wanted == 200 { 409 } else { 403 };
-            for button in ["ready", "draw", "resign", "take-back", "new-game", "abort"] {
+            for button in Saying::ALL {
                 let path = format!("/api/v1/boards/one/{button}");
                 let (status, answer) = http(peer, to, &post(&path, JSON, "{}")).await;
                 assert_eq!(status, refused, "{control}{peer} {button}: {answer}");
             }
             let piece = post("/api/v1/boards/one/promotion", JSON, "{\"piece\": \"n\"}");
             assert_eq!(http(peer, to, &piece).await.0, refused);
+            // There is no account.
+            for ask in ["withdraw", "accept", "decline", "resign", "berserk"] {
+                let ask = post(&format!("/api/v1/lichess/{ask}"), JSON, "{}");
+                let (status, answer) = http(peer, to, &ask).await;
+                assert_eq!(status == 403, wanted == 403, "{ask}: {answer}");
+            }
+            for (ask, what) in [
+                ("seek", "{\"time\": \"10+0\"}"),
+                ("challenge", "{\"user\": \"anna\", \"time\": \"10+0\"}"),
+                ("computer", "{\"level\": 1, \"time\": \"10+0\"}"),
+            ] {
+                let ask = post(&format!("/api/v1/lichess/{ask}"), JSON, what);
+                let (status, answer) = http(peer, to, &ask).await;
+                assert_eq!(status == 403, wanted == 403, "{ask}: {answer}");
+            }
             let (_, settings) = http(peer, to, &get("/api/v1/settings", HERE)).await;
             assert_eq!(settings["may_control"], wanted == 200, "{settings}");
             // All may look.
@@ -758,8 +774,17 @@ async fn only_this_machine_controls_unless_the_file_says_otherwise() {
 
 #[tokio::test]
 async fn a_page_of_another_site_does_nothing_here() {
-    let mut daemon = Daemon::with_web("control = \"allowed\"\nhosts = [\"chess.example\"]\n");
+    for control in ["allowed", "local", "nobody"] {
+        nothing_for_a_page_of_another_site(control).await;
+    }
+}
+
+async fn nothing_for_a_page_of_another_site(control: &str) {
+    let mut daemon = Daemon::with_web(&format!(
+        "control = {control:?}\nhosts = [\"chess.example\"]\n"
+    ));
     let to = daemon.address("web");
+    let refuses_all = control == "nobody";
     for (headers, wanted) in [
         // DNS rebinding: its own name, which leads here now.
         (
@@ -798,6 +823,11 @@ async fn a_page_of_another_site_does_nothing_here() {
         ),
     ] {
         let (status, answer) = http("127.0.0.1", to, &post(RELEASE, headers, "{}")).await;
+        let wanted = if refuses_all && headers.contains("Host") {
+            403
+        } else {
+            wanted
+        };
         assert_eq!(status, wanted, "{headers}{answer}");
     }
     for headers in [
