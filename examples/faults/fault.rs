@@ -190,7 +190,7 @@ impl House {
                 let (file, text) = &self.config;
                 let spare = self.folder.path().join("nothing");
                 let new = match nth % 3 {
-                    // Every board is opened again, and every link, engine and account begins again.
+                    // Every board is opened again.
                     0 => text.replace(CORRECTION_WAIT, "correction_wait = \"160ms\""),
                     1 => format!("{text}[boards.spare]\nkind = \"novag\"\n"),
                     _ => format!(
@@ -299,7 +299,11 @@ impl House {
                 while began.elapsed() < PANIC_WAIT && files.iter().any(|file| file.exists()) {
                     sleep(Duration::from_millis(50)).await;
                 }
-                for file in files.iter().filter(|file| file.exists()) {
+                let left: Vec<_> = files.iter().filter(|file| file.exists()).collect();
+                if left.len() == files.len() {
+                    return Err(io::Error::other("no board's task has panicked"));
+                }
+                for file in left {
                     fs::remove_file(file)?;
                 }
             }

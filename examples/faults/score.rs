@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Ended, fault::Fault};
 
-/// A move made this shortly before a fault, or during it, may not have reached the daemon: no protocol of a board says
+/// A move made this shortly before a fault or after it, or during it, may not have reached the daemon: no protocol of a board says
 /// that a move was received. The player makes it again, and that is counted apart.
 pub const IN_FLIGHT: Duration = Duration::from_millis(500);
 
@@ -211,7 +211,7 @@ impl Score {
             ]);
         }
         text + &format!(
-            "{} moves in {} games. Made again: moves of the last {} ms before a fault, or during it, that had not arrived.\n",
+            "{} moves in {} games. Made again: moves within {} ms of a fault, or during it, that had not arrived.\n",
             now.plies,
             now.games,
             IN_FLIGHT.as_millis()
