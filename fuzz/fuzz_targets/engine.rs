@@ -11,7 +11,7 @@ use boardbridge::{
     game::Game,
     opponent::{
         protocol::{Conversation, Heard},
-        settings::{EngineSettings, Go, PATIENCE},
+        settings::{EngineSettings, Go, OptionValue, PATIENCE},
     },
 };
 use shakmaty::Position;
@@ -23,7 +23,8 @@ enum Input {
     /// One that is awaited.
     Said(u8),
     BestMove(String),
-    Option(String, i64, i64),
+    /// The range of the first option.
+    Range(i64, i64),
     Ask(bool),
     Stop,
     Wait(u8),
@@ -33,7 +34,10 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     let mut now = Instant::now();
     let settings = EngineSettings {
         path: "engine".into(),
-        options: BTreeMap::new(),
+        options: BTreeMap::from([
+            ("Threads".to_owned(), OptionValue::Spin(4)),
+            ("SyzygyPath".to_owned(), OptionValue::Text("/tables".to_owned())),
+        ]),
         go: Go::default(),
         patience: PATIENCE,
     };
@@ -48,8 +52,8 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
                 engine.line(now, said[usize::from(which) % said.len()].as_bytes());
             }
             Input::BestMove(m) => engine.line(now, format!("bestmove {m}").as_bytes()),
-            Input::Option(name, from, to) => {
-                let text = format!("option name {name} type spin default 1 min {from} max {to}");
+            Input::Range(from, to) => {
+                let text = format!("option name Threads type spin default 1 min {from} max {to}");
                 engine.line(now, text.as_bytes());
             }
             Input::Ask(fresh) if engine.is_free() => engine.ask(now, asked.clone(), fresh),

@@ -65,11 +65,19 @@ impl Wanted {
 
     /// Whether only one of the two can be listened at.
     pub fn overlaps(&self, at: SocketAddr) -> bool {
+        // Listening on all IPv6 addresses includes IPv4.
+        let covers = |all: SocketAddr, one: SocketAddr| {
+            all.ip() == one.ip() || all.ip().is_unspecified() && (all.is_ipv6() || one.is_ipv4())
+        };
         let overlaps = |wanted: &SocketAddr| {
-            let all = wanted.ip().is_unspecified() || at.ip().is_unspecified();
-            wanted.port() == at.port() && (all || wanted.ip() == at.ip())
+            wanted.port() == at.port() && (covers(*wanted, at) || covers(at, *wanted))
         };
         self.includes(at) || self.found.iter().any(overlaps)
+    }
+
+    /// Whether its name can be looked up now.
+    pub fn is_known(&self) -> bool {
+        !self.found.is_empty()
     }
 }
 

@@ -103,7 +103,9 @@ impl Daemon {
         let mut taken = self.served();
         for part in new {
             let wanted = Wanted::by(&part).await;
-            let is_freed = |wanted: &Wanted| freed.iter().any(|at| wanted.overlaps(*at));
+            // One whose name cannot be looked up is tried, and refused, before anything stops.
+            let is_freed =
+                |wanted: &Wanted| wanted.is_known() && freed.iter().any(|at| wanted.overlaps(*at));
             let port = if wanted.as_ref().is_some_and(is_freed) {
                 self.is_free_for(&part, wanted.as_ref())?;
                 None

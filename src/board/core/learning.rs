@@ -127,7 +127,8 @@ impl Core {
             .claims
             .target()
             .and_then(|target| target.common_plies(game))
-            .unwrap_or(0);
+            .unwrap_or(0)
+            .max(if arrived { before + 1 } else { 0 });
         let goes_beyond = |target: &Game| game.continues(target) && game.len() > target.len();
         let is_hands = !arrived || game.len() > before + 1;
         if is_hands && self.claims.target().is_some_and(goes_beyond) {
