@@ -334,7 +334,9 @@ impl Neo {
             return;
         };
         let (board, position) = (self.table.board(), self.game.position());
-        if board.piece_at(square).is_some() {
+        // The piece may be in the hand just now; if not, it is asked for again.
+        let is_busy = !self.script.is_empty() || !self.orders.is_empty();
+        if is_busy || board.piece_at(square).is_some() {
             return;
         }
         let promoting = position.legal_moves().into_iter().any(|m| {
