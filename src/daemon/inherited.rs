@@ -213,3 +213,43 @@ impl Inherited {
         Some(*at).filter(|at| listen.port() == Some(at.port()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Wanted;
+
+    #[test]
+    fn two_addresses_overlap_if_only_one_can_be_listened_at() {
+        for (one, other, overlap) in [
+            ("127.0.0.1:1", "127.0.0.1:1", true),
+            ("127.0.0.1:1", "127.0.0.1:2", false),
+            ("127.0.0.1:1", "192.168.1.7:1", false),
+            ("127.0.0.1:1", "0.0.0.0:1", true),
+            ("127.0.0.1:1", "[::]:1", true),
+            ("0.0.0.0:1", "[::]:1", true),
+            ("[::1]:1", "[::]:1", true),
+            ("[::1]:1", "0.0.0.0:1", false),
+        ] {
+            for (wanted, at) in [(one, other), (other, one)] {
+                let wanted = Wanted {
+                    port: Some(1),
+                    found: wanted.parse().into_iter().collect(),
+                };
+                let seen = at.parse().is_ok_and(|at| wanted.overlaps(at) == overlap);
+                assert!(seen, "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_looked_up_may_be_any_address_of_its_port() {
+        let wanted = Wanted {
+            port: Some(1),
+            found: Vec::new(),
+        };
+        for (at, overlap) in [("127.0.0.1:1", true), ("127.0.0.1:2", false)] {
+            assert!(at.parse().is_ok_and(|at| wanted.overlaps(at) == overlap));
+        }
+        assert!(!wanted.is_known());
+    }
+}

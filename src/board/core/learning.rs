@@ -109,11 +109,12 @@ impl Core {
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
         let sent = self.current_step.take_sent();
+        // A sent move that is there has reached the board: the hand did not make it.
         let arrived = sent.is_some() && news.map(|m| (before, m)) == sent;
+        let reached = if arrived { before + 1 } else { 0 };
         if arrived {
-            // It reached the board: the hand did not make it.
-            self.held.known_to_front_ends(before + 1);
-            self.claims.stepped(self.held.game(), before + 1);
+            self.held.known_to_front_ends(reached);
+            self.claims.stepped(self.held.game(), reached);
         }
         if self.held.game().len() > before {
             // Played unseen, perhaps before the new game was announced.
@@ -128,10 +129,9 @@ impl Core {
             .target()
             .and_then(|target| target.common_plies(game))
             .unwrap_or(0)
-            .max(if arrived { before + 1 } else { 0 });
+            .max(reached);
         let goes_beyond = |target: &Game| game.continues(target) && game.len() > target.len();
-        let is_hands = !arrived || game.len() > before + 1;
-        if is_hands && self.claims.target().is_some_and(goes_beyond) {
+        if game.len() > reached && self.claims.target().is_some_and(goes_beyond) {
             self.held.made_by_hand();
         }
         let game = self.held.game();
