@@ -6,10 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tokio::time::Instant;
+
 use crate::{
     config::{Config, Listen, board::SerialConfig},
     door::Allow,
     lichess::token,
+    opponent::trial,
     serial_access::barred,
     state::settings::default_directory,
     transport::{ble::Radio, is_gadget_port},
@@ -115,6 +118,21 @@ pub fn describe(config: &Config, file: &str) -> String {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
         );
+    }
+    text
+}
+
+/// Starts every engine briefly: notes about those that do not start, or lack an option.
+pub async fn engines(config: &Config) -> String {
+    let until = Instant::now() + trial::TRIAL_WAIT;
+    let mut text = String::new();
+    for entry in &config.opponent {
+        let Some((settings, _)) = entry.engine() else {
+            continue;
+        };
+        for problem in trial::problems(&settings, until).await {
+            let _ = writeln!(text, "  note     {:<18} {problem}", entry.board);
+        }
     }
     text
 }

@@ -9,7 +9,8 @@
 //! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
 //!   [`web`], [`call`]: the front-ends.
 //! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
-//! - [`door`]: who may connect; [`http`]: how pages and programs are served; [`state`]: what survives a restart.
+//! - [`door`]: who may connect; [`http`]: how pages and programs are served; [`state`]: what survives a restart; `cgroup`:
+//!   limits for the daemon and for engines.
 //! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
 //!   `demo`: commands of their own.
 //!
@@ -26,6 +27,8 @@ pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]
 pub mod call;
+#[cfg(target_os = "linux")]
+pub mod cgroup;
 #[cfg(target_os = "linux")]
 pub mod check;
 pub mod cli;

@@ -238,7 +238,13 @@ fn check_config(file: &Path) -> ExitCode {
     match load(file) {
         Ok(config) => {
             let text = check::describe(&config, &file.display().to_string());
-            written(write!(stdout(), "{text}"))
+            match runtime() {
+                Ok(runtime) => {
+                    let notes = runtime.block_on(check::engines(&config));
+                    written(write!(stdout(), "{text}{notes}"))
+                }
+                Err(error) => done::<(), _>(Err(error)),
+            }
         }
         Err(code) => code,
     }

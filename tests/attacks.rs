@@ -117,16 +117,6 @@ impl Drop for Target {
     }
 }
 
-/// The unit's limit, in bytes.
-fn memory_max() -> u64 {
-    let unit = include_str!("../systemd/boardbridge.service");
-    let line = unit
-        .lines()
-        .find_map(|line| line.strip_prefix("MemoryMax="));
-    let mebibytes: u64 = line.unwrap().trim_end_matches('M').parse().unwrap();
-    mebibytes * 1024 * 1024
-}
-
 /// A game of this many plies.
 fn long_game(plies: usize) -> String {
     let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].into_iter().cycle();
@@ -180,7 +170,7 @@ async fn no_machine_makes_the_daemon_larger_than_its_unit_allows() {
     }
     player.says("isready").await;
     player.hears("readyok").await;
-    let (peak, most) = (target.peak(), memory_max());
+    let (peak, most) = (target.peak(), boardbridge::daemon::memory_limit(2));
     println!("{} KiB of {} KiB", peak / 1024, most / 1024);
     // A quarter is for what the kernel keeps of the connections.
     assert!(peak < most / 4 * 3, "{} KiB", peak / 1024);

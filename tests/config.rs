@@ -1068,6 +1068,26 @@ fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
             ["bb.toml:7:", "at least"],
         ),
         (
+            "engine = [\"/nowhere/fish\", \"-x\"]",
+            ["bb.toml:6:", "there is no /nowhere/fish"],
+        ),
+        (
+            "engine = 5",
+            ["bb.toml:6:", "a list of a path and arguments"],
+        ),
+        (
+            "engine = []",
+            ["bb.toml:6:", "a list of a path and arguments"],
+        ),
+        (
+            "engine = \"/bin/sh\"\nmemory = \"lots\"",
+            ["bb.toml:7:", "512M"],
+        ),
+        (
+            "engine = \"/bin/sh\"\nmemory = \"1M\"",
+            ["bb.toml:7:", "from 32M"],
+        ),
+        (
             "[[opponent]]\nboard = \"citrine\"",
             ["bb.toml:7:", "a board has one opponent"],
         ),
@@ -1084,19 +1104,72 @@ fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
         &with(&format!("{ucb}{link}")),
         &["bb.toml:5:", "is in a [[link]] already"],
     );
-    let fine = with("engine = \"/bin/sh\"\nhand = \"black\"");
-    let output = check_with(&fine, &[]);
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.contains("/bin/sh (go movetime 1000), the hand plays Black"),
-        "{text}"
-    );
+    for (keys, words) in [
+        (
+            "engine = \"/bin/false\"\nhand = \"black\"",
+            "/bin/false (go movetime 1000; in the service at most 512 MiB of memory), the hand plays Black",
+        ),
+        (
+            "engine = [\"/bin/false\", \"--net=x\"]\noptions = { Hash = 64 }",
+            "/bin/false --net=x (go movetime 1000; in the service at most 576 MiB of memory)",
+        ),
+        (
+            "engine = \"/bin/false\"\nmemory = \"2G\"",
+            "at most 2048 MiB",
+        ),
+    ] {
+        let output = check_with(&with(keys), &[]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(words), "{text}");
+    }
     let output = check_with(&with(""), &[]);
     assert!(
         String::from_utf8(output.stdout)
             .unwrap()
             .contains("two hands")
     );
+}
+
+/// An engine that says this when it is asked for its options, and waits.
+fn engine_that_says(words: &str) -> String {
+    let script = format!("read uci; {words}; echo uciok; read quit");
+    format!(
+        "{CITRINE}[[opponent]]\nboard = \"citrine\"\nengine = [\"/bin/sh\", \"-c\", {script:?}]\n"
+    )
+}
+
+#[test]
+fn check_asks_the_engine_for_its_options_and_tells_what_is_wrong() {
+    let noted = |text: &str| {
+        let output = check_with(text, &[]);
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let notes = text
+            .lines()
+            .filter(|line| line.contains("note     citrine") && line.contains("engine"));
+        notes.map(str::to_owned).collect::<Vec<_>>().join("\n")
+    };
+    let level = "echo option name Skill Level type spin default 20 min 0 max 20";
+    let engine = engine_that_says(level);
+    let mistyped = format!("{engine}options = {{ \"Skil Level\" = 3 }}\n");
+    let said = noted(&mistyped);
+    assert!(
+        said.ends_with("no option `Skil Level`; did you mean `Skill Level`?"),
+        "{said}"
+    );
+    let too_much = format!("{engine}options = {{ \"Skill Level\" = 30 }}\n");
+    let said = noted(&too_much);
+    assert!(said.contains("takes 0 to 20 as `Skill Level`"), "{said}");
+    let fine = format!("{engine}options = {{ \"Skill Level\" = 3 }}\n");
+    assert_eq!(noted(&fine), "");
+    // One that does not start.
+    let said = noted(&engine_that_says("echo no net >&2; exit 3"));
+    assert!(
+        said.contains("exit status 3") && said.contains("`no net`"),
+        "{said}"
+    );
+    let said = noted(&format!("{engine}patience = \"1s\"\n").replace("echo uciok;", ""));
+    assert!(said.contains("has not answered `uci` within 1 s"), "{said}");
 }
 
 #[test]
@@ -1178,6 +1251,7 @@ fn uncommented(text: &str) -> String {
 /// With a program that every machine has in place of the engine.
 fn with_engine(text: &str) -> String {
     text.replace("/usr/games/stockfish", "/bin/sh")
+        .replace("/usr/bin/lc0", "/bin/sh")
 }
 
 fn is_key(text: &str) -> bool {
@@ -1234,6 +1308,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "go",
         "hand",
         "patience",
+        "memory",
         "livechess",
         "origins",
     ]) {
@@ -1255,7 +1330,7 @@ fn every_configuration_in_the_readme_and_its_chapters_is_accepted() {
         ("docs/swpp-board.md", 2),
         ("docs/links.md", 3),
         ("docs/livechess.md", 1),
-        ("docs/opponent.md", 2),
+        ("docs/opponent.md", 3),
         ("docs/games.md", 1),
         ("docs/security.md", 1),
     ] {

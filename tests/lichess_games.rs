@@ -485,12 +485,11 @@ async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
     let lichess = Lichess::new(RAPID).await;
     let folder = House::folder();
     let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
-    let engine = folder.path().join("engine");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opponent/engine.sh");
-    std::os::unix::fs::symlink(script, &engine).unwrap();
     let more = format!(
-        "{}[[opponent]]\nboard = \"board\"\nengine = {engine:?}\ngo = \"depth 1\"\n",
-        lichess.config(folder.path(), "")
+        "{}[[opponent]]\nboard = \"board\"\nengine = [{script:?}, {:?}]\ngo = \"depth 1\"\n",
+        lichess.config(folder.path(), ""),
+        folder.path()
     );
     let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
     lichess.is_connected().await;

@@ -16,7 +16,7 @@ use boardbridge::{
         engine::{Action, Engine, MAX_RESTART_WAIT, Question, RESTART_WAIT},
         notice::Notice,
         protocol::OVERTIME,
-        settings::{EngineSettings, Go, OptionValue, PATIENCE},
+        settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE},
     },
 };
 use proptest::prelude::*;
@@ -49,9 +49,11 @@ impl Rig {
         let go: Go =
             Go::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(go))
                 .unwrap();
+        let options = [("Hash".to_owned(), OptionValue::Spin(16))].into();
         let settings = EngineSettings {
-            path: "/opt/engine".into(),
-            options: [("Hash".to_owned(), OptionValue::Spin(16))].into(),
+            program: "/opt/engine".into(),
+            memory: Memory::for_options(&options),
+            options,
             go,
             patience: PATIENCE,
         };
@@ -191,12 +193,56 @@ fn an_answer_that_is_no_longer_wanted_is_stopped_and_dropped() {
     assert_eq!(rig.answer(), Some((2, "d7d5".to_owned())));
 }
 
+/// A net may be loaded only when it is needed.
+#[test]
+fn the_first_answer_of_a_process_may_take_its_whole_patience() {
+    for stopped in [false, true] {
+        let mut rig = Rig::new("movetime 500");
+        rig.greets();
+        rig.is_asked(Some(question(1, "e2e4")));
+        rig.says("readyok");
+        if stopped {
+            rig.is_asked(None);
+        }
+        rig.passes(PATIENCE - Duration::from_millis(1));
+        assert!(rig.runs);
+        rig.passes(Duration::from_millis(1));
+        assert!(!rig.runs);
+    }
+}
+
+#[test]
+fn a_mistyped_option_is_told_with_the_one_that_may_be_meant() {
+    let mut rig = Rig::new("movetime 500");
+    rig.says("option name Hash Size type spin default 1 min 1 max 8");
+    rig.says("option name \u{1b}[31mHash type spin");
+    rig.says("uciok");
+    let notices = rig.notices();
+    let text = notices.first().map(ToString::to_string).unwrap_or_default();
+    assert_eq!(
+        text,
+        "the engine has no option `Hash`; did you mean `Hash Size`?"
+    );
+}
+
+#[test]
+fn an_engine_may_take_memory_for_its_hash_table_and_half_a_gibibyte_more() {
+    let with = |name: &str, value| Memory::for_options(&[(name.to_owned(), value)].into());
+    let mebibytes = |memory: Memory| memory.bytes() / 1024 / 1024;
+    assert_eq!(mebibytes(with("hash", OptionValue::Spin(1024))), 1536);
+    assert_eq!(mebibytes(with("Hash", OptionValue::Spin(-5))), 512);
+    assert_eq!(mebibytes(with("Threads", OptionValue::Spin(4))), 512);
+}
+
 #[test]
 fn a_hung_engine_is_killed_ten_seconds_over_its_time_and_asked_the_same_again() {
     let mut rig = Rig::new("movetime 500");
     rig.greets();
-    rig.is_asked(Some(question(1, "e2e4")));
+    rig.is_asked(Some(question(0, "")));
     rig.says("readyok");
+    rig.says("bestmove e2e4");
+    rig.answer();
+    rig.is_asked(Some(question(1, "e2e4")));
     rig.passes(Duration::from_millis(499) + OVERTIME);
     assert!(rig.runs);
     rig.passes(Duration::from_millis(1));

@@ -11,7 +11,7 @@ use boardbridge::{
     game::Game,
     opponent::{
         protocol::{Conversation, Heard},
-        settings::{EngineSettings, Go, OptionValue, PATIENCE},
+        settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE},
     },
 };
 use shakmaty::Position;
@@ -33,13 +33,14 @@ enum Input {
 libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     let mut now = Instant::now();
     let settings = EngineSettings {
-        path: "engine".into(),
+        program: "engine".into(),
         options: BTreeMap::from([
             ("Threads".to_owned(), OptionValue::Spin(4)),
             ("SyzygyPath".to_owned(), OptionValue::Text("/tables".to_owned())),
         ]),
         go: Go::default(),
         patience: PATIENCE,
+        memory: Memory::for_options(&BTreeMap::new()),
     };
     let mut engine = Conversation::new(now, Arc::new(settings));
     let mut asked = Game::standard();

@@ -1,13 +1,14 @@
 //! `[[opponent]]`: the other side of a board: an engine, or the same hand.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Deserialize;
 
 use crate::{
     durations::span,
     opponent::settings::{
-        EngineSettings, Go, Hand, MAX_OPTION, MAX_OPTIONS, OptionValue, PATIENCE, is_plain,
+        EngineSettings, Go, Hand, MAX_OPTION, MAX_OPTIONS, Memory, OptionValue, PATIENCE, Program,
+        is_plain,
     },
     vocabulary::BoardName,
 };
@@ -22,16 +23,18 @@ pub struct OpponentConfig {
     /// The board.
     pub board: BoardName,
     /// The engine's program; without one two hands play.
-    pub engine: Option<PathBuf>,
+    pub engine: Option<Program>,
     /// Its options.
     pub options: Option<BTreeMap<String, OptionValue>>,
     /// The limit of its search.
     pub go: Option<Go>,
     /// What the hand plays.
     pub hand: Option<Hand>,
-    /// The time for an answer where `go` does not limit it.
+    /// The time for the first answer, and for those that `go` does not limit.
     #[serde(default, with = "patience")]
     pub patience: Option<Duration>,
+    /// The memory it may take in the service.
+    pub memory: Option<Memory>,
 }
 
 /// A duration that may be left out.
@@ -49,9 +52,12 @@ mod patience {
 impl OpponentConfig {
     /// The engine, and what the hand plays against it.
     pub fn engine(&self) -> Option<(EngineSettings, Hand)> {
+        let options = self.options.clone().unwrap_or_default();
+        let usual = || Memory::for_options(&options);
         let settings = EngineSettings {
-            path: self.engine.clone()?,
-            options: self.options.clone().unwrap_or_default(),
+            program: self.engine.clone()?,
+            memory: self.memory.unwrap_or_else(usual),
+            options,
             go: self.go.clone().unwrap_or_default(),
             patience: self.patience.unwrap_or(PATIENCE),
         };
@@ -69,9 +75,10 @@ impl OpponentConfig {
             Hand::Alternate => "White and Black in turns",
         };
         format!(
-            "{} (go {}), the hand plays {hand}",
-            engine.path.display(),
-            engine.go.words()
+            "{} (go {}; in the service at most {} of memory), the hand plays {hand}",
+            engine.program,
+            engine.go.words(),
+            engine.memory
         )
     }
 
@@ -83,8 +90,10 @@ impl OpponentConfig {
             ("go", self.go.is_some()),
             ("hand", self.hand.is_some()),
             ("patience", self.patience.is_some()),
+            ("memory", self.memory.is_some()),
         ];
-        let unusable = self.engine.as_deref().and_then(unusable);
+        let path = self.engine.as_ref().map(|engine| engine.path.as_path());
+        let unusable = path.and_then(unusable);
         problems.extend(unusable.map(|problem| ("engine".to_owned(), problem)));
         let needless = |(_, given): &(_, bool)| *given && self.engine.is_none();
         problems.extend(given.into_iter().filter(needless).map(|(key, _)| {

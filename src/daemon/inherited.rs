@@ -1,4 +1,5 @@
-//! Listeners that outlive us: the socket unit's, and ours, which systemd keeps while we restart.
+//! What systemd gives us: listeners that outlive us (the socket unit's, and ours, which it keeps while we restart), and a
+//! control group of our own.
 
 use std::{
     collections::BTreeMap,
@@ -14,12 +15,12 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{part::Part, service::Service, systemd::Notify};
-use crate::config::Listen;
+use crate::{cgroup::Cgroup, config::Listen};
 
 /// How long a listener that was let go may stay open: systemd 254 and later close it in a process of their own.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 
-/// All listeners by their addresses, and who keeps them for those after us.
+/// All listeners by their addresses, and who keeps them for those after us; the control group.
 #[derive(Debug, Default)]
 pub struct Inherited {
     /// The socket unit's, for GUIs.
@@ -29,6 +30,7 @@ pub struct Inherited {
     keeper: Notify,
     /// Listeners that were let go, and until when they may be open.
     closing: Option<(Vec<SocketAddr>, Instant)>,
+    cgroup: Option<Cgroup>,
 }
 
 fn usable(listener: net::TcpListener) -> io::Result<(net::TcpListener, SocketAddr)> {
@@ -82,12 +84,18 @@ impl Wanted {
 }
 
 impl Inherited {
-    /// Nothing; what will be served is kept by this.
-    pub fn new(keeper: Notify) -> Self {
+    /// No listeners; what will be served is kept by this.
+    pub fn new(keeper: Notify, cgroup: Option<Cgroup>) -> Self {
         Self {
             keeper,
+            cgroup,
             ..Self::default()
         }
+    }
+
+    /// The daemon's own control group, if it has one.
+    pub(super) fn cgroup(&self) -> Option<&Cgroup> {
+        self.cgroup.as_ref()
     }
 
     /// Adds the socket unit's listener, for GUIs. There is a use for one.

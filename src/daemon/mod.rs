@@ -49,6 +49,13 @@ use crate::{
     web,
 };
 
+/// The memory that the daemon itself may take with this many boards, in bytes: docs/bounds.md has the sum.
+pub fn memory_limit(boards: usize) -> u64 {
+    const MEBIBYTE: u64 = 1024 * 1024;
+    let further = u64::try_from(boards).unwrap_or(u64::MAX).saturating_sub(4);
+    (80 * MEBIBYTE).saturating_add(further.saturating_mul(3 * MEBIBYTE))
+}
+
 /// A running daemon.
 pub struct Daemon {
     bus: Bus,

@@ -22,6 +22,7 @@ impl Daemon {
             client,
             board,
             engine,
+            cgroup: self.inherited.cgroup().cloned(),
             player: self.player.subscribe(),
             // With other colours it is another game.
             memory: memory.filter(|memory| memory.suits(hand)),

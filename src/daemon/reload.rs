@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 use tokio::net::TcpListener;
 use tracing::{error, info, warn};
 
-use super::{Daemon, inherited::Wanted, part::Part, ports, running::Running, service::StartError};
+use super::{
+    Daemon, inherited::Wanted, memory_limit, part::Part, ports, running::Running,
+    service::StartError,
+};
 use crate::{
     board::actor::Actor,
     bus::BoardHandle,
@@ -33,6 +36,9 @@ impl Daemon {
             warn!(
                 "the new [state] directory is used after a restart: systemctl restart boardbridge"
             );
+        }
+        if let Some(cgroup) = self.inherited.cgroup() {
+            cgroup.limit_daemon(memory_limit(config.boards.len()));
         }
         let wanted = Part::all(config);
         let runs = |part: &Part| self.running.iter().any(|running| running.part == *part);

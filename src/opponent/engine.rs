@@ -69,7 +69,7 @@ pub struct Engine {
 impl Engine {
     /// An engine that is started at once.
     pub fn new(now: Instant, settings: EngineSettings) -> Self {
-        let file = settings.path.file_name();
+        let file = settings.program.path.file_name();
         let name = file.map_or_else(|| "engine".into(), |name| name.to_string_lossy());
         Self {
             name: name.into(),

@@ -4,7 +4,7 @@
 //!   commands for the board and a question for the engine come out. It is a client of the board like any other.
 //! - [`engine`] runs one engine, without I/O: starts it, asks it, and starts it again when it crashes or hangs.
 //! - [`protocol`] is UCI from the GUI's side, for one life of the engine's process.
-//! - [`process`] is that process; [`server`] connects them all.
+//! - [`process`] is that process; [`server`] connects them all; [`trial`] asks an engine for `boardbridge check`.
 //!
 //! `docs/opponent.md` describes what the player sees.
 
@@ -17,3 +17,5 @@ pub mod protocol;
 pub mod server;
 pub mod session;
 pub mod settings;
+#[cfg(target_os = "linux")]
+pub mod trial;

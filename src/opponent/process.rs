@@ -2,18 +2,25 @@
 
 use std::{
     io,
-    path::Path,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    process::{Child, ChildStdin, ChildStdout, Command},
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
     time::timeout,
 };
 
-use crate::lines::{Line, Lines};
+use super::settings::Program;
+use crate::{
+    cgroup::Subgroup,
+    lines::{Line, Lines, printable},
+};
 
 /// The longest line of an engine, in bytes: a variation of many moves. Longer ones are dropped.
 pub const MAX_ENGINE_LINE: usize = 16 * 1024;
@@ -21,8 +28,13 @@ pub const MAX_ENGINE_LINE: usize = 16 * 1024;
 pub const MAX_UNREAD: usize = 64 * 1024;
 /// Bytes read at once.
 const CHUNK: usize = 4096;
+/// How much of its last words is repeated, in bytes.
+const MAX_LAST_WORDS: usize = 160;
 /// How long an engine may take to leave after `quit`, and its status to be known after it has closed its output.
 const QUIT_WAIT: Duration = Duration::from_secs(1);
+/// Enters the subgroup whose file is the first argument, and becomes the program that is the second. A program that is moved
+/// after its start has already taken memory, which stays counted where it was taken.
+const ENTER: &str = r#"echo 0 > "$0" && exec "$@""#;
 /// What systemd tells this service, and not its children.
 const OURS: [&str; 7] = [
     "NOTIFY_SOCKET",
@@ -34,54 +46,126 @@ const OURS: [&str; 7] = [
     "CREDENTIALS_DIRECTORY",
 ];
 
-/// A running engine. Dropping it kills it.
+/// A running engine. Dropping it kills it, and whatever it has started.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// The process group of it and of what it has started, until that was killed.
+    family: Option<Pid>,
     input: ChildStdin,
-    output: ChildStdout,
-    lines: Lines,
+    output: Output<ChildStdout>,
+    errors: Output<ChildStderr>,
+    errors_open: bool,
+    /// The last that it has said of itself, on standard error or as `info string`.
+    last_words: Option<String>,
+    group: Option<Subgroup>,
     unwritten: Vec<u8>,
+}
+
+/// One of its outputs, in lines.
+#[derive(Debug)]
+struct Output<R> {
+    pipe: R,
+    lines: Lines,
     chunk: Box<[u8; CHUNK]>,
 }
 
+impl<R: AsyncRead + Unpin> Output<R> {
+    fn new(pipe: R) -> Self {
+        Self {
+            pipe,
+            lines: Lines::new(MAX_ENGINE_LINE),
+            chunk: Box::new([0; CHUNK]),
+        }
+    }
+
+    /// The next line, or `None` at the end. Cancel safe: nothing is lost.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            match self.lines.next_line() {
+                Some(Line::Whole(line)) => return Some(line),
+                Some(Line::Overlong(_)) => continue,
+                None => {}
+            }
+            match self.pipe.read(&mut self.chunk[..]).await {
+                Ok(length @ 1..) => self.lines.push(&self.chunk[..length]),
+                Ok(0) | Err(_) => {
+                    let rest = self.lines.take_partial();
+                    return Some(rest).filter(|rest| !rest.is_empty());
+                }
+            }
+        }
+    }
+}
+
 impl Process {
-    /// Starts a program. It gets nothing but its two pipes; its working directory is its own folder.
+    /// Starts a program, in this control group. It gets nothing but its three pipes; its working directory is its own folder.
     ///
     /// # Errors
     /// In words, with the remedy.
-    pub fn start(program: &Path) -> Result<Self, String> {
-        let mut command = Command::new(program);
+    pub fn start(program: &Program, group: Option<Subgroup>) -> Result<Self, String> {
+        Self::start_as(program, group, None)
+    }
+
+    /// The same, as this user.
+    ///
+    /// # Errors
+    /// In words, with the remedy.
+    pub fn start_as(
+        program: &Program,
+        group: Option<Subgroup>,
+        user: Option<u32>,
+    ) -> Result<Self, String> {
+        let mut command = match &group {
+            Some(group) => {
+                let mut shell = Command::new("/bin/sh");
+                shell
+                    .args(["-c", ENTER])
+                    .arg(group.door())
+                    .arg(&program.path);
+                shell
+            }
+            None => Command::new(&program.path),
+        };
         command
+            .args(&program.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .kill_on_drop(true)
             // Ctrl-C in a terminal is for the daemon.
             .process_group(0);
         for variable in OURS {
             command.env_remove(variable);
         }
-        if let Some(folder) = program.parent().filter(|folder| folder.is_dir()) {
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        // Where the file is, not a link to it: what it loads is beside the file.
+        let file = program.path.canonicalize();
+        if let Some(folder) = file.ok().as_deref().and_then(|file| file.parent()) {
             command.current_dir(folder);
         }
         let failed = |error: io::Error| {
-            format!(
-                "the engine {} cannot be started: {error}",
-                program.display()
-            )
+            let path = program.path.display();
+            format!("the engine {path} cannot be started: {error}")
         };
         let mut child = command.spawn().map_err(failed)?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(failed(io::Error::other("it has no pipes")));
         };
+        let number = child.id().and_then(|number| i32::try_from(number).ok());
         Ok(Self {
             child,
+            family: number.map(Pid::from_raw),
             input,
-            output,
-            lines: Lines::new(MAX_ENGINE_LINE),
+            output: Output::new(output),
+            errors: Output::new(errors),
+            errors_open: true,
+            last_words: None,
+            group,
             unwritten: Vec::new(),
-            chunk: Box::new([0; CHUNK]),
         })
     }
 
@@ -102,18 +186,22 @@ impl Process {
     /// Its end, in words.
     pub async fn next_line(&mut self) -> Result<Vec<u8>, String> {
         loop {
-            match self.lines.next_line() {
-                Some(Line::Whole(line)) => return Ok(line),
-                Some(Line::Overlong(_)) => continue,
-                None => {}
-            }
             if self.unwritten.len() > MAX_UNREAD {
                 return Err("the engine does not read what it is told".to_owned());
             }
             tokio::select! {
-                read = self.output.read(&mut self.chunk[..]) => match read {
-                    Ok(length @ 1..) => self.lines.push(&self.chunk[..length]),
-                    Ok(0) | Err(_) => return Err(self.farewell().await),
+                line = self.output.next() => match line {
+                    Some(line) => {
+                        if let Some(words) = line.strip_prefix(b"info string ") {
+                            self.said(words);
+                        }
+                        return Ok(line);
+                    }
+                    None => return Err(self.farewell().await),
+                },
+                line = self.errors.next(), if self.errors_open => match line {
+                    Some(line) => self.said(&line),
+                    None => self.errors_open = false,
                 },
                 written = self.input.write(&self.unwritten), if !self.unwritten.is_empty() => match written {
                     Ok(length) => drop(self.unwritten.drain(..length)),
@@ -124,11 +212,36 @@ impl Process {
         }
     }
 
+    fn said(&mut self, words: &[u8]) {
+        let words = words.trim_ascii();
+        if !words.is_empty() {
+            self.last_words = Some(printable(words, MAX_LAST_WORDS));
+        }
+    }
+
     /// How it ended.
     async fn farewell(&mut self) -> String {
-        match timeout(QUIT_WAIT, self.child.wait()).await {
+        let status = timeout(QUIT_WAIT, self.child.wait()).await;
+        self.kill();
+        // What it said last may not have been read.
+        let rest = async {
+            while let Some(line) = self.errors.next().await {
+                self.said(&line);
+            }
+        };
+        let _ = timeout(QUIT_WAIT, rest).await;
+        let group = self.group.as_ref();
+        let how = match status {
+            _ if group.is_some_and(Subgroup::was_killed_for_memory) => {
+                "the kernel has ended the engine for its memory: lower its option `Hash`, or raise `memory` in [[opponent]]"
+                    .to_owned()
+            }
             Ok(Ok(status)) => format!("the engine has ended ({})", in_words(status)),
             _ => "the engine has closed its output".to_owned(),
+        };
+        match &self.last_words {
+            Some(words) => format!("{how}. It last said `{words}`"),
+            None => how,
         }
     }
 
@@ -141,12 +254,31 @@ impl Process {
         };
         let _ = timeout(QUIT_WAIT, leaves).await;
     }
+
+    /// Kills it and what it has started: an engine that a shell has started outlives the shell.
+    fn kill(&mut self) {
+        // Right after its end, so that no other process has its number yet.
+        if let Some(family) = self.family.take() {
+            // There may be nobody left.
+            let _ = killpg(family, Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 fn in_words(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
+        (None, Some(libc::SIGKILL)) => "signal 9: killed, perhaps for lack of memory".to_owned(),
+        (None, Some(libc::SIGSYS)) => {
+            "signal 31: it needs a system call that the service forbids".to_owned()
+        }
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "no status".to_owned(),
     }

@@ -14,8 +14,8 @@ use std::{
 use shakmaty::{Move, Position, uci::UciMove};
 use thiserror::Error;
 
-use super::settings::{EngineSettings, OptionValue};
-use crate::{game::Game, lines::printable};
+use super::settings::{EngineSettings, OptionValue, is_plain};
+use crate::{game::Game, lines::printable, spelling::like};
 
 /// How long after its time an engine has hung: a busy machine is late by less.
 pub const OVERTIME: Duration = Duration::from_secs(10);
@@ -23,6 +23,8 @@ pub const OVERTIME: Duration = Duration::from_secs(10);
 pub const MAX_ENGINE_NAME: usize = 40;
 /// Options of an engine that are remembered: more than any has.
 const MAX_KNOWN: usize = 512;
+/// Options that are suggested in place of a mistyped one.
+const MAX_LIKE: usize = 3;
 /// How much of a wrong answer is repeated, in bytes.
 const QUOTED: usize = 20;
 
@@ -47,10 +49,18 @@ pub enum Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OptionError {
     /// It has no option of this name.
-    #[error("the engine has no option `{0}`: see `options` in the configuration")]
-    Unknown(String),
+    #[error(
+        "the engine has no option `{name}`{}",
+        if like.is_empty() { ": see `options` in the configuration".to_owned() } else { format!("; did you mean `{}`?", like.join("` or `")) }
+    )]
+    Unknown {
+        /// The name in the configuration.
+        name: String,
+        /// Its options that this may mean.
+        like: Vec<String>,
+    },
     /// The number is outside the range that the engine takes; the nearest one was set.
-    #[error("the engine takes {} to {} as `{name}`: it was set to {set} instead of {given}", .range.start(), .range.end())]
+    #[error("the engine takes {} to {} as `{name}`: set to {set} instead of {given}", .range.start(), .range.end())]
     OutOfRange {
         /// The option.
         name: String,
@@ -92,6 +102,14 @@ enum State {
     Failed,
 }
 
+/// One of the engine's options.
+#[derive(Debug)]
+struct KnownOption {
+    name: String,
+    /// If it is a number.
+    range: Option<RangeInclusive<i64>>,
+}
+
 /// One life of an engine. See the module documentation.
 #[derive(Debug)]
 pub struct Conversation {
@@ -99,8 +117,10 @@ pub struct Conversation {
     state: State,
     /// When it has hung, and how long it had.
     until: Option<(Instant, Duration)>,
-    /// Its options, in small letters, and the range of those that are numbers.
-    known: BTreeMap<String, Option<RangeInclusive<i64>>>,
+    /// It has answered a question: whatever it loads for that is loaded.
+    has_answered: bool,
+    /// Its options, by their names in small letters.
+    known: BTreeMap<String, KnownOption>,
     lines: VecDeque<String>,
     heard: VecDeque<Heard>,
 }
@@ -112,6 +132,7 @@ impl Conversation {
             settings,
             state: State::Greets,
             until: None,
+            has_answered: false,
             known: BTreeMap::new(),
             lines: VecDeque::new(),
             heard: VecDeque::new(),
@@ -147,6 +168,11 @@ impl Conversation {
         });
     }
 
+    /// Whether it has yet to answer `uci`, after which its options are known.
+    pub fn greets(&self) -> bool {
+        matches!(self.state, State::Greets)
+    }
+
     /// Whether it can be asked.
     pub fn is_free(&self) -> bool {
         matches!(self.state, State::Rests)
@@ -175,7 +201,7 @@ impl Conversation {
             State::Thinks(_) => {
                 self.say("stop");
                 self.state = State::Stops;
-                self.until = Some((now + OVERTIME, OVERTIME));
+                self.grant(now, OVERTIME);
             }
             State::Greets | State::Rests | State::Stops | State::Failed => {}
         }
@@ -192,8 +218,12 @@ impl Conversation {
             (Some("option"), Some("name")) if self.known.len() < MAX_KNOWN => {
                 let words: Vec<&str> = words.collect();
                 let name = words.split(|word| *word == "type").next();
-                let name = name.unwrap_or_default().join(" ").to_lowercase();
-                self.known.insert(name, range(&words));
+                let name = name.unwrap_or_default().join(" ");
+                let range = range(&words);
+                if is_plain(&name) {
+                    let known = KnownOption { name, range };
+                    self.known.insert(known.name.to_lowercase(), known);
+                }
             }
             (Some("uciok"), _) if matches!(self.state, State::Greets) => self.prepare(now),
             (Some("readyok"), _) => self.ready(now),
@@ -207,8 +237,17 @@ impl Conversation {
     }
 
     fn patiently(&mut self, now: Instant) {
-        let patience = self.settings.patience;
-        self.until = Some((now + patience, patience));
+        self.grant(now, self.settings.patience);
+    }
+
+    /// It has this long to answer; before its first answer, in which it may load a net, at least its patience.
+    fn grant(&mut self, now: Instant, time: Duration) {
+        let time = if self.has_answered {
+            time
+        } else {
+            time.max(self.settings.patience)
+        };
+        self.until = Some((now + time, time));
     }
 
     fn rest(&mut self) {
@@ -235,13 +274,13 @@ impl Conversation {
     fn prepare(&mut self, now: Instant) {
         let settings = self.settings.clone();
         for (name, value) in &settings.options {
-            let Some(range) = self.known.get(&name.to_lowercase()) else {
-                let unknown = OptionError::Unknown(name.clone());
+            let Some(known) = self.known.get(&name.to_lowercase()) else {
+                let unknown = self.unknown(name);
                 self.heard.push_back(Heard::Option(unknown));
                 continue;
             };
             let mut value = value.clone();
-            if let (OptionValue::Spin(given), Some(range)) = (&mut value, range)
+            if let (OptionValue::Spin(given), Some(range)) = (&mut value, &known.range)
                 && !range.contains(given)
             {
                 let set = (*given).clamp(*range.start(), *range.end());
@@ -260,6 +299,24 @@ impl Conversation {
         self.patiently(now);
     }
 
+    fn unknown(&self, name: &str) -> OptionError {
+        let known = self.known.values();
+        // Names of options have spaces where others have hyphens.
+        let words: Vec<(String, &str)> = known
+            .map(|known| (known.name.to_lowercase().replace(' ', "-"), &*known.name))
+            .collect();
+        let keys: Vec<&str> = words.iter().map(|(key, _)| key.as_str()).collect();
+        let found = like(name, &keys);
+        let like = words.iter().filter(|(key, _)| found.contains(&&**key));
+        OptionError::Unknown {
+            name: name.to_owned(),
+            like: like
+                .take(MAX_LIKE)
+                .map(|(_, name)| (*name).to_owned())
+                .collect(),
+        }
+    }
+
     fn ready(&mut self, now: Instant) {
         if let State::Prepares(game) = &mut self.state {
             match game.take() {
@@ -274,11 +331,12 @@ impl Conversation {
         self.say(format!("go {}", self.settings.go.words()));
         let time = self.settings.go.time(game.turn());
         let had = time.map_or(self.settings.patience, |time| time + OVERTIME);
-        self.until = Some((now + had, had));
+        self.grant(now, had);
         self.state = State::Thinks(game);
     }
 
     fn answered(&mut self, answer: &str) {
+        self.has_answered |= matches!(self.state, State::Thinks(_) | State::Stops);
         match &self.state {
             State::Thinks(game) => {
                 let answer_of = |uci: UciMove| uci.to_move(game.position()).ok();

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     bus::{BoardHandle, Bus},
+    cgroup::Cgroup,
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
     lines::printable,
@@ -39,6 +40,8 @@ pub struct Table {
     pub board: BoardHandle,
     /// The engine, and what the hand plays against it; `None`: two hands.
     pub engine: Option<(EngineSettings, Hand)>,
+    /// Where the engine gets a control group with limits of its own.
+    pub cgroup: Option<Cgroup>,
     /// The name of the player at the board, if it is known; it may change.
     pub player: watch::Receiver<Option<String>>,
     /// Its game before a restart.
@@ -196,7 +199,7 @@ impl Server {
         };
         while let Some(action) = engine.poll_action() {
             match action {
-                Action::Start => match Process::start(&engine.settings().path) {
+                Action::Start => match started(&self.table, engine.settings()) {
                     Ok(process) => {
                         debug!(id = process.id(), "the engine is started");
                         self.process = Some(process);
@@ -303,6 +306,17 @@ impl Server {
             ..Pairing::default()
         }
     }
+}
+
+/// A new process of the board's engine.
+fn started(table: &Table, settings: &EngineSettings) -> Result<Process, String> {
+    let name = format!("engine-{}", table.board.name);
+    let group = table.cgroup.as_ref();
+    let group = group.map(|cgroup| cgroup.subgroup(&name, settings.memory.bytes()));
+    let group = group
+        .transpose()
+        .map_err(|error| format!("the engine gets no control group: {error}"))?;
+    Process::start(&settings.program, group)
 }
 
 /// The engine's next line, or its end.

@@ -1,10 +1,10 @@
 //! How an engine is started and asked, and what the hand plays.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, Visitor},
+    de::{self, SeqAccess, Visitor},
 };
 use shakmaty::Color;
 
@@ -12,8 +12,15 @@ use shakmaty::Color;
 pub const PATIENCE: Duration = Duration::from_mins(1);
 /// Options of an engine: Stockfish has some twenty.
 pub const MAX_OPTIONS: usize = 64;
-/// The longest name or text of an option, in bytes: a path.
+/// The longest name or text of an option, and the longest argument, in bytes: a path.
 pub const MAX_OPTION: usize = 1024;
+/// Arguments of an engine: lc0 takes some twenty.
+pub const MAX_ARGUMENTS: usize = 64;
+/// The memory that an engine may take beside its hash table, in MiB. Stockfish 15 takes 135 with its default hash table of 16,
+/// later ones 200, and each thread some 20.
+pub const ENGINE_MEMORY: u64 = 512;
+/// The memory that the configuration may give an engine, in MiB: no engine starts in less, no machine has more.
+const MEMORY: RangeInclusive<u64> = 32..=1024 * 1024;
 
 /// What the hand plays against an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -31,14 +38,124 @@ pub enum Hand {
 /// How an engine is started and asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineSettings {
-    /// The program.
-    pub path: PathBuf,
+    /// What is started.
+    pub program: Program,
     /// Its options.
     pub options: BTreeMap<String, OptionValue>,
     /// The limit of its search.
     pub go: Go,
-    /// The time for an answer where `go` does not limit it, and for everything else.
+    /// The time for the first answer, for an answer where `go` does not limit it, and for everything else.
     pub patience: Duration,
+    /// The memory it may take.
+    pub memory: Memory,
+}
+
+/// An engine's file and its arguments. In the configuration: a path, or a list that begins with one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<String>,
+}
+
+impl<P: Into<PathBuf>> From<P> for Program {
+    fn from(path: P) -> Self {
+        Self {
+            path: path.into(),
+            arguments: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)?;
+        self.arguments
+            .iter()
+            .try_for_each(|argument| write!(f, " {argument}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Program {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl<'de> Visitor<'de> for Read {
+            type Value = Program;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a path in quotes, or a list of a path and arguments, such as [\"/usr/bin/lc0\", \"--threads=2\"]",
+                )
+            }
+
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<Program, E> {
+                Ok(path.into())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut words: A) -> Result<Program, A::Error> {
+                let path = words.next_element::<String>()?;
+                let path = path.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let mut program = Program::from(path);
+                while let Some(word) = words.next_element::<String>()? {
+                    if program.arguments.len() == MAX_ARGUMENTS || !is_plain(&word) {
+                        return Err(de::Error::custom(format!(
+                            "has to be a path and at most {MAX_ARGUMENTS} arguments, each one line of at most {MAX_OPTION} bytes"
+                        )));
+                    }
+                    program.arguments.push(word);
+                }
+                Ok(program)
+            }
+        }
+
+        deserializer.deserialize_any(Read)
+    }
+}
+
+/// The memory an engine may take, in MiB; in the configuration a text such as "512M" or "2G".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory(u64);
+
+impl Memory {
+    /// What an engine with these options needs.
+    pub fn for_options(options: &BTreeMap<String, OptionValue>) -> Self {
+        let hash = options
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("hash"));
+        let hash = match hash {
+            Some((_, OptionValue::Spin(mebibytes))) => u64::try_from(*mebibytes).unwrap_or(0),
+            _ => 0,
+        };
+        Self(ENGINE_MEMORY.saturating_add(hash).min(*MEMORY.end()))
+    }
+
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        self.0 * 1024 * 1024
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MiB", self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Memory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number = |unit: char| text.strip_suffix(unit)?.parse::<u64>().ok();
+        let mebibytes = number('M').or_else(|| number('G')?.checked_mul(1024));
+        let fits = mebibytes.filter(|mebibytes| MEMORY.contains(mebibytes));
+        fits.map(Self).ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{}` is not an amount of memory from 32M to 1024G: write for instance \"512M\" or \"2G\"",
+                text.escape_default()
+            ))
+        })
+    }
 }
 
 /// The value of an engine's option.

@@ -1,7 +1,8 @@
 #!/bin/sh
-# A UCI engine for tests. It runs in the folder from which it was started and plays, after N plies, the move in the file
-# `N`; a file `once-N` says what it does there the first time: `crash`, `hang`, or another answer. Everything it is told is
-# in the file `heard`.
+# A UCI engine for tests. In the folder that is its argument it plays, after N plies, the move in the file `N`; a file
+# `once-N` says what it does there the first time: `crash`, `hang`, or another answer. Everything it is told is in the file
+# `heard`.
+cd "$1" || exit
 plies=0
 while read -r line; do
     echo "$line" >>heard
