@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The package in a virtual machine with systemd: installed, played on, rebooted, played on, installed again, purged.
+"""The package in a virtual machine with systemd: installed, played on, rebooted, played on, also by Stockfish, installed again,
+purged.
 
 The machine is a Debian 12 (QEMU, software emulation), made by mmdebstrap as root and kept in target/vm-systemd. The board is a simulated
 Citrine on this machine, at the other end of the guest's second serial port: like a real one, it stays on while the
-guest reboots. The chess program is on this machine too, and plays over TCP. Usage: packaging/vm.py PACKAGE.deb
+guest reboots. The chess program is on this machine too, and plays over TCP. At a second board, of the home-made kind, Stockfish is
+the opponent of a hand that moves at random; it runs in the guest, in the service. Usage: packaging/vm.py PACKAGE.deb
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 CACHE = REPOSITORY / "target/vm-systemd"
 # The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
-INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd"
+INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd,stockfish"
 # Seconds for all of it: five minutes with a processor of its own, and the gate builds beside it.
 PATIENCE = 900
 # Of the first game: what is played before the reboot, and after it.
@@ -66,6 +69,42 @@ active() {
   done
   fail "the service is not running: $1"
 }
+# A whole game against Stockfish, within the limits of the service; then Stockfish with less memory than it needs.
+group=/sys/fs/cgroup/system.slice/boardbridge.service
+main_pid() { systemctl show -p MainPID --value boardbridge; }
+is() { [ "$(cat "$group/$1")" = "$2" ] || fail "$1 is $(cat "$group/$1"), not $2"; }
+stockfish_begins() {
+  printf '[boards.fish]\nkind = "swpp"\nserial = { port = "/dev/ttyS4" }\n' >> $config
+  printf '[[opponent]]\nboard = "fish"\nengine = "/usr/games/stockfish"\ngo = "movetime 100"\n' >> $config
+  boardbridge check > /dev/ttyS0
+  boardbridge check | grep -q 'note  *fish.*engine' && fail 'check finds something wrong with the engine'
+  systemctl reload boardbridge || fail 'reload with an opponent'
+}
+stockfish_ends() {
+  for _ in $(seq 300); do
+    grep -l 'Black "Stockfish' /var/lib/boardbridge/games/*.pgn 2> /dev/null | xargs -r grep -hE '^.Result "(1-0|0-1|1/2-1/2)"' > result && break
+    sleep 1
+  done
+  [ -s result ] || fail 'Stockfish has not played a whole game'
+  say "Stockfish has played: $(cat result), $(cat $group/engine-fish/memory.peak) bytes"
+  is memory.oom.group 0
+  is daemon/memory.max $((80 * 1024 * 1024))
+  is daemon/cgroup.procs "$(main_pid)"
+  is engine-fish/memory.max $((512 * 1024 * 1024))
+  [ "$(cat $group/engine-fish/memory.peak)" -gt $((80 * 1024 * 1024)) ] || fail 'Stockfish is not in its control group'
+  journalctl --no-pager -b -u boardbridge | grep -q 'started again' && fail 'Stockfish was started again'
+  before=$(main_pid)
+  sed -e '$a memory = "64M"' -i $config
+  systemctl reload boardbridge || fail 'reload with less memory'
+  for _ in $(seq 60); do
+    journalctl --no-pager -b -u boardbridge | grep -q 'ended the engine for its memory' && break
+    sleep 1
+  done
+  journalctl --no-pager -b -u boardbridge | grep 'ended the engine for its memory' > /dev/ttyS0 || fail 'it does not say that memory was short'
+  [ "$(main_pid)" = "$before" ] || fail 'the daemon has ended with its engine'
+  sed -e '$d' -i $config
+  systemctl reload boardbridge || fail 'reload with the usual memory'
+}
 config=/etc/boardbridge/boardbridge.toml
 cd /vm
 if [ ! -e installed ]; then
@@ -93,7 +132,9 @@ timeout 240 sh -c 'while ! timeout 20 boardbridge watch --json | grep -q "GAME";
 if boardbridge check | grep -q '^  state '; then
   ls /var/lib/boardbridge | grep -qvx games || fail 'there is a state directory, and nothing in it'
 fi
+stockfish_begins
 host PLAY
+stockfish_ends
 without_a_closed_door restarts
 without_a_closed_door is_killed
 # The socket unit as docs/service.md has it.
@@ -167,7 +208,7 @@ def say(text: str) -> None:
 
 def fresh_root() -> Path:
     """A Debian with systemd and a kernel, as an archive."""
-    archive = CACHE / "root.tar"
+    archive = CACHE / f"root-{zlib.crc32(INCLUDE.encode()):08x}.tar"
     if not archive.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         say("a fresh Debian 12 with systemd")
@@ -212,13 +253,15 @@ def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]
 class Machine:
     """The running QEMU, and what it says on its console."""
 
-    def __init__(self, parts: tuple[Path, Path, Path], board: str, port: int) -> None:
+    def __init__(self, parts: tuple[Path, Path, Path], boards: list[str], port: int) -> None:
         disk, kernel, initrd = parts
         self.began = time.monotonic()
         self.words: list[str] = []
         self.changed = threading.Condition()
         command = ["qemu-system-x86_64", "-nodefaults", "-nographic", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", "768"]
-        command += ["-smp", "2", "-serial", "stdio", "-serial", board, "-kernel", str(kernel), "-initrd", str(initrd)]
+        command += ["-smp", "2", "-serial", "stdio", "-serial", boards[0], "-kernel", str(kernel), "-initrd", str(initrd)]
+        # A third serial port of the usual kind would share its interrupt with the first.
+        command += ["-chardev", f"serial,id=fish,path={boards[1]}", "-device", "pci-serial,chardev=fish"]
         command += ["-append", "root=/dev/vda rw console=ttyS0 quiet loglevel=3 mitigations=off nokaslr systemd.show_status=0"]
         command += ["-drive", f"file={disk},if=virtio,format=raw,cache=unsafe"]
         forward = f"hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:9670"
@@ -253,7 +296,7 @@ class Machine:
             if not self.changed.wait_for(lambda: self.words, PATIENCE - self.age):
                 raise Failed(f"the guest did not say {wanted} within the {PATIENCE} s it had")
             word = self.words.pop(0)
-        if word != wanted:
+        if not word.startswith(wanted):
             raise Failed(f"the guest said: {word}")
 
     def answer(self) -> None:
@@ -267,6 +310,20 @@ def play(port: int, start: int, plies: int, program: str) -> None:
     subprocess.run([sys.executable, *moves, "--start", str(start), "--plies", str(plies)], check=True)
 
 
+def simulated(program: str, kind: str, link: Path, hand: list[str]) -> subprocess.Popen[bytes]:
+    """A board at a pseudo-terminal."""
+    with (CACHE / f"{link.name}.log").open("w") as log:
+        command = [program, "simulate", kind, "--link", str(link), *hand]
+        board = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
+    until = time.monotonic() + 20
+    while not link.exists():
+        if time.monotonic() > until:
+            board.kill()
+            raise Failed(f"the simulated board {link.name} has no port")
+        time.sleep(0.05)
+    return board
+
+
 def main() -> int:
     package = Path(sys.argv[1]).resolve()
     games = REPOSITORY / "tests/games/lichess.uci"
@@ -274,26 +331,20 @@ def main() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    board = machine = None
+    boards: list[subprocess.Popen[bytes]] = []
+    machine = None
     with tempfile.TemporaryDirectory(dir=REPOSITORY / "target") as folder:
         work = Path(folder)
         try:
             subprocess.run(["dpkg-deb", "-x", package, work / "host"], check=True)
             program = str(work / "host/usr/bin/boardbridge")
             parts = image(package, game, work)
-            with (CACHE / "board.log").open("w") as log:
-                hand = ["--game", str(games), "--plays", "white", "--hand-delay", "500ms"]
-                link = work / "tty"
-                board = subprocess.Popen(
-                    [program, "simulate", "novag-citrine", "--link", str(link), *hand],
-                    stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT,
-                )
-            until = time.monotonic() + 20
-            while not link.exists():
-                if time.monotonic() > until:
-                    raise Failed("the simulated board has no port")
-                time.sleep(0.05)
-            machine = Machine(parts, os.path.realpath(link), port)
+            links = [work / "citrine", work / "fish"]
+            hand = ["--game", str(games), "--plays", "white", "--hand-delay", "500ms"]
+            boards.append(simulated(program, "novag-citrine", links[0], hand))
+            hand = ["--seed", "7", "--plays", "white", "--hand-delay", "100ms"]
+            boards.append(simulated(program, "swpp-board", links[1], hand))
+            machine = Machine(parts, [os.path.realpath(link) for link in links], port)
             machine.hear("PLAY")
             play(port, 0, BEFORE, program)
             machine.answer()
@@ -301,20 +352,20 @@ def main() -> int:
             machine.hear("PLAY")
             play(port, BEFORE, AFTER, program)
             machine.answer()
+            machine.hear("Stockfish has played")
             machine.hear("DONE")
             say(f"installed, played, rebooted, played on, removed: {machine.age:.0f} s")
             return 0
         except (Failed, OSError, subprocess.CalledProcessError) as failed:
             say(f"FAILED: {failed}")
-            for log in (CACHE / "console.log", CACHE / "board.log"):
+            for log in (CACHE / f"{name}.log" for name in ("console", "citrine", "fish")):
                 if log.exists():
                     print(f"-- the end of {log.name}", *log.read_text().splitlines()[-40:], sep="\n")
             return 1
         finally:
-            for process in (machine and machine.process, board):
-                if process:
-                    process.kill()
-                    process.wait()
+            for process in [*([machine.process] if machine else []), *boards]:
+                process.kill()
+                process.wait()
 
 
 if __name__ == "__main__":
