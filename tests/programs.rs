@@ -13,6 +13,7 @@ mod program;
 
 use std::{
     fs,
+    net::{TcpListener, TcpStream},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -209,7 +210,7 @@ fn watch_tells_how_things_stand_and_what_happens() {
 
 #[test]
 fn a_taken_port_is_named_with_a_remedy() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bb.toml");
     fs::write(
@@ -292,6 +293,30 @@ fn the_demonstration_plays_by_itself_and_a_move_on_one_board_is_made_on_the_othe
     }
     watch.prints("ucb      1. e4 (e2e4) shown");
     assert_eq!(signalled(demo, "-INT"), Some(0));
+}
+
+#[test]
+fn the_demonstration_takes_free_ports_where_its_own_are_in_use_and_says_which() {
+    // Where one cannot be taken, another program has it.
+    let defaults = ["127.0.0.1:9660", "127.0.0.1:9670", "127.0.0.1:9680"];
+    let _taken = defaults.map(TcpListener::bind);
+    let mut demo = Program::start(boardbridge().arg("demo"), false);
+    let uci = demo.prints(" uci --connect");
+    let printed = demo.log.join("\n");
+    let said = printed.lines().find(|line| line.starts_with("In use"));
+    let said = said.unwrap_or_else(|| panic!("{printed}"));
+    assert!(defaults.iter().all(|port| said.contains(port)), "{said}");
+    // Those that are shown answer.
+    let page = demo.log.iter().find(|line| line.contains("http://"));
+    let page = page.unwrap().split("http://").nth(1).unwrap();
+    let (web, status) = (page.split_whitespace().next().unwrap(), address(page));
+    let uci = uci.split_whitespace().nth(3).unwrap();
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", uci]), false);
+    relay.says("uci");
+    relay.prints("uciok");
+    let mut watch = Program::start(boardbridge().args(["watch", "--connect", &status]), false);
+    watch.prints("citrine");
+    assert!(TcpStream::connect(web).is_ok());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 pub mod famous;
 pub mod hand;
+mod ports;
 pub mod show;
 
 use std::{
@@ -160,6 +161,7 @@ pub async fn run(
     }
     let mut config = Config::from_text(&text, "the demonstration's own configuration")?;
     config.state.directory = Some(Directory::Off);
+    let taken = ports::avoid_taken(&mut config);
     let daemon = Daemon::start(&config).await?;
     let programme = Arc::new(Programme::new(seed));
     for (name, port) in boards {
@@ -186,7 +188,7 @@ pub async fn run(
     for board in daemon.bus().boards() {
         tokio::spawn(gives_way(board));
     }
-    let welcome = welcome(&daemon, missing.as_deref(), engine.is_some());
+    let welcome = welcome(&daemon, &taken, missing.as_deref(), engine.is_some());
     tokio::spawn(show(welcome, daemon.bus().clone(), programme));
     stop_signal().await?;
     daemon.stop().await;
@@ -275,7 +277,7 @@ fn neo_settings(seed: u64) -> neo::Settings {
     }
 }
 
-fn welcome(daemon: &Daemon, no_neo: Option<&str>, stockfish: bool) -> String {
+fn welcome(daemon: &Daemon, taken: &[&str], no_neo: Option<&str>, stockfish: bool) -> String {
     let port = |is_it: fn(&Service) -> bool| {
         let mut ports = daemon.ports().into_iter();
         let found = ports.find(|(service, _)| is_it(service));
@@ -302,9 +304,18 @@ fn welcome(daemon: &Daemon, no_neo: Option<&str>, stockfish: bool) -> String {
         (None, false) => " neo waits for your chess program.",
         (Some(_), _) => "",
     };
+    let taken = if taken.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "In use, perhaps by another BoardBridge: {}. The demonstration took other ports, shown below.\n",
+            taken.join(", ")
+        )
+    };
     format!(
         "BoardBridge runs on {boards}. Their hands move by themselves.\n\
          citrine and ucb play each other.{third_plays} Nothing is kept. Stop with Ctrl-C.\n\
+         {taken}\
          \n\
          Watch the boards: http://{web} in a browser, or {program} watch --connect {status}\n\
          Play on any of them, and the hand answers:\n\
