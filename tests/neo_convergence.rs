@@ -26,7 +26,7 @@ use boardbridge::{
     },
 };
 use proptest::prelude::*;
-use rig::noise::{Habits, Promoting, Style, gesture};
+use rig::noise::{CaptureOrder, Habits, Promoting, Style, Touch, gesture};
 use rig::{
     clock::{Clocked, log},
     game::{ours, simulated},
@@ -1736,7 +1736,7 @@ impl World {
     }
 
     /// Obeys the list to its end: each action done leaves the rest of it, and at its end the placement is right.
-    fn obeys_to_the_end(&mut self, hands: &mut Vec<Piece>, case: &str) {
+    fn obeys_to_the_end(&mut self, hands: &mut Vec<Piece>, rng: &mut fastrand::Rng, case: &str) {
         let mut told = self.told();
         while !told.is_empty() {
             let before = in_words(&told);
@@ -1753,11 +1753,7 @@ impl World {
                 self.story()
             );
             // A hand that looks up, or does not.
-            self.pass(Duration::from_secs(if now.len().is_multiple_of(2) {
-                8
-            } else {
-                1
-            }));
+            self.pass(Duration::from_secs(if rng.bool() { 12 } else { 1 }));
             told = self.told();
             assert_eq!(in_words(&told), in_words(&now), "{case}");
         }
@@ -1786,7 +1782,8 @@ fn a_list_is_not_withdrawn_while_pieces_stand_exchanged() {
          on a1"
     );
     // No move is made of it meanwhile, and then the game goes on.
-    world.obeys_to_the_end(&mut Vec::new(), "the exchange");
+    let mut rng = fastrand::Rng::with_seed(1);
+    world.obeys_to_the_end(&mut Vec::new(), &mut rng, "the exchange");
     world.stands("");
     world.plays("b1c3");
 }
@@ -1884,9 +1881,178 @@ fn a_hand_that_obeys_is_never_contradicted() {
             world.pass(time);
         }
         world.pass(Duration::from_secs(30));
-        world.obeys_to_the_end(&mut hands, &done.join(", "));
+        world.obeys_to_the_end(&mut hands, &mut rng, &done.join(", "));
     }
 }
+
+#[test]
+fn what_is_left_of_a_list_makes_no_move() {
+    // With the bishop on f8 the pieces stand as after d2d4.
+    let mut world = World::at("a2a4 b7b5 a4b5 a7a6 b5a6 a8a6");
+    for (from, to) in [
+        (Square::D2, Square::E5),
+        (Square::F8, Square::D2),
+        (Square::E5, Square::F8),
+        (Square::E2, Square::D4),
+    ] {
+        world.carries(from, to);
+        world.pass(Duration::from_secs(11));
+    }
+    world.pass(Duration::from_secs(30));
+    let mut rng = fastrand::Rng::with_seed(1);
+    world.obeys_to_the_end(&mut Vec::new(), &mut rng, "d2d4");
+}
+
+/// The pieces stand as after a move, or as before the last one, but for a pawn of the other side: the list asks for both
+/// back. The pawn is put back.
+fn all_but_a_move_undone(before: &str, pawn: (Square, Square), touches: &[Touch]) -> World {
+    let mut world = World::at(before);
+    world.carries(pawn.0, pawn.1);
+    for touch in touches {
+        world.hand(match *touch {
+            Touch::Lift(square) => Hand::Lift(square),
+            Touch::Put(square, piece) => Hand::Put(square, piece),
+        });
+        world.pass(Duration::from_millis(700));
+    }
+    world.comes(|w| w.told().len() > 1, "the list");
+    world.pass(Duration::from_secs(5));
+    world.carries(pawn.1, pawn.0);
+    world
+}
+
+/// A move, a capture and a take-back that the hand is asked to undo.
+fn undone() -> [(&'static str, World); 3] {
+    let white = [(Square::A7, Square::A6), (Square::H2, Square::H3)];
+    let (knight, pawn) = (Color::White.knight(), Color::White.pawn());
+    let moved = [Touch::Lift(Square::B1), Touch::Put(Square::C3, knight)];
+    let took = [
+        Touch::Lift(Square::E4),
+        Touch::Lift(Square::D5),
+        Touch::Put(Square::D5, pawn),
+    ];
+    let back = [Touch::Lift(Square::C3), Touch::Put(Square::B1, knight)];
+    [
+        ("e2e4 d7d5", white[0], &moved[..]),
+        ("e2e4 d7d5", white[0], &took[..]),
+        ("e2e4 d7d5 b1c3", white[1], &back[..]),
+    ]
+    .map(|(before, pawn, touches)| (before, all_but_a_move_undone(before, pawn, touches)))
+}
+
+#[test]
+fn what_the_hand_is_still_asked_to_undo_is_not_told_as_made() {
+    for (before, mut world) in undone() {
+        world.pass(LONG);
+        assert_eq!(*world.snapshot().game, game(before), "{}", world.story());
+        assert!(!world.told().is_empty(), "{}", world.story());
+        let mut hands = vec![Color::Black.pawn()];
+        let mut rng = fastrand::Rng::with_seed(1);
+        world.obeys_to_the_end(&mut hands, &mut rng, before);
+        world.stands(before);
+    }
+}
+
+#[test]
+fn a_move_that_the_hand_is_asked_to_undo_counts_when_its_piece_is_put_down_again() {
+    let after = ["e2e4 d7d5 b1c3", "e2e4 d7d5 e4d5", "e2e4 d7d5"];
+    let squares = [Square::C3, Square::D5, Square::B1];
+    for ((after, square), (_, mut world)) in after.into_iter().zip(squares).zip(undone()) {
+        world.pass(LONG);
+        world.hand(Hand::Adjust(square));
+        world.intended.extend(game(after).last().map(uci));
+        world.comes(|w| *w.snapshot().game == game(after), after);
+        world.is_clean();
+    }
+}
+
+/// A hand that thinks with a piece in the air is asked to put it back, and moves all the same.
+#[test]
+fn a_move_goes_on_after_the_hand_was_asked_to_put_a_piece_back() {
+    let (white, black) = (Color::White.pawn(), Color::Black.pawn());
+    let castled = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5";
+    let (lift, put) = (Touch::Lift, Touch::Put);
+    for (before, m, touches) in [
+        (
+            "e2e4 d7d5",
+            "e4d5",
+            vec![lift(Square::E4), lift(Square::D5), put(Square::D5, white)],
+        ),
+        (
+            "e2e4 d7d5",
+            "e4d5",
+            vec![lift(Square::D5), lift(Square::E4), put(Square::D5, white)],
+        ),
+        (
+            "e2e4 d7d5",
+            "b1c3",
+            vec![lift(Square::B1), put(Square::C3, Color::White.knight())],
+        ),
+        (
+            "e2e4 a7a6 e4e5 d7d5",
+            "e5d6",
+            vec![lift(Square::E5), put(Square::D6, white), lift(Square::D5)],
+        ),
+        (
+            castled,
+            "e1g1",
+            vec![
+                lift(Square::E1),
+                put(Square::G1, Color::White.king()),
+                lift(Square::H1),
+                put(Square::F1, Color::White.rook()),
+            ],
+        ),
+        // Tried elsewhere first, where it may not go.
+        (
+            "e2e4 d7d5",
+            "e4d5",
+            vec![
+                lift(Square::E4),
+                put(Square::E6, white),
+                lift(Square::D5),
+                lift(Square::E6),
+                put(Square::D5, white),
+            ],
+        ),
+        (
+            "e2e4",
+            "d7d5",
+            vec![
+                lift(Square::D7),
+                put(Square::D4, black),
+                lift(Square::D4),
+                put(Square::D5, black),
+            ],
+        ),
+    ] {
+        // After which touch the hand thinks.
+        for thinks in 0..touches.len() - 1 {
+            let lifted = |touch: &&Touch| matches!(touch, Touch::Lift(_));
+            let lifts = touches[..=thinks].iter().filter(lifted).count();
+            if lifts * 2 > thinks + 2 {
+                // With both pieces of a capture in the hand it may as well do as it was asked.
+                continue;
+            }
+            let mut world = World::at(before);
+            world.intended.push(m.parse().unwrap());
+            for (number, touch) in touches.iter().enumerate() {
+                world.hand(match *touch {
+                    Touch::Lift(square) => Hand::Lift(square),
+                    Touch::Put(square, piece) => Hand::Put(square, piece),
+                });
+                world.pass(Duration::from_millis(1_300));
+                if number == thinks && world.snapshot().game.len() == game(before).len() {
+                    world.pass(Duration::from_secs(11));
+                }
+            }
+            let after = game(&format!("{before} {m}"));
+            let made = |w: &World| *w.snapshot().game == after;
+            assert!(world.until(LONG, made), "{m} {thinks}: {}", world.story());
+        }
+    }
+}
+
 #[test]
 fn a_lost_link_leaves_nothing_due() {
     let before = "e2e4 d7d5";
@@ -2315,13 +2481,48 @@ fn a_piece_that_was_brought_unasked_is_not_asked_for() {
 }
 
 #[test]
+fn a_capture_taken_back_right_after_an_asked_piece_was_brought_is_seen() {
+    let before = "e2e4 d7d5 e4d5 d8d5 b1c3 d5a2";
+    for gap in [200, 400, 700, 1_000, 2_000, 4_000] {
+        for victim_first in [false, true] {
+            let mut world = World::at(before);
+            world.plays("a1a2");
+            world.take_answer();
+            world.follows(before);
+            let asked = |w: &World| w.told_words() == "put the black queen on a2";
+            world.comes(asked, "the question");
+            world.pass(Duration::from_secs(3));
+            world.hand(Hand::Put(Square::A2, Color::Black.queen()));
+            world.pass(Duration::from_millis(gap));
+            let capture = if victim_first {
+                CaptureOrder::VictimFirst
+            } else {
+                CaptureOrder::MoverFirst
+            };
+            let style = Style {
+                capture,
+                ..Style::default()
+            };
+            world.knows();
+            world.hand(Hand::TakeBack(style));
+            world.comes(|w| w.snapshot().game.len() == 5, "the take-back");
+            world.pass(LONG);
+            world.obey();
+            world.pass(LONG);
+            // The program has not taken it back: the board shows it again.
+            world.stands(before);
+        }
+    }
+}
+
+#[test]
 fn what_was_asked_for_is_not_to_be_taken_off_again() {
     let mut world = asked_for_a_pawn();
     world.puts(Square::D5, Color::Black.pawn());
-    world.carries(Square::A2, Square::A4);
-    world.carries(Square::G7, Square::G5);
+    world.carries(Square::A2, Square::A5);
+    world.carries(Square::G7, Square::G4);
     world.comes(|w| w.told().len() == 2, "the list");
-    for (from, to) in [(Square::A4, Square::A2), (Square::G5, Square::G7)] {
+    for (from, to) in [(Square::A5, Square::A2), (Square::G4, Square::G7)] {
         world.carries(from, to);
     }
     world.pass(LONG);

@@ -88,6 +88,8 @@ pub(super) struct Hypotheses {
     goes: [Bitboard; 12],
     /// The captured piece that comes back when the last move is taken back, and its square.
     restores: Option<(Square, Piece)>,
+    /// The game's pieces, and of these the squares that lack one of which the board has too few: a hand brings it.
+    brought: (Board, Bitboard),
     /// The promoted piece of the last move, and the pawn that it was.
     demoted: Option<(Piece, Piece)>,
     /// The position before the last move.
@@ -101,6 +103,7 @@ impl Hypotheses {
             afters: Vec::with_capacity(capacity),
             goes: [Bitboard::EMPTY; 12],
             restores: None,
+            brought: (Board::empty(), Bitboard::EMPTY),
             demoted: None,
             before: None,
         }
@@ -142,6 +145,12 @@ impl Hypotheses {
         self.restores
     }
 
+    /// The piece that a hand has to bring to this square from beside the board.
+    pub fn brought(&self, square: Square) -> Option<Piece> {
+        let (board, squares) = &self.brought;
+        board.piece_at(square).filter(|_| squares.contains(square))
+    }
+
     /// The pawn that this piece was until the last move.
     pub fn demoted(&self, piece: Piece) -> Option<Piece> {
         self.demoted
@@ -154,6 +163,7 @@ impl Hypotheses {
         self.afters.clear();
         self.goes = [Bitboard::EMPTY; 12];
         self.restores = None;
+        self.brought.1 = Bitboard::EMPTY;
         self.demoted = None;
         self.before = None;
     }
@@ -230,6 +240,14 @@ impl Hypotheses {
             after.set_piece_at(to, piece.color.pawn());
         }
         self.add(standing, &after, Meaning::Executed, shown);
+        let lacking = |square: &Square| {
+            let piece = after.piece_at(*square);
+            piece.is_some_and(|piece| {
+                after.by_piece(piece).count() > standing.by_piece(piece).count()
+            })
+        };
+        let changed = differing(standing, &after).into_iter();
+        self.brought = (after.clone(), changed.filter(lacking).collect());
         if let Some(executed) = self.list.last_mut() {
             executed.promotes = promotes;
         }

@@ -8,7 +8,7 @@ use super::{
     Next, Puzzle, Recogniser,
     compare::differing,
     evidence::Evidence,
-    hypothesis::{Ambiguity, Hypotheses, Hypothesis},
+    hypothesis::{Ambiguity, Hypotheses, Hypothesis, Meaning},
     placements::{Made, Placement},
 };
 
@@ -145,6 +145,23 @@ impl Recogniser {
         } else {
             Found::Nothing
         }
+    }
+
+    /// Whether this may be reported: the player was not only asked to undo it.
+    pub(super) fn counts(&self, found: Found) -> bool {
+        match found {
+            Found::Nothing => true,
+            // The other move was made on squares that count, or not at all.
+            Found::Confirmed(_) => self.counting.any(),
+            Found::Made { index, .. } | Found::Unseen(index) => {
+                self.changes_what_counts(&self.hypotheses.get(index))
+            }
+        }
+    }
+
+    /// Whether it changes a square that counts. What the game already has, counts.
+    pub(super) fn changes_what_counts(&self, h: &Hypothesis) -> bool {
+        h.meaning == Meaning::Executed || (h.touches() & self.counting).any()
     }
 
     /// The possibility after which another move was made.

@@ -116,6 +116,8 @@ pub struct Recogniser {
     behind: bool,
     /// The placement is known to differ: nothing is recognised.
     paused: bool,
+    /// A move or a take-back counts only if it changes one of these squares.
+    counting: Bitboard,
     out: VecDeque<Recognised>,
 }
 
@@ -143,6 +145,7 @@ impl Recogniser {
             resuming: None,
             behind: true,
             paused: false,
+            counting: Bitboard::FULL,
             out: VecDeque::with_capacity(WAITING),
         }
     }
@@ -264,6 +267,12 @@ impl Recogniser {
         }
     }
 
+    /// The player is asked to correct the placement, and has done other things only on these squares. Unless they are all,
+    /// a move or a take-back counts only if it changes one of them: the others are what the player was asked to undo.
+    pub fn count_only(&mut self, squares: Bitboard) {
+        self.counting = squares;
+    }
+
     /// Nothing was sensed for a while, and sensing starts again.
     pub fn resume(&mut self) {
         self.evidence.resume();
@@ -377,6 +386,7 @@ impl Recogniser {
             || other_king
             || self.castling_goes_on(&h, square.into())
             || self.is_shaky()
+            || !self.changes_what_counts(&h)
         {
             return;
         }
@@ -401,6 +411,7 @@ impl Recogniser {
         }
         self.note_made(now);
         let (index, seen, within) = match self.find() {
+            found if !self.counts(found) => return self.mind_puzzle(now, touched),
             Found::Nothing => return self.mind_puzzle(now, touched),
             Found::Confirmed(index) => return self.report(now, index, true),
             Found::Made { index, within } => (index, true, within),

@@ -352,6 +352,10 @@ fn land_on(
             next.returned.add(square);
             add(next);
         }
+        // A piece that the game has, and the board lacks, is brought.
+        if let Some(piece) = may.first.brought(square) {
+            add(put(piece));
+        }
         return;
     }
     // No piece in the hand belongs there, or its lift was lost.

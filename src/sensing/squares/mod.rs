@@ -4,13 +4,14 @@ mod gesture;
 mod reading;
 mod recognition;
 mod setup;
+mod strayed;
 mod touched;
 
 use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Position, Square};
 
-use self::{gesture::Gesture, reading::Reading, setup::Wrong, touched::Touched};
+use self::{gesture::Gesture, reading::Reading, setup::Wrong, strayed::Strayed, touched::Touched};
 use super::{Awaited, Follower, Report};
 use crate::{
     game::Game,
@@ -40,6 +41,7 @@ pub struct Squares {
     by_gesture: bool,
     recogniser: Recogniser,
     touched: Touched,
+    strayed: Strayed,
     reading: Reading,
     gesture: Gesture,
     wrong: Option<Wrong>,
@@ -66,6 +68,7 @@ impl Squares {
             sensing,
             by_gesture: false,
             touched: Touched::nothing(),
+            strayed: Strayed::default(),
             reading: Reading::default(),
             gesture: Gesture::default(),
             wrong: None,
@@ -161,6 +164,7 @@ impl Squares {
             }
         }
         if self.follower.is_known() {
+            self.recogniser.count_only(self.strayed.squares());
             self.recogniser.sense(now, sensed);
         }
     }
@@ -168,7 +172,9 @@ impl Squares {
     fn lifted(&mut self, now: Instant, square: Square) {
         self.reading.lifted(square);
         let correction = self.follower.correction();
-        match correction.told(|action| action.from == Some(square)) {
+        let told = correction.told(|action| action.from == Some(square));
+        self.strayed.touch(now, square, told.is_some());
+        match told {
             Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
             told => self.touched.lift(square, told.and_then(|action| action.to)),
         }
@@ -180,8 +186,10 @@ impl Squares {
         let brought =
             |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
         let told = self.follower.correction().told(brought);
-        self.touched
-            .put(square, told.and_then(|action| action.piece));
+        let told = told.and_then(|action| action.piece);
+        let asked = self.touched.follows(square, told, self.strayed.last());
+        self.strayed.touch(now, square, asked);
+        self.touched.put(square, told);
         self.gesture.placed(now, square);
     }
 
@@ -195,6 +203,8 @@ impl Squares {
         self.look_again();
         self.mind_setup(now);
         self.follower.mind_hand(self.recogniser.standing());
+        self.strayed
+            .mind_list(now, self.follower.correction().is_told());
     }
 
     /// The time given by [`Self::deadline`] has come. Call [`Self::attend`] next.

@@ -129,6 +129,7 @@ impl Touched {
         {
             // The player takes a capture back.
             taker.from = square;
+            taker.goal = goal;
         }
         self.strayed |= was_open && self.board.piece_at(square).is_none();
         let piece = self.certain.remove_piece_at(square);
@@ -199,6 +200,16 @@ impl Touched {
             self.order.push(square);
         }
         self.conclude();
+    }
+
+    /// Whether the player follows the request to put the piece `told` there, if any. `last`: the square touched last. A
+    /// piece just lifted from it to be carried elsewhere comes first.
+    pub fn follows(&self, square: Square, told: Option<Piece>, last: Option<Square>) -> bool {
+        let carried = |lifted: &&Lifted| lifted.goal.is_some() && Some(lifted.from) == last;
+        match self.loose.iter().find(carried) {
+            Some(lifted) => lifted.goal == Some(square) || lifted.piece == told,
+            None => told.is_some(),
+        }
     }
 
     fn in_the_air(&self) -> usize {
