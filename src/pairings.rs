@@ -2,12 +2,12 @@
 //!
 //! A front-end that plays against the hand enters a [`Pairing`] and keeps its [`Entry`]: it changes the pairing there,
 //! and receives what the player says to the opponent by a button of the page or by a command. Dropping the entry removes the
-//! pairing.
+//! pairing; that of a game that is over can still be asked for.
 
 use std::{
     collections::BTreeMap,
-    fmt,
-    sync::Arc,
+    fmt, mem,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -19,7 +19,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::vocabulary::BoardName;
+use crate::{
+    game::Game,
+    vocabulary::{BoardName, ClientName, Snapshot},
+};
 
 /// Sayings that may wait for one opponent: a person presses one button at a time.
 const SAYINGS: usize = 8;
@@ -81,7 +84,7 @@ impl fmt::Display for Saying {
 }
 
 /// One side of a game.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Player {
     /// The name, for people and for PGN.
     pub name: String,
@@ -105,11 +108,19 @@ pub struct Clocks {
 }
 
 /// Who plays whom, and how the game stands beside the board.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Pairing {
-    /// The players, as far as they are known.
+    /// The client whose game it is, by its name at the board. While another client has the board, that one's game is
+    /// played there.
+    pub client: Option<ClientName>,
+    /// The game, once it is over.
+    pub over: Option<Game>,
+    /// The players, as far as their names are known.
+    #[serde(with = "sides")]
     pub players: ByColor<Option<Player>>,
     /// The hand's colour; `None` if it plays both.
+    #[serde(skip)]
     pub hand: Option<Color>,
     /// The event, for PGN.
     pub event: Option<String>,
@@ -118,17 +129,58 @@ pub struct Pairing {
     /// Where the game is played, for PGN: an address if it has one.
     pub site: Option<String>,
     /// The clocks, if there are any.
+    #[serde(skip)]
     pub clocks: Option<Clocks>,
     /// What each side had left after each of its moves, from the first ply, if that is known.
     pub clock_times: Vec<Option<Duration>>,
     /// What the opponent offers now: a draw, or to take back.
+    #[serde(skip)]
     pub offer: Option<Saying>,
     /// What the opponent, or the server, has said last, oldest first, at most [`MAX_CHAT`] lines.
+    #[serde(skip)]
     pub chat: Vec<String>,
     /// What the player should know: the opponent has left, for instance.
+    #[serde(skip)]
     pub notice: Option<String>,
     /// What the player can say now.
+    #[serde(skip)]
     pub can: Vec<Saying>,
+}
+
+impl Pairing {
+    /// Whether it is about the game that is played on a board, or was played there last.
+    pub fn is_of(&self, board: &Snapshot) -> bool {
+        let has_it = self.client.as_ref().is_none_or(|client| {
+            // An engine's name is known only once it has been started.
+            let is_like = |holder| mem::discriminant(holder) == mem::discriminant(client);
+            board.holders.iter().any(is_like)
+        });
+        // A client whose game is over leaves the board.
+        let may_be = has_it || board.holders.is_empty();
+        may_be && self.over.as_ref().is_none_or(|over| over == board.played())
+    }
+}
+
+/// The two sides are kept as a pair.
+mod sides {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use shakmaty::ByColor;
+
+    use super::Player;
+
+    pub fn serialize<S: Serializer>(
+        ByColor { white, black }: &ByColor<Option<Player>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (white, black).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<ByColor<Option<Player>>, D::Error> {
+        let (white, black) = Deserialize::deserialize(deserializer)?;
+        Ok(ByColor { white, black })
+    }
 }
 
 /// Why something could not be said, in words with the remedy.
@@ -162,10 +214,11 @@ struct Listed {
     number: u64,
 }
 
-/// All pairings, at most one a board: the last that was entered.
+/// All pairings, at most one a board: the last that was entered. Beside it, at most one of a game that is over.
 #[derive(Clone, Debug, Default)]
 pub struct Pairings {
     listed: Arc<watch::Sender<BTreeMap<BoardName, Listed>>>,
+    left: Arc<Mutex<BTreeMap<BoardName, Arc<Pairing>>>>,
 }
 
 impl Pairings {
@@ -174,7 +227,9 @@ impl Pairings {
         let (sayings, said) = mpsc::channel(SAYINGS);
         let mut number = 0;
         self.listed.send_modify(|listed| {
-            number = listed.get(&board).map_or(0, |before| before.number + 1);
+            let before = listed.remove(&board);
+            number = before.as_ref().map_or(0, |before| before.number + 1);
+            self.leave(&board, before.map(|before| before.pairing));
             let pairing = Arc::new(pairing);
             listed.insert(
                 board.clone(),
@@ -197,6 +252,22 @@ impl Pairings {
     pub fn at(&self, board: &BoardName) -> Option<Arc<Pairing>> {
         let listed = self.listed.borrow();
         listed.get(board).map(|listed| listed.pairing.clone())
+    }
+
+    /// The pairing of the game that a board holds, also after its entry was dropped, once the game was over.
+    pub fn of_game(&self, board: &Snapshot) -> Option<Arc<Pairing>> {
+        let now = self.at(&board.board);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut both = now.into_iter().chain(left.get(&board.board).cloned());
+        both.find(|pairing| pairing.is_of(board))
+    }
+
+    /// A front-end has left the game on a board. It is remembered if it is over.
+    pub fn leave(&self, board: &BoardName, pairing: Option<Arc<Pairing>>) {
+        if let Some(pairing) = pairing.filter(|pairing| pairing.over.is_some()) {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.insert(board.clone(), pairing);
+        }
     }
 
     /// Wakes those who wait whenever a pairing has come, gone or changed.
@@ -287,10 +358,14 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.pairings.listed.send_if_modified(|listed| {
-            let own = listed
-                .get(&self.board)
-                .is_some_and(|listed| listed.number == self.number);
-            own && listed.remove(&self.board).is_some()
+            let own = |listed: &&Listed| listed.number == self.number;
+            if listed.get(&self.board).filter(own).is_none() {
+                return false;
+            }
+            let removed = listed.remove(&self.board);
+            let pairing = removed.map(|listed| listed.pairing);
+            self.pairings.leave(&self.board, pairing);
+            true
         });
     }
 }

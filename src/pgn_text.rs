@@ -1,4 +1,5 @@
-//! The text of a game in PGN, in the export format (PGN standard, chapter 8): ASCII, lines of 79.
+//! The text of a game in PGN, in the export format (PGN standard, chapter 8): lines of 79. Names are UTF-8, as programs
+//! read them today; the rest is ASCII.
 //!
 //! No maintained crate writes PGN: pgn-reader only reads.
 
@@ -35,13 +36,19 @@ pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
     strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
 }
 
-/// `[Name "value"]`, with characters other than printable ASCII replaced.
+/// Whether a character may stand in a tag: it is printed, within its line.
+pub fn is_printed(c: char) -> bool {
+    let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    !c.is_control() && !turns
+}
+
+/// `[Name "value"]`, with characters that are not printed replaced.
 pub fn tag(text: &mut String, name: &str, value: &str) {
     let _ = write!(text, "[{name} \"");
     for c in value.chars().take(MAX_VALUE) {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            ' '..='~' => text.push(c),
+            _ if is_printed(c) => text.push(c),
             _ => text.push('?'),
         }
     }

@@ -138,6 +138,7 @@ fn pairing() -> Pairing {
         chat: vec!["hello".to_owned()],
         notice: Some("the opponent has left".to_owned()),
         can: vec![Saying::Draw, Saying::Resign],
+        ..Pairing::default()
     }
 }
 

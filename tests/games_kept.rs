@@ -28,7 +28,9 @@ use boardbridge::{
         folder::{Folder, Found, remedy},
         settings::{GamesConfig, TagText},
     },
-    vocabulary::{BoardName, By, Channel, Command as BoardCommand, GameEnd, Judge, Snapshot},
+    vocabulary::{
+        BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, Snapshot,
+    },
 };
 use figment::{
     Figment,
@@ -211,6 +213,30 @@ fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
     assert!(annotator.ends_with(" on citrine"), "{annotator}");
     let file = &files_in(rig.folder.path())[0];
     assert_eq!(file.file_name().unwrap(), "2026-11-21_153013_citrine_1.pgn");
+}
+
+#[test]
+fn names_have_the_letters_of_any_language_also_in_a_file_that_goes_on() {
+    let mut rig = Rig::new();
+    rig.config.site = Some(TagText("Köln".to_owned()));
+    rig.config.player = Some(TagText("Jürgen Łoś".to_owned()));
+    rig.restart_without_file();
+    rig.snapshot.holders = vec![ClientName::Engine("Σ 1\u{202e}\n".into())];
+    rig.led(game("e2e4"), Some(game("")));
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    rig.settle();
+    rig.restart();
+    rig.led(game("e2e4 e7e5 g1f3"), Some(game("e2e4 e7e5")));
+    let games = rig.settle();
+    assert_eq!(games.len(), 1);
+    assert_eq!(games[0].moves(), "e2e4 e7e5 g1f3");
+    for (name, value) in [
+        ("Site", "Köln"),
+        ("White", "Jürgen Łoś"),
+        ("Black", "Σ 1??"),
+    ] {
+        assert_eq!(games[0].tag(name), value);
+    }
 }
 
 #[test]

@@ -206,12 +206,12 @@ async fn another_name_of_the_player_and_another_folder_stop_no_game_and_no_page(
         table.house.daemon.ports(),
         table.house.daemon.bus().pairings().changes(),
     );
-    let player = |table: &Table| table.pairing().players.white.unwrap().name;
-    assert_eq!(player(&table), "Hand");
+    let player = |table: &Table| table.pairing().players.white.map(|player| player.name);
+    assert_eq!(player(&table), None);
     let games = kept_in(&table.house.folder.path().join("games"));
     let more = format!("[[opponent]]\nboard = \"citrine\"\n{opponent}{games}player = \"Anna\"\n");
     table.house.reloads(&boards, &more).await;
-    while player(&table) != "Anna" {
+    while player(&table).as_deref() != Some("Anna") {
         timeout(PATIENCE, changes.next()).await.unwrap();
     }
     assert_eq!(table.house.daemon.ports(), before);

@@ -22,7 +22,7 @@ const MIN_PATIENCE: Duration = Duration::from_secs(1);
 pub struct OpponentConfig {
     /// The board.
     pub board: BoardName,
-    /// The engine's program; without one two hands play.
+    /// The engine's program; without one two people play.
     pub engine: Option<Program>,
     /// Its options.
     pub options: Option<BTreeMap<String, OptionValue>>,
@@ -67,7 +67,7 @@ impl OpponentConfig {
     /// What is played, for `boardbridge check`.
     pub fn in_words(&self) -> String {
         let Some((engine, hand)) = self.engine() else {
-            return "two hands".to_owned();
+            return "two players".to_owned();
         };
         let hand = match hand {
             Hand::White => "White",
@@ -75,7 +75,7 @@ impl OpponentConfig {
             Hand::Alternate => "White and Black in turns",
         };
         format!(
-            "{} (go {}; in the service at most {} of memory), the hand plays {hand}",
+            "{} (go {}; in the service at most {} of memory), you play {hand}",
             engine.program,
             engine.go.words(),
             engine.memory
@@ -97,7 +97,7 @@ impl OpponentConfig {
         problems.extend(unusable.map(|problem| ("engine".to_owned(), problem)));
         let needless = |(_, given): &(_, bool)| *given && self.engine.is_none();
         problems.extend(given.into_iter().filter(needless).map(|(key, _)| {
-            let problem = "needs `engine`: without one two hands play".to_owned();
+            let problem = "needs `engine`: without one two people play".to_owned();
             (key.to_owned(), problem)
         }));
         let options = self.options.iter().flatten();

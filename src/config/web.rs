@@ -29,7 +29,7 @@ pub struct WebConfig {
     pub broadcast: BroadcastConfig,
 }
 
-/// `broadcast` in `[web]`: tags of the running games, unless an opponent's front-end knows them.
+/// `broadcast` in `[web]`: tags of the running games. They count before what an opponent's front-end knows.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: { event = … }")]
 pub struct BroadcastConfig {

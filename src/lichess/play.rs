@@ -198,6 +198,7 @@ impl Play {
             told_to_begin: false,
             told_unplayable: false,
         };
+        play.pairing.client = Some(ClientName::Lichess);
         play.pairing.hand = Some(play.hand());
         play
     }
@@ -230,6 +231,15 @@ impl Play {
     /// Who plays whom.
     pub fn pairing(&self) -> Option<&Pairing> {
         self.kept.known.then_some(&self.pairing)
+    }
+
+    /// What was known of it before a restart.
+    pub fn paired(&mut self, before: Pairing) {
+        self.pairing = Pairing {
+            client: Some(ClientName::Lichess),
+            hand: Some(self.hand()),
+            ..before
+        };
     }
 
     fn hand(&self) -> Color {
@@ -618,6 +628,7 @@ impl Play {
         self.kept.end = Some(end);
         self.kept.delivery = None;
         self.kept.resigns = None;
+        self.pairing.over = Some(self.kept.game.clone());
         self.pairing.offer = None;
         if let Some(clocks) = &mut self.pairing.clocks {
             clocks.runs = None;

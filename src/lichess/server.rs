@@ -219,6 +219,9 @@ async fn run(mut table: Table, stop: CancellationToken) {
         Some(memory) => Session::restored(memory, table.settings.clone(), &table.board.state()),
         None => Session::new(client, table.settings.clone()),
     };
+    // That of a game that was over before the restart.
+    let left = session.left().cloned().map(Arc::new);
+    table.bus.pairings().leave(&board, left);
     let mut holder = table.bus.account().open(session.standing(board.clone()));
     let mut feed = table.board.feed();
     let commands = table.board.commands.clone();

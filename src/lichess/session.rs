@@ -72,6 +72,9 @@ pub struct Memory {
     pub client: ClientId,
     number: u64,
     play: Option<play::Memory>,
+    /// Who plays whom at the board, or did in the game that it holds still.
+    #[serde(default)]
+    pairing: Option<Pairing>,
 }
 
 /// A game that runs, and why it cannot be played on a board.
@@ -112,6 +115,8 @@ pub struct Session {
     challenges: Vec<account::Challenge>,
     games: Vec<Known>,
     play: Option<Play>,
+    /// Who played whom in the game before, while the board holds it still.
+    left: Option<Pairing>,
     /// Counts the streams of games.
     stream: u64,
     at_start: bool,
@@ -140,6 +145,7 @@ impl Session {
             challenges: Vec::new(),
             games: Vec::new(),
             play: None,
+            left: None,
             stream: 0,
             at_start: false,
             held: Arc::default(),
@@ -167,8 +173,9 @@ impl Session {
             .any(|place| place.client == memory.client);
         match memory.play.map(|kept| Play::restored(memory.client, kept)) {
             // A board that knows no more of the game has shown its end.
-            Some(play) if play.end().is_some() && !known => {}
+            Some(play) if play.end().is_some() && !known => session.left = memory.pairing,
             Some(mut play) => {
+                play.paired(memory.pairing.unwrap_or_default());
                 play.is_at(session.address(play.id()));
                 play.resume(&mut session.out);
                 session.play = Some(play);
@@ -176,7 +183,7 @@ impl Session {
             None if known => session.out.commands.push_back(Command::Release {
                 client: memory.client,
             }),
-            None => {}
+            None => session.left = memory.pairing,
         }
         session
     }
@@ -187,6 +194,7 @@ impl Session {
             client: self.client,
             number: self.play.as_ref().map_or(self.number, Play::number),
             play: self.play.as_ref().map(|play| play.memory().clone()),
+            pairing: self.pairing().or(self.left()).cloned(),
         }
     }
 
@@ -198,6 +206,11 @@ impl Session {
     /// Who plays whom at the board.
     pub fn pairing(&self) -> Option<&Pairing> {
         self.play.as_ref()?.pairing()
+    }
+
+    /// Who played whom in the game that is over, and that the board holds still.
+    pub fn left(&self) -> Option<&Pairing> {
+        self.left.as_ref()
     }
 
     /// How the account stands.
@@ -678,6 +691,7 @@ impl Session {
         self.at_start =
             snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
         self.held = game.clone();
+        self.left.take_if(|left| left.over.as_ref() != Some(game));
         if let Some(play) = &mut self.play {
             play.snapshot(now, snapshot, &mut self.out);
             let ended = play.end().is_some();
@@ -685,6 +699,7 @@ impl Session {
             // The board has shown the end.
             if ended && !self.has_commands() && !snapshot.places.iter().any(here) {
                 self.number = self.play.as_ref().map_or(self.number, Play::number);
+                self.left = self.pairing().cloned();
                 self.play = None;
                 self.choose();
             }

@@ -57,6 +57,11 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         Some(memory) => Session::restored(now(), memory, link.players, states),
         None => Session::new(now(), link.players, link.white, states),
     };
+    let entries = Side::BOTH.map(|side| {
+        let board = link.boards[side.index()].name.clone();
+        let pairings = link.bus.pairings();
+        pairings.enter(board, session.pairing(side))
+    });
     let mut kept = None;
     let senders = link.boards.clone().map(|board| board.commands);
     let [mut first, mut second] = link.boards.each_ref().map(BoardHandle::feed);
@@ -66,6 +71,9 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         if kept.as_ref() != Some(&memory) {
             link.shelf.keep(&memory).await;
             kept = Some(memory);
+        }
+        for side in Side::BOTH {
+            entries[side.index()].change(|shown| *shown = session.pairing(side));
         }
         while let Some((side, notice)) = session.poll_notice() {
             let board = &link.boards[side.index()].name;

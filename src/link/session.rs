@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Color, Move};
+use shakmaty::{ByColor, Color, Move};
 
 use super::{
     notice::Notice,
@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     game::{Game, MAX_PLIES},
+    pairings::{self, Pairing},
     vocabulary::{
         Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Opponent, Snapshot,
     },
@@ -145,6 +146,23 @@ impl Session {
     /// How it ended.
     pub fn over(&self) -> Option<GameEnd> {
         self.over
+    }
+
+    /// Who plays whom at a board.
+    pub fn pairing(&self, side: Side) -> Pairing {
+        let hand = self.color(side);
+        let other = pairings::Player {
+            name: format!("Hand on {}", self.name(side.other())),
+            ..pairings::Player::default()
+        };
+        let players = ByColor::new_with(|color| (color != hand).then(|| other.clone()));
+        Pairing {
+            client: Some(self.ends[side.index()].player.label.clone()),
+            over: self.over.map(|_| self.game.clone()),
+            players,
+            hand: Some(hand),
+            ..Pairing::default()
+        }
     }
 
     /// The next command for a board.

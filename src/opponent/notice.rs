@@ -61,7 +61,7 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NewGame { hand: None } => {
-                f.write_str("new game, by two hands: White makes the first move")
+                f.write_str("new game, by two players: White makes the first move")
             }
             Self::NewGame {
                 hand: Some(Color::White),

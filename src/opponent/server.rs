@@ -27,10 +27,8 @@ use crate::{
 
 /// How much of an engine's line the debug log shows, in bytes.
 const LOGGED: usize = 256;
-/// The name of two hands in messages.
-const TWO_HANDS: &str = "two hands";
-/// A player without a name.
-const HAND: &str = "Hand";
+/// The name of two players in messages.
+const TWO_PLAYERS: &str = "two players";
 
 /// What an opponent needs.
 pub struct Table {
@@ -94,7 +92,7 @@ pub async fn serve(table: Table, stop: CancellationToken) {
 fn label(engine: Option<&Engine>) -> ClientName {
     match engine {
         Some(engine) => ClientName::Engine(engine.name().clone()),
-        None => ClientName::Other(TWO_HANDS.into()),
+        None => ClientName::Other(TWO_PLAYERS.into()),
     }
 }
 
@@ -283,9 +281,13 @@ impl Server {
         let hand = self.table.player.borrow();
         let lent = self.session.phase() == Phase::Rests && self.session.occupied().is_some();
         let side = |color: Color| {
-            let opponent = self.session.hand().is_some_and(|hand| hand != color);
-            let name = engine.filter(|_| opponent).map(|engine| &**engine.name());
-            (!lent).then(|| player(name.or(hand.as_deref()).unwrap_or(HAND)))
+            let name = match self.session.hand() {
+                Some(plays) if plays == color => hand.as_deref(),
+                Some(_) => engine.map(|engine| &**engine.name()),
+                // The name does not say whose hand it is.
+                None => None,
+            };
+            name.filter(|_| !lent).map(player)
         };
         let players = ByColor::new_with(side);
         let trouble = engine.and_then(Engine::trouble).cloned();
@@ -298,7 +300,10 @@ impl Server {
             Phase::Plays => None,
         };
         let notice = trouble.or(self.session.occupied()).or(waits);
+        let rests = self.session.phase() == Phase::Rests;
         Pairing {
+            client: Some(self.label.clone()),
+            over: rests.then(|| self.session.game().clone()),
             players,
             hand: self.session.hand(),
             notice: notice.map(|notice| notice.to_string()),

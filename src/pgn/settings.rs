@@ -4,7 +4,10 @@ use std::{ffi::OsString, path::Path};
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::state::settings::{Directory, default_directory};
+use crate::{
+    pgn_text::is_printed,
+    state::settings::{Directory, default_directory},
+};
 
 /// The longest text for a tag, in characters: with its name it fits a line of PGN.
 pub const MAX_TAG: usize = 60;
@@ -23,7 +26,7 @@ pub struct GamesConfig {
     pub player: Option<TagText>,
 }
 
-/// A text that fits a tag of a PGN file: printable ASCII, as in the export format.
+/// A text that fits a tag of a PGN file: one line, with any letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagText(pub String);
 
@@ -56,13 +59,13 @@ impl GamesConfig {
 impl<'de> Deserialize<'de> for TagText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let plain = text.chars().all(|c| matches!(c, ' '..='~'));
-        if plain && (1..=MAX_TAG).contains(&text.len()) && text.trim() == text {
+        let plain = text.chars().all(is_printed);
+        if plain && (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text {
             return Ok(Self(text));
         }
         Err(de::Error::custom(format!(
-            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces, without accents, \
-             for instance \"Juergen Mueller\"",
+            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces in one line, for \
+             instance \"Jürgen Müller\"",
             text.escape_debug()
         )))
     }

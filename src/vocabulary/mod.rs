@@ -30,4 +30,4 @@ pub use link_state::{GARBLED, LinkState, UNHEARD, stranger};
 pub use misplaced::Misplaced;
 pub use opponent::{Beginning, Occasion, Opponent};
 pub use report::{Reported, Wording};
-pub use snapshot::{CORRECTION_WAIT, ClientPlace, Snapshot};
+pub use snapshot::{CORRECTION_WAIT, ClientPlace, Snapshot, played};

@@ -38,6 +38,14 @@ pub struct ClientPlace {
 /// How long a hand has to mend what it did, unless configured: time to see the mistake and to put the piece back.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
 
+/// The game that is played on a board that holds one and is led to another: the one it is led to, unless the hand has
+/// played on from there. What stands on the board may lag behind it, or be an old game.
+pub fn played<'a>(held: &'a Game, target: Option<&'a Game>) -> &'a Game {
+    target
+        .filter(|target| !held.continues(target))
+        .unwrap_or(held)
+}
+
 /// The state of a board at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -73,6 +81,9 @@ pub struct Snapshot {
     pub by: Arc<[Option<By>]>,
     /// How long the hand took for each move of the game, if that was seen.
     pub took: Arc<[Option<Duration>]>,
+    /// Since when the [game that is played](Self::played) is known: no other game of this board has the same, also
+    /// after a restart. `None` before the board's first publication.
+    pub since: Option<SystemTime>,
     /// When its first move was seen.
     pub began: Option<SystemTime>,
     /// How the game on it ended.
@@ -111,6 +122,7 @@ impl Snapshot {
             guidance: Arc::new([]),
             by: Arc::new([]),
             took: Arc::new([]),
+            since: None,
             began: None,
             ending: None,
             judge: None,
@@ -120,6 +132,11 @@ impl Snapshot {
             holders: Vec::new(),
             waiting: Vec::new(),
         }
+    }
+
+    /// The game that is played, for those who follow it from outside.
+    pub fn played(&self) -> &Game {
+        played(&self.game, self.target.as_deref())
     }
 
     /// A client's place, if the board knows of this target of the client's.

@@ -7,6 +7,9 @@ use axum::{
 };
 use serde_json::{Value, json};
 
+/// The kind of answers that are games. Without a charset, text may be taken for Latin-1.
+pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
+
 /// A request that is refused: the status, and the words with the remedy.
 #[derive(Debug)]
 pub struct Wrong {

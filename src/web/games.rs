@@ -74,7 +74,7 @@ pub(super) async fn one(
     file: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Wrong> {
     let text = kept(&house, file).await?;
-    Ok(answer::of_kind("application/x-chess-pgn", Body::from(text)))
+    Ok(answer::of_kind(answer::PGN, Body::from(text)))
 }
 
 /// One game with the position after each move.

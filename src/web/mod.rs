@@ -82,7 +82,7 @@ pub struct Kept {
     pub player: Option<String>,
 }
 
-/// What a broadcast says of the running games, unless an opponent's front-end knows it.
+/// What a broadcast says of the running games. It counts before what an opponent's front-end knows.
 #[derive(Clone, Debug, Default)]
 pub struct Broadcast {
     /// The tag `Event`.

@@ -95,8 +95,10 @@ impl Visitor for Judge {
 
 /// The only game in a text that follows the export format.
 pub fn read(text: &str) -> Read {
-    assert!(text.is_ascii(), "{text}");
-    let fits = |line: &str| line.len() < if line.starts_with('[') { 256 } else { 80 };
+    let fits = |line: &str| match line.starts_with('[') {
+        true => line.chars().count() < 256,
+        false => line.is_ascii() && line.len() < 80,
+    };
     assert!(text.lines().all(fits), "{text}");
     let mut reader = Reader::new(Cursor::new(text));
     let read = reader.read_game(&mut Judge).unwrap().unwrap();

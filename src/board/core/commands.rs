@@ -116,6 +116,7 @@ impl Core {
         self.claims.is_back(client);
         if self.claims.may_begin(client) {
             self.leading.announced();
+            self.identity.begins();
             self.verdict.kings_down();
             self.forget_old_game();
         } else {
@@ -207,6 +208,7 @@ impl Core {
                 .is_some_and(|begins| begins || other_game)
             {
                 self.leading.begins();
+                self.identity.begins();
                 self.forget_old_game();
             }
             self.waits.at_once();

@@ -5,7 +5,9 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use shakmaty::uci::UciMove;
 
-use super::{Core, hand::Hand, leading::Leading, move_times::MoveTimes, verdict::Verdict};
+use super::{
+    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, verdict::Verdict,
+};
 use crate::{
     board::{
         claims::{Claims, RETURN_WAIT},
@@ -25,6 +27,8 @@ pub struct Memory {
     verdict: Verdict,
     leading: Leading,
     hand: Hand,
+    #[serde(default)]
+    identity: Identity,
     move_times: MoveTimes,
     /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Text<UciMove>)>,
@@ -54,6 +58,7 @@ impl Core {
             verdict: self.verdict.clone(),
             leading: self.leading.clone(),
             hand: self.hand.clone(),
+            identity: self.identity.clone(),
             move_times: self.move_times.clone(),
             sent: sent.map(|(plies, m)| (plies, Text(uci(m)))),
             driver: self.driver.memory(),
@@ -79,6 +84,7 @@ impl Core {
         self.leading = memory.leading;
         self.hand = memory.hand;
         self.hand.forget_take_back();
+        self.identity = memory.identity;
         self.move_times = memory.move_times.recalled();
         let position = self.held.game().position();
         let sent = memory

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `move_times`, `published`; through a restart: `memory` |
+//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory` |
 //! | what takes precedence | `precedence` |
 
 mod advise;
@@ -17,6 +17,7 @@ mod current_step;
 mod deviation;
 mod guide;
 mod hand;
+mod identity;
 mod kings;
 mod leading;
 mod learning;
@@ -44,8 +45,16 @@ use shakmaty::Move;
 
 pub use self::memory::Memory;
 use self::{
-    contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
-    leading::Leading, move_times::MoveTimes, published::Published, verdict::Verdict, waits::Waits,
+    contact::Contact,
+    current_step::CurrentStep,
+    deviation::Deviation,
+    hand::Hand,
+    identity::Identity,
+    leading::Leading,
+    move_times::{MoveTimes, Standing},
+    published::Published,
+    verdict::Verdict,
+    waits::Waits,
 };
 use super::{
     claims::{Claim, Claims},
@@ -54,7 +63,7 @@ use super::{
 use crate::{
     driver::Driver,
     vocabulary::{
-        BoardName, By, Channel, ClientName, ClientPlace, Event, Outgoing, Reply, Snapshot,
+        BoardName, By, Channel, ClientName, ClientPlace, Event, Outgoing, Reply, Snapshot, played,
     },
 };
 
@@ -73,6 +82,7 @@ pub struct Core {
     /// What became of the board's last list.
     listed: Listed,
     deviation: Deviation,
+    identity: Identity,
     move_times: MoveTimes,
     published: Published,
     /// Clients that had the board before a restart of the daemon have until then to come back.
@@ -95,6 +105,7 @@ impl Core {
             hand: Hand::default(),
             listed: Listed::Followed,
             deviation: Deviation::default(),
+            identity: Identity::default(),
             move_times: MoveTimes::default(),
             published: Published::default(),
             returns_by: None,
@@ -176,9 +187,12 @@ impl Core {
         self.published.poll_event()
     }
 
-    /// It is this time by the calendar: for the date of a game that has begun.
+    /// It is this time by the calendar: for the date of a game that begins.
     pub fn dates(&mut self, now: SystemTime) {
-        if self.move_times.dates(now) {
+        let held = self.held.game();
+        let played = played(held, self.claims.target());
+        let over = self.verdict.end().is_some() && played == held;
+        if self.identity.follow(now, played, over) {
             self.published.changed();
         }
     }
@@ -206,7 +220,8 @@ impl Core {
             guidance: self.published.guidance(),
             by: self.move_times.by(self.held.game()),
             took: self.move_times.took(self.held.game()),
-            began: self.move_times.began(self.held.game()),
+            since: self.identity.since(),
+            began: self.identity.began(),
             ending: self.verdict.end().map(|(end, _)| end),
             judge: self.verdict.end().map(|(_, judge)| judge),
             taken_back: self.hand.has_taken_back(),
@@ -238,7 +253,10 @@ impl Core {
     }
 
     fn event(&mut self, event: Event) {
-        if let Event::NewGame { .. } = event {
+        if let Event::NewGame { by } = event {
+            if by != By::Target {
+                self.identity.begins();
+            }
             self.move_times.forget_from(0);
             self.verdict.begins();
         }
@@ -320,9 +338,12 @@ impl Core {
         let players = [self.holders(), labels(self.claims.waiting())];
         self.published.players(players);
         let advice = self.advice();
-        let awaiting = self.claims.awaiting();
+        let standing = Standing {
+            awaiting: self.claims.awaiting(),
+            free: self.claims.target().is_none() && self.contact.state().is_open(),
+        };
         self.move_times
-            .note(now, &advice, self.held.game(), awaiting);
+            .note(now, &advice, self.held.game(), standing);
         self.published.advice(advice);
         // After the advice it belongs to.
         self.published.scene(self.scene(), self.king_first());

@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,17 @@ struct Awaited {
     since: Instant,
     /// The move shown before it was made, or none was shown: until that is known, the hand has to make it too.
     made: bool,
+    /// No client has the board.
+    free: bool,
+}
+
+/// What is wanted of the hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// A client awaits its move.
+    pub awaiting: bool,
+    /// No client has the board, and it is connected.
+    pub free: bool,
 }
 
 /// Who made the moves of the game on the board, and how long the hand took, if that was seen.
@@ -39,23 +50,29 @@ pub(super) struct MoveTimes {
     game: Game,
     /// As many as moves.
     moves: Vec<Made>,
-    /// When its first move was seen.
-    began: Option<SystemTime>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
 
 impl MoveTimes {
     /// The player was given this advice while this game is on the board. On a board that does not report that a shown
-    /// move was made, the hand's time begins when the move was shown.
-    pub fn note(&mut self, now: Instant, advice: &Advice, game: &Game, awaiting: bool) {
+    /// move was made, the hand's time begins when the move was shown; on a board that is free, with the move before.
+    pub fn note(
+        &mut self,
+        now: Instant,
+        advice: &Advice,
+        game: &Game,
+        Standing { awaiting, free }: Standing,
+    ) {
         let plies = game.len();
         let made = match advice {
             Advice::YourMove(_) => Some(true),
             Advice::Make(m) if awaiting && game.last() == Some(*m) => Some(false),
+            _ if free && plies > 0 => Some(true),
             _ => None,
         };
-        let known = self.awaited.filter(|awaited| awaited.plies == plies);
+        let same = |awaited: &Awaited| awaited.plies == plies && awaited.free == free;
+        let known = self.awaited.filter(same);
         self.awaited = match (known, made) {
             (Some(known), Some(made)) if made && !known.made => Some(Awaited {
                 made,
@@ -67,6 +84,7 @@ impl MoveTimes {
                 plies,
                 since: now,
                 made,
+                free,
             }),
             (None, None) => None,
         };
@@ -85,7 +103,6 @@ impl MoveTimes {
 
     /// The moves after this many plies belong to another game, even where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
-        self.began.take_if(|_| plies == 0);
         self.moves
             .iter_mut()
             .skip(plies)
@@ -98,7 +115,6 @@ impl MoveTimes {
             return;
         }
         let common = self.common(game);
-        self.began.take_if(|_| common == 0);
         self.moves.truncate(common);
         self.moves.resize(game.len(), Made::default());
         self.game = game.clone();
@@ -121,20 +137,6 @@ impl MoveTimes {
         let began = self.awaited.take();
         let began = began.filter(|awaited| awaited.plies == plies);
         began.map(|awaited| now.saturating_duration_since(awaited.since))
-    }
-
-    /// It is this time by the calendar. `true` if the game begins now.
-    pub fn dates(&mut self, now: SystemTime) -> bool {
-        let begins = self.began.is_none() && !self.game.is_empty();
-        if begins {
-            self.began = Some(now);
-        }
-        begins
-    }
-
-    /// When the first move of this game was seen.
-    pub fn began(&self, game: &Game) -> Option<SystemTime> {
-        self.began.filter(|_| self.common(game) > 0)
     }
 
     /// Who made each move of this game.
