@@ -85,7 +85,7 @@ pub const KEYS: [Key; 15] = [
     ),
     key(
         &["correction_wait"],
-        "For the hand to correct a mistake before the board is led back, \"3s\" without it.",
+        "How long you have to correct a mistake before the board is led back, \"3s\" without it.",
     ),
 ];
 

@@ -143,7 +143,7 @@ impl Show {
                 format!("{who} plays here: {last}{pause}")
             }
             _ if is_linked => return None,
-            (Some(_), _) if plies % 2 == 1 => format!("the hand: {last}"),
+            (Some(_), _) if plies % 2 == 1 => format!("the player: {last}"),
             (Some(engine), _) => format!("{engine}: {last}"),
             (None, Some(end)) => format!("{last}, {}", end.word().replace('-', " ")),
             (None, None) => "waits for your chess program".to_owned(),

@@ -43,10 +43,10 @@ settings! {
         /// The same for a capture.
         #[serde(with = "crate::durations::gap")]
         second_send_capture: Duration = Duration::from_secs(3),
-        /// For the hand to make one shown move before the next is shown.
+        /// How long you have to make one shown move before the next is shown.
         #[serde(with = "crate::durations::span")]
         move_wait: Duration = Duration::from_secs(3),
-        /// For the hand to set up a position before a move is shown.
+        /// How long you have to set up a position before a move is shown.
         #[serde(with = "crate::durations::span")]
         setup_wait: Duration = Duration::from_secs(5),
     }

@@ -21,14 +21,14 @@ use crate::{
 settings! {
     /// What can be set.
     pub struct Settings {
-        /// Whether the motor makes the program's moves; otherwise they light up, and the hand makes them.
+        /// Whether the motor makes the program's moves; otherwise they light up, and you make them.
         motor: bool = true,
-        /// What the player's pawn becomes: by "option" what the program's option Promotion says; by "gesture" what the
-        /// hand says, which lifts the new piece and puts it back 2 times for a knight, 3 rook, 4 bishop.
+        /// What the player's pawn becomes: by "option" what the program's option Promotion says; by "gesture" what you
+        /// say: lift the new piece and put it back 2 times for a knight, 3 rook, 4 bishop.
         #[serde(deserialize_with = "promotion")]
         promotion: Promotion = Promotion::Option,
         /// Columns for captured pieces, the best first: 8 and 9 are right of the h file, -1 and -2 left of the a file.
-        /// With [] the hand takes captured pieces off.
+        /// With [] you take captured pieces off.
         #[serde(deserialize_with = "parking")]
         parking: Vec<i8> = DEFAULT_COLUMNS.to_vec(),
         /// Wait before a capture counts; other moves wait half of it.

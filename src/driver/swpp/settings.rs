@@ -20,7 +20,7 @@ settings! {
         write in ble: Option<LongUuid> = None,
         /// The characteristic that is subscribed to; without it Nordic UART's.
         notify in ble: Option<LongUuid> = None,
-        /// For the hand to make one shown move before the next is shown: no board says that the hand has made it.
+        /// How long you have to make one shown move before the next is shown: no board says that you have made it.
         #[serde(with = "crate::durations::span")]
         move_wait: Duration = MOVE_WAIT,
         /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps

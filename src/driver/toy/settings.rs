@@ -12,7 +12,7 @@ use crate::driver::{
 settings! {
     /// What can be set.
     pub struct Settings {
-        /// For the hand to make a shown move before the next is shown.
+        /// How long you have to make a shown move before the next is shown.
         #[serde(with = "crate::durations::span")]
         move_wait: Duration = Duration::from_secs(2),
         /// Whether its lamps take capital letters.

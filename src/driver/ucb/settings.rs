@@ -28,11 +28,11 @@ settings! {
         // and sensors meanwhile.
         #[serde(with = "crate::durations::gap")]
         line_gap: Duration = Duration::from_millis(200),
-        /// For the hand to make a shown move before the next is shown; the board does not acknowledge it.
+        /// How long you have to make a shown move before the next is shown; the board does not acknowledge it.
         // Document: 15 seconds.
         #[serde(with = "crate::durations::span")]
         move_wait: Duration = Duration::from_secs(15),
-        /// For the hand to set up a position before a move is shown; the board does not acknowledge it.
+        /// How long you have to set up a position before a move is shown; the board does not acknowledge it.
         // Document: one minute.
         #[serde(with = "crate::durations::span")]
         setup_wait: Duration = Duration::from_mins(1),
