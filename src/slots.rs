@@ -1,5 +1,6 @@
 //! Slots for connections, shared among the addresses they come from: when all are taken, an idle connection of the
-//! address with the most of them makes room for a new one.
+//! address with the most of them makes room for a new one. One that has only just come may be spared: it makes room only
+//! for an address that has fewer.
 
 use std::{
     cmp::Reverse,
@@ -37,6 +38,8 @@ pub struct Slots {
     all: usize,
     /// The maximum per address.
     each: usize,
+    /// How long a connection is spared.
+    spared: Duration,
     taken: Arc<Mutex<Taken>>,
 }
 
@@ -49,6 +52,8 @@ struct Taken {
 #[derive(Debug)]
 struct Seat {
     origin: IpAddr,
+    /// When it was taken.
+    since: Instant,
     /// When its connection was last useful, if ever.
     used: Option<Instant>,
     /// It never makes room.
@@ -58,11 +63,12 @@ struct Seat {
 }
 
 impl Slots {
-    /// This many slots, with this maximum per address.
-    pub fn new(all: usize, each: usize) -> Self {
+    /// This many slots, with this maximum per address. A connection is spared for so long.
+    pub fn new(all: usize, each: usize, spared: Duration) -> Self {
         Self {
             all,
             each,
+            spared,
             taken: Arc::default(),
         }
     }
@@ -78,7 +84,7 @@ impl Slots {
         let origin = origin(address);
         let deadline = Instant::now() + LEAVE_WAIT;
         loop {
-            let left = match self.lock().room(origin, self.all, self.each) {
+            let left = match self.lock().room(origin, self) {
                 Room::Free(id, leave) => {
                     return Some(Slot {
                         id,
@@ -109,17 +115,20 @@ enum Room {
 }
 
 impl Taken {
-    fn room(&mut self, origin: IpAddr, all: usize, each: usize) -> Room {
+    fn room(&mut self, origin: IpAddr, slots: &Slots) -> Room {
         let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
         for seat in self.by.values() {
             *counts.entry(seat.origin).or_default() += 1;
         }
-        let too_many = counts.get(&origin).is_some_and(|count| *count >= each);
-        if !too_many && self.by.len() < all {
+        let too_many = counts
+            .get(&origin)
+            .is_some_and(|count| *count >= slots.each);
+        if !too_many && self.by.len() < slots.all {
             let id = self.next;
             self.next += 1;
             let seat = Seat {
                 origin,
+                since: Instant::now(),
                 used: None,
                 busy: false,
                 leave: CancellationToken::new(),
@@ -130,9 +139,15 @@ impl Taken {
             return Room::Free(id, leave);
         }
         let concerned = |seat: &&Seat| seat.origin == origin || !too_many;
-        let idle = |seat: &&Seat| !seat.busy || seat.leave.is_cancelled();
+        let count = |origin: &IpAddr| counts.get(origin).copied().unwrap_or(0);
+        // After one has made room for the other, the newcomer's address has no more than the other.
+        let has_many = |seat: &Seat| count(&seat.origin) > count(&origin) + 1;
+        let idle = |seat: &&Seat| {
+            let may_go = has_many(seat) || seat.since.elapsed() >= slots.spared;
+            (!seat.busy && may_go) || seat.leave.is_cancelled()
+        };
         let share = |seat: &&Seat| {
-            let count = counts.get(&seat.origin).copied();
+            let count = count(&seat.origin);
             // One that is already leaving is waited for. Of those that were never useful, the oldest is first.
             (!seat.leave.is_cancelled(), Reverse(count), seat.used)
         };
@@ -208,9 +223,43 @@ mod tests {
         Some(who)
     }
 
+    const SPARED: Duration = Duration::from_secs(3);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_costs_nobody_a_place_in_its_first_seconds() {
+        let slots = Slots::new(4, 3, SPARED);
+        let mut there = Vec::new();
+        for _ in 0..3 {
+            assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
+        }
+        // Whether or not they have said something.
+        there[1].1.used();
+        let first: Vec<u64> = there.iter().map(|(_, slot)| slot.id).collect();
+        for _ in 0..10 {
+            assert!(slots.take(address(1)).await.is_none(), "of its own address");
+        }
+        assert_eq!(comes(&slots, 2, &mut there).await, Some(2));
+        // An address that has fewer is not kept out.
+        assert_eq!(comes(&slots, 3, &mut there).await, Some(1));
+        assert_eq!(
+            comes(&slots, 3, &mut there).await,
+            None,
+            "as many as the others"
+        );
+        assert_eq!(
+            there
+                .iter()
+                .filter(|(_, slot)| first.contains(&slot.id))
+                .count(),
+            2
+        );
+        tokio::time::advance(SPARED).await;
+        assert_eq!(comes(&slots, 3, &mut there).await, Some(1));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_of_the_address_with_most_makes_room() {
-        let slots = Slots::new(4, 3);
+        let slots = Slots::new(4, 3, Duration::ZERO);
         let mut there = Vec::new();
         for _ in 0..3 {
             assert_eq!(comes(&slots, 1, &mut there).await, Some(1));
@@ -227,7 +276,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_plays_makes_no_room_and_whoever_spoke_last_does_so_last() {
-        let slots = Slots::new(3, 3);
+        let slots = Slots::new(3, 3, Duration::ZERO);
         let mut there = Vec::new();
         for _ in 0..3 {
             comes(&slots, 1, &mut there).await;

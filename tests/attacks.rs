@@ -187,14 +187,46 @@ async fn idle_connections_shut_nobody_out() {
         idle.push(TcpStream::connect(target.uci).await.unwrap());
         idle.push(TcpStream::connect(target.status).await.unwrap());
     }
-    let mut gui = Gui::connect(target.uci).await;
-    gui.says("uci").await;
-    gui.hears("uciok").await;
+    // They keep their places while they may still be about to say something. A program tries again, as the relay does.
+    let is_served = async || {
+        let mut gui = Gui::connect(target.uci).await;
+        // One that is turned away is closed.
+        let _ = gui.tries("uci\n").await;
+        while let Some(line) = gui.line().await {
+            if line == "uciok" {
+                return true;
+            }
+        }
+        false
+    };
+    let served = async { while !is_served().await {} };
+    timeout(PATIENCE, served).await.unwrap();
     let mut watcher = Gui::connect(target.status).await;
     watcher.hears_of("\"daemon\"").await;
     // The client that plays has kept its place.
     player.says("isready").await;
     player.hears("readyok").await;
+}
+
+/// A program that is a second late with its first word is served all the same.
+#[tokio::test]
+async fn a_burst_of_connections_costs_no_program_its_place_in_its_first_seconds() {
+    let target = Target::start("info");
+    let mut silent = Gui::connect(target.uci).await;
+    let mut idle = Gui::connect(target.uci).await;
+    idle.says("uci").await;
+    idle.hears("uciok").await;
+    let mut burst = Vec::new();
+    for _ in 0..200 {
+        burst.push(TcpStream::connect(target.uci).await.unwrap());
+    }
+    // All of them have been dealt with.
+    let mut last = Gui::connect(target.uci).await;
+    last.hears_of("try again later").await;
+    silent.says("uci").await;
+    silent.hears("uciok").await;
+    idle.says("isready").await;
+    idle.hears("readyok").await;
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
 pub async fn serve(door: Door, bus: Bus, stop: CancellationToken) {
-    let slots = Slots::new(MAX_WATCHERS, MAX_WATCHERS);
+    let slots = Slots::new(MAX_WATCHERS, MAX_WATCHERS, Duration::ZERO);
     let visit = |stream, peer: SocketAddr, slot: Slot| {
         let (bus, stop, slots) = (bus.clone(), stop.clone(), slots.clone());
         let watching = async move {

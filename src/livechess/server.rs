@@ -180,7 +180,7 @@ struct Visitor {
 
 /// Serves boards until the house's token is cancelled.
 pub async fn serve(door: Door, house: Arc<House>) {
-    let slots = Slots::new(MAX_SOCKETS, MAX_SOCKETS_EACH);
+    let slots = Slots::new(MAX_SOCKETS, MAX_SOCKETS_EACH, Duration::ZERO);
     let router = Router::new()
         .route("/api/v1.0", get(upgrade))
         .route("/api/v1.0/eboards", get(list))

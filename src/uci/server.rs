@@ -1,8 +1,11 @@
 //! Accepts GUIs over TCP and gives each a task of its own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use tokio_util::sync::CancellationToken;
@@ -17,6 +20,10 @@ pub const MAX_CLIENTS: usize = 64;
 /// The most GUIs from one address, so that one computer cannot take all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
 
+/// For so long a GUI may be about to say what it wants: a burst of others does not cost it its place. GUIs send `uci` within a
+/// second, also from a busy machine.
+pub const SPARED: Duration = Duration::from_secs(3);
+
 /// What all UCI ports share.
 #[derive(Debug, Clone)]
 pub struct Shared {
@@ -28,7 +35,7 @@ impl Default for Shared {
     fn default() -> Self {
         Self {
             ids: Arc::new(AtomicU64::new(1)),
-            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH),
+            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH, SPARED),
         }
     }
 }

@@ -157,7 +157,7 @@ fn router(house: &Arc<House>) -> Router {
 
 /// Serves the API until `stop` is cancelled.
 pub async fn serve(door: Door, house: Arc<House>, stop: CancellationToken) {
-    let slots = Slots::new(MAX_CONNECTIONS, MAX_CONNECTIONS_EACH);
+    let slots = Slots::new(MAX_CONNECTIONS, MAX_CONNECTIONS_EACH, Duration::ZERO);
     let router = router(&house);
     let visit = |stream, peer, slot| {
         let span = info_span!("web", %peer);

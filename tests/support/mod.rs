@@ -296,7 +296,12 @@ impl Gui {
     }
 
     pub async fn bytes(&mut self, bytes: &[u8]) {
-        self.output.write_all(bytes).await.unwrap();
+        self.tries(bytes).await.unwrap();
+    }
+
+    /// The same on a connection that may be closed.
+    pub async fn tries(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+        self.output.write_all(bytes.as_ref()).await
     }
 
     /// The next line; `None` at the end of the connection.
