@@ -105,6 +105,20 @@ fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     );
 }
 
+#[test]
+fn a_board_has_no_name_that_uci_reads_as_a_keyword() {
+    for name in [
+        "default", "var", "min", "max", "name", "value", "type", "Default",
+    ] {
+        let instead = format!("[boards.{name}-board]");
+        let text = CITRINE.replace("citrine]", &format!("{name}]"));
+        refused(
+            &text,
+            &["bb.toml:1:", &format!("`{name}`"), "keyword", &instead],
+        );
+    }
+}
+
 /// The output of `check` for it.
 fn message(text: &str) -> String {
     String::from_utf8(check_with(text, &[]).stderr).unwrap()

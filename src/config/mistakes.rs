@@ -286,6 +286,8 @@ fn better_name(name: &str) -> String {
     // With room for a number after it.
     match better.get(..MAX_NAME - 4).unwrap_or(&better) {
         "" => "board".to_owned(),
+        // A keyword of UCI.
+        better if better.parse::<BoardName>().is_err() => format!("{better}-board"),
         better => better.to_owned(),
     }
 }

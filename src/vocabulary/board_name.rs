@@ -11,14 +11,26 @@ pub const MAX_NAME: usize = 32;
 /// The most boards in one configuration: what a daemon can hold within its memory bound with room to spare.
 pub const MAX_BOARDS: usize = 64;
 
-/// A board's name: 1 to [`MAX_NAME`] letters, digits, `-` or `_`.
+/// Words with a meaning of their own in the line that offers the boards to a GUI, `option name Board type combo default … var …`:
+/// a GUI reads them as keywords wherever they stand (UCI specification, "option").
+const KEYWORDS: [&str; 7] = ["name", "type", "default", "min", "max", "var", "value"];
+
+/// A board's name: 1 to [`MAX_NAME`] letters, digits, `-` or `_`, and no keyword of UCI.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardName(Arc<str>);
 
 /// The text is not a valid board name.
 #[derive(Debug, Error)]
-#[error("`{0}` is not a valid name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`")]
-pub struct BoardNameError(String);
+pub enum BoardNameError {
+    /// Too long, or other characters.
+    #[error(
+        "`{0}` is not a valid name for a board: use 1 to {MAX_NAME} letters, digits, `-` or `_`"
+    )]
+    Characters(String),
+    /// A keyword of UCI.
+    #[error("`{0}` cannot be the name of a board: chess programs read that word as a keyword")]
+    Keyword(String),
+}
 
 impl BoardName {
     /// The name of a remote board that this one is linked with: no configured name has an `@`.
@@ -50,11 +62,15 @@ impl FromStr for BoardName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = (1..=MAX_NAME).contains(&text.len());
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if fits && text.chars().all(plain) {
-            Ok(Self(text.into()))
-        } else {
-            Err(BoardNameError(text.chars().take(2 * MAX_NAME).collect()))
+        if !fits || !text.chars().all(plain) {
+            let shown = text.chars().take(2 * MAX_NAME).collect();
+            return Err(BoardNameError::Characters(shown));
         }
+        // Some GUIs ignore case.
+        if KEYWORDS.iter().any(|word| word.eq_ignore_ascii_case(text)) {
+            return Err(BoardNameError::Keyword(text.to_owned()));
+        }
+        Ok(Self(text.into()))
     }
 }
 
