@@ -303,6 +303,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
                 Command::Await { client, on }
             }
         }
+        "analyse" => Command::Analyse { client },
         "yield" => Command::Yield { client },
         "answered" => Command::Answered {
             client,

@@ -1367,6 +1367,43 @@ fn kings_in_the_centre_end_the_game_and_put_back_it_goes_on() {
 }
 
 #[test]
+fn kings_in_the_centre_free_the_board_for_a_program_that_waits() {
+    let moves = "e2e3 e7e6";
+    let mut world = World::at(moves);
+    world.program.label = "127.0.0.1:50000";
+    world.follows(moves);
+    world.awaits(true);
+    let mut waiting = Program {
+        client: ClientId(2),
+        label: "192.168.1.5:50000",
+        number: 0,
+    };
+    let states = waiting.states(&game(""));
+    world.command(states);
+    world.command(waiting.awaits(true));
+    world.pass(LONG);
+    let has = |world: &World, client| {
+        let places = world.snapshot().places;
+        places
+            .iter()
+            .any(|place| place.client == client && place.joined)
+    };
+    assert!(has(&world, CLIENT) && !has(&world, waiting.client));
+    for (from, to, color) in [
+        (Square::E1, Square::D4, Color::White),
+        (Square::E8, Square::E5, Color::Black),
+    ] {
+        world.hand(Hand::Lift(from));
+        world.hand(Hand::Put(to, color.king()));
+    }
+    let end = Some(GameEnd::WhiteResigned);
+    world.comes(|w| w.snapshot().ending == end, "the game's end");
+    assert!(has(&world, CLIENT), "the kings may be put back");
+    world.comes(|w| has(w, waiting.client), "the next program");
+    assert!(!has(&world, CLIENT), "{}", world.story());
+}
+
+#[test]
 fn the_game_is_not_over_while_only_one_king_stands_in_the_centre() {
     let mut world = World::at("e2e3 e7e6");
     world.hand(Hand::Lift(Square::E1));

@@ -65,6 +65,75 @@ fn a_game_goes_through_the_relay_and_quit_ends_it_with_status_0() {
     assert_eq!(relay.ends(), Some(0));
 }
 
+/// A relay that a GUI has started as its engine.
+fn engine(uci: &str) -> Program {
+    let mut relay = Program::start(boardbridge().args(["uci", "--connect", uci]), false);
+    relay.says("uci");
+    relay.prints("uciok");
+    relay.says("isready");
+    relay.prints("readyok");
+    relay
+}
+
+/// As `PyChess` and cutechess do: they start another engine for the next game, and leave the first one open.
+#[test]
+fn a_second_game_begins_though_the_engine_of_the_first_is_left_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_daemon, mut board, uci) = house(folder.path(), "");
+    let begins = "ucinewgame\nposition startpos\ngo wtime 900000 btime 900000";
+    let mut first = engine(&uci);
+    first.says(begins);
+    first.prints("White to move");
+    board.says("e2e4");
+    first.prints("bestmove e2e4");
+    // The player resigns in the program: no engine is told.
+    let mut second = engine(&uci);
+    second.says(begins);
+    board.prints("new-game");
+    second.prints("White to move");
+
+    // The first one goes on after all: it waits, and the second one's game is not disturbed.
+    first.says("position startpos moves e2e4 e7e5\ngo");
+    let told = first.prints("waiting for citrine: it is in another game, with 127.0.0.1:");
+    assert!(told.contains("`boardbridge release citrine`"), "{told}");
+    board.says("d2d4");
+    second.prints("bestmove d2d4");
+    second.says("position startpos moves d2d4 d7d5\ngo");
+    board.prints("executed d7d5");
+    let taken = |line: &String| line.starts_with("take-back") || line.starts_with("new-game");
+    let since = board.log.iter().rposition(|line| line == "new-game");
+    let disturbed = board.log[since.unwrap() + 1..].iter().any(taken);
+    assert!(!disturbed, "{:?}", board.log);
+
+    // With a new game it gets the board as soon as the second one awaits no move.
+    first.says(&format!("stop\n{begins}"));
+    first.prints("waiting for citrine");
+    board.says("g1f3");
+    second.prints("bestmove g1f3");
+    board.prints("new-game");
+    first.prints("White to move");
+    board.says("c2c4");
+    first.prints("bestmove c2c4");
+}
+
+#[test]
+fn a_game_that_is_over_leaves_the_board_to_whichever_program_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_daemon, mut board, uci) = house(folder.path(), "");
+    let mut first = engine(&uci);
+    first.says("position startpos moves f2f3 e7e5 g2g4\ngo");
+    board.prints("executed g2g4");
+    board.says("d8h4");
+    first.prints("bestmove d8h4");
+    let mut second = engine(&uci);
+    // It announces no new game.
+    second.says("position startpos moves d2d4\ngo");
+    second.prints("waiting for citrine: it is in another game");
+    board.prints("executed d2d4");
+    board.says("d7d5");
+    second.prints("bestmove d7d5");
+}
+
 #[test]
 fn the_end_of_the_relays_input_becomes_quit() {
     let folder = tempfile::tempdir().unwrap();

@@ -61,6 +61,14 @@ async fn a_hands_move_answers_go_and_the_guis_move_is_shown() {
 }
 
 #[tokio::test]
+async fn a_byte_order_mark_before_the_first_line_does_no_harm() {
+    let (house, _hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("\u{feff}uci").await;
+    gui.hears("uciok").await;
+}
+
+#[tokio::test]
 async fn isready_is_answered_whatever_the_board_does() {
     let (house, _hand) = House::with_ucb(false).await;
     let mut gui = house.gui().await;
@@ -459,7 +467,8 @@ async fn the_board_ready_button_shortens_the_wait() {
     let mut gui = house.gui().await;
     gui.asks("e2e4 e7e5").await;
     hand.sees("new-game").await;
-    gui.hears_of("new game").await;
+    gui.hears_of("put the pieces on their starting squares")
+        .await;
     gui.says("setoption name Board ready").await;
     hand.sees("executed e2e4").await;
     gui.says("setoption name Board ready").await;
@@ -559,6 +568,32 @@ async fn one_clients_answer_does_not_take_anothers_away() {
         "{:?}",
         watching.log
     );
+}
+
+#[tokio::test]
+async fn a_program_that_only_analyses_is_told_so_and_what_to_choose_instead() {
+    let (house, mut hand) = House::with_citrine().await;
+    let mut gui = house.gui().await;
+    gui.says("ucinewgame\nposition startpos moves e2e4\ngo infinite")
+        .await;
+    hand.sees("executed e2e4").await;
+    house.asks_for_a_move("citrine").await;
+    hand.does("e7e5").await;
+    gui.hears("info depth 1 score cp 0 pv e7e5").await;
+    let words = "your program only analyses: it gets e7e5 when it stops. To play, choose a clock";
+    gui.hears_of(words).await;
+    // Beside the board as well.
+    let told = house.until("citrine", |state| {
+        state.advice.to_string().starts_with(words)
+    });
+    told.await;
+    // An analysis may go on.
+    hand.does("g1f3").await;
+    gui.hears("info depth 2 score cp 0 pv e7e5 g1f3").await;
+    gui.says("stop").await;
+    gui.hears("bestmove e7e5").await;
+    let told = gui.log.iter().filter(|line| line.contains(words));
+    assert_eq!(told.count(), 1, "{:?}", gui.log);
 }
 
 #[tokio::test]

@@ -14,18 +14,19 @@ use std::{
 };
 
 use boardbridge::{
-    game::Game,
+    game::{Game, uci},
     guidance::{Action, Picture, guide},
     uci::{
-        session::{self, Session},
-        throttle::PROGRESS,
+        info_json::NOTICE,
+        session::{self, REMINDER, Session},
+        throttle::{INSTANT, PROGRESS},
     },
     vocabulary::{
         Advice, BoardName, BoardResult, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState,
         Misplaced, Reported, Snapshot,
     },
 };
-use shakmaty::{Board, Color, Square};
+use shakmaty::{Board, Color, Position, Square};
 
 const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
@@ -143,7 +144,8 @@ fn clearing() -> (Board, Vec<Square>) {
 fn one_who_waits_is_not_told_to_end_the_others_game() {
     let mut desk = Desk::new();
     let mut snapshot = desk.at("ucb", false);
-    assert!(desk.sees(&snapshot)[0].contains("is in another game, with the app"));
+    desk.sees(&snapshot);
+    assert!(desk.waits(NOTICE)[0].contains("is in another game, with the app"));
     snapshot.ending = Some(GameEnd::Draw);
     snapshot.judge = Some(Judge::Hand);
     snapshot.result = Some(BoardResult::Stalemate);
@@ -151,6 +153,34 @@ fn one_who_waits_is_not_told_to_end_the_others_game() {
     // Nor when it gets the board: that is over.
     snapshot.places[0].joined = true;
     assert_eq!(desk.sees(&snapshot), [""; 0]);
+}
+
+#[test]
+fn one_who_waits_is_reminded_why_and_what_to_do_as_long_as_it_awaits_a_move() {
+    let mut desk = Desk::new();
+    let mut snapshot = desk.at("ucb", false);
+    // It may get the board as soon as that notices the `go`.
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+    let said = desk.waits(NOTICE);
+    assert!(said[0].contains("`boardbridge release ucb`"), "{said:?}");
+    assert!(desk.waits(REMINDER - PROGRESS).is_empty());
+    assert_eq!(desk.waits(PROGRESS), said);
+    // With the client that has the board by then.
+    snapshot.holders = vec!["192.168.1.7:4242".into()];
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+    let said = desk.waits(2 * REMINDER);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[1].contains("with 192.168.1.7:4242"), "{said:?}");
+    desk.says("stop");
+    assert_eq!(desk.waits(2 * REMINDER), [""; 0]);
+    assert_eq!(desk.session.deadline(), None);
+    // A new search is told at once. Nobody is once it has the board.
+    desk.says("position startpos");
+    desk.says("go infinite");
+    desk.sees(&desk.at("ucb", false));
+    assert_eq!(desk.waits(NOTICE).len(), 1);
+    assert_eq!(desk.sees(&desk.at("ucb", true)), [""; 0]);
+    assert_eq!(desk.waits(2 * REMINDER), [""; 0]);
 }
 
 #[test]
@@ -273,12 +303,155 @@ fn what_is_new_is_told_at_once() {
         let said = desk.sees(&desk.own(advice, &[]));
         assert_eq!(said, [format!("ucb: {words}")]);
     }
-    // A `go` is told what to do, however short ago that was.
+    // A `go` is told what to do, however short ago that was, but nothing is told twice at once.
+    desk.waits(INSTANT);
     let your_move = Advice::YourMove(Color::White);
+    for _ in 0..2 {
+        desk.says("go infinite");
+        assert_eq!(desk.sees(&desk.own(your_move.clone(), &[])).len(), 1);
+        desk.says("go infinite");
+        assert_eq!(desk.sees(&desk.own(your_move.clone(), &[])), [""; 0]);
+        assert_eq!(desk.waits(INSTANT), ["ucb: White to move on the board"]);
+        assert_eq!(desk.waits(10 * PROGRESS), [""; 0]);
+    }
+}
+
+#[test]
+fn a_go_is_told_what_to_do_once() {
+    let mut desk = Desk::new();
+    let make = Advice::Make(Game::standard().position().legal_moves()[0]);
+    // The board has noticed the position, and then that a move is awaited.
+    let before = Snapshot {
+        awaiting: false,
+        ..desk.own(make.clone(), &[])
+    };
+    assert_eq!(desk.sees(&before), [""; 0]);
+    let unheard = Snapshot {
+        link: LinkState::Unheard { garbled: false },
+        ..desk.own(make, &[])
+    };
+    let said = desk.sees(&unheard);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[1].contains("nothing heard yet"), "{said:?}");
+    let next = Snapshot {
+        link: unheard.link.clone(),
+        ..desk.own(Advice::YourMove(Color::White), &[])
+    };
+    assert_eq!(desk.sees(&next), ["ucb: White to move on the board"]);
+    assert_eq!(desk.waits(10 * PROGRESS), [""; 0]);
+}
+
+/// Some GUIs show nothing between two searches: xboard, by polyglot.
+#[test]
+fn a_take_back_by_hand_while_the_program_thinks_is_told_in_its_next_search_too() {
+    let mut game = Game::standard();
+    game.play_uci(["e2e4"]).unwrap();
+    let e4 = game.last().unwrap();
+    for (next, told) in [("e2e4 e7e5", true), ("d2d4 d7d5", false)] {
+        let mut desk = Desk::new();
+        desk.says("stop");
+        desk.says("position startpos");
+        desk.says("go wtime 900000");
+        let mut snapshot = desk.at("ucb", true);
+        snapshot.places[0].answer = vec![e4];
+        desk.sees(&snapshot);
+        let put_back = Advice::PutBack {
+            made: e4,
+            takes_back: true,
+        };
+        let taken_back = Snapshot {
+            target: Some(Arc::new(game.clone())),
+            awaiting: false,
+            ..desk.own(put_back, &[])
+        };
+        assert_eq!(desk.sees(&taken_back).len(), 1);
+        desk.waits(PROGRESS);
+        desk.says(&format!("position startpos moves {next}"));
+        desk.says("go wtime 900000");
+        let said = desk.sees(&desk.own(Advice::Make(e4), &[]));
+        let again = "ucb: e2e4 was taken back on the board, but it stands in the program's game";
+        assert_eq!(said.len(), 1 + usize::from(told), "{said:?}");
+        assert_eq!(
+            said.last().is_some_and(|line| line == again),
+            told,
+            "{said:?}"
+        );
+        assert_eq!(desk.says("stop"), ["bestmove 0000"]);
+    }
+}
+
+#[test]
+fn what_the_gui_plays_is_what_it_was_last_shown() {
+    let mut desk = Desk::new();
+    desk.says("stop");
+    desk.says("position startpos");
+    desk.says("go wtime 900000");
+    let mut snapshot = desk.at("ucb", true);
+    let made = Game::standard().position().legal_moves()[0];
+    snapshot.places[0].answer = vec![made];
+    let m = uci(made);
+    let said = desk.sees(&snapshot);
+    assert_eq!(
+        said,
+        [
+            format!("info depth 1 score cp 0 pv {m}"),
+            format!("bestmove {m}")
+        ]
+    );
+    // An analysis has shown it already.
+    desk.says("position startpos");
     desk.says("go infinite");
-    assert_eq!(desk.sees(&desk.own(your_move.clone(), &[])).len(), 1);
-    desk.says("go infinite");
-    assert_eq!(desk.sees(&desk.own(your_move, &[])).len(), 1);
+    snapshot = desk.at("ucb", true);
+    snapshot.places[0].answer = vec![made];
+    assert_eq!(
+        desk.sees(&snapshot),
+        [format!("info depth 1 score cp 0 pv {m}")]
+    );
+    assert_eq!(desk.says("stop"), [format!("bestmove {m}")]);
+}
+
+#[test]
+fn what_matters_is_within_the_fifty_characters_that_xboard_shows() {
+    let m = Game::standard().position().legal_moves()[0];
+    let name = uci(m);
+    let take = Action {
+        piece: None,
+        from: Some(Square::E4),
+        to: None,
+    };
+    for (advice, gist) in [
+        (
+            Advice::NewGame,
+            "put the pieces on their starting squares".to_owned(),
+        ),
+        (
+            Advice::Analysed(m),
+            format!("your program only analyses: it gets {name}"),
+        ),
+        (Advice::Make(m), format!("make the move {name}")),
+        (Advice::TakeBack(m), format!("take {name} back")),
+        (
+            Advice::PutBack {
+                made: m,
+                takes_back: true,
+            },
+            format!("{name} was taken back on the board"),
+        ),
+    ] {
+        for list in [&[][..], &[take]] {
+            let mut desk = Desk::new();
+            let said = desk.sees(&desk.own(advice.clone(), list)).remove(0);
+            let said = said.replacen("ucb: ", "citrine: ", 1);
+            assert!(said[..said.len().min(50)].contains(&gist), "{said}");
+        }
+    }
+    let mut desk = Desk::new();
+    desk.sees(&desk.at("ucb", false));
+    let said = desk.waits(NOTICE).remove(0);
+    assert!(
+        said[..50].contains("waiting for ucb: it is in another game"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -341,7 +514,7 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
     assert_eq!(
         told(Advice::NewGame, &list),
         format!(
-            "ucb: new game: {short}. When all pieces stand on their starting squares, press 'Board ready' or just move"
+            "ucb: put the pieces on their starting squares: {short}. Then press 'Board ready' or just move"
         )
     );
     assert_eq!(

@@ -28,6 +28,7 @@ enum Act {
     /// A client states the game it was told of, and so many plies less.
     TakesBack(bool, u8),
     Awaits(bool, bool),
+    Analyses(bool),
     Answered(bool),
     NewGame(bool),
     Ready(bool),
@@ -140,6 +141,9 @@ impl World {
             Act::Awaits(second, on) => Command::Await {
                 client: client(second),
                 on,
+            },
+            Act::Analyses(second) => Command::Analyse {
+                client: client(second),
             },
             Act::NewGame(second) => Command::NewGame {
                 client: client(second),

@@ -6,19 +6,23 @@
 //!    another address wait until the last client there leaves or makes way.
 //! 2. A client makes way when it has only looked on for [`LOOKS_ON`], when it plays and neither it nor the hand has done
 //!    anything for [`IDLE`], when it says so (an engine whose game has not begun), when it is disconnected, for other
-//!    addresses after [`AWAY`], and when it is put out. Until another client wants the board it keeps it all the same,
-//!    unless it was put out.
+//!    addresses after [`AWAY`], and when it is put out. A chess program also makes way [`OVER`] after its game ended. Until
+//!    another client wants the board it keeps it all the same, unless it was put out.
 //! 3. A free board goes to the first client that states a target.
 //! 4. A client that states the very game the board is led through joins: one hand plays both colours.
 //! 5. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
 //!    client of the board awaits a move, or only those that have played on it for less long. A client that only looks
 //!    on has not played. Clients whose game is thereby left wait from then on.
 //! 6. Every other client waits, is told which clients have the board, and gets it when it is free: at once if it awaits
-//!    a move then, first come first served, otherwise when it does.
+//!    a move then, first come first served, otherwise when it does. Between chess programs of one address the board is
+//!    also free for one that has announced a new game and awaits its move, while those that have the board await none:
+//!    UCI does not tell an engine that its game is over, so a program that was left open looks like one that thinks.
+//!    Whoever loses the board so gets it back in the same way, or when it is free: two programs do not take it from one
+//!    another move by move.
 //! 7. A disconnected client is answered, until another client has the board; then it waits, and gets it again only when
 //!    its connection is back. A chess program comes back as another client: for it the board is kept for its address.
 //! 8. A new game that a client announces while others have the board begins when that client leads; it is never reached
-//!    by taking back another client's moves.
+//!    by taking back another client's moves, and no other client stays in it unless it states the same game.
 //! 9. A client that was put out waits, and gets the board again only for a new game: one that it announces, or that
 //!    shares no move with the game it was put out of. A program that connects again is another client. A link cannot
 //!    begin a game by itself: it goes on when the board is free.
@@ -55,6 +59,9 @@ pub const IDLE: Duration = Duration::from_hours(1);
 /// A disconnected client makes way for other addresses after this long: a program that was started again, or a phone
 /// that was out of reach, is back before.
 pub const AWAY: Duration = Duration::from_mins(5);
+/// A chess program makes way this long after its game ended: its own next game, or a take-back of the last move, is
+/// usually stated before, and kings that were in the centre by mistake are put back.
+pub const OVER: Duration = Duration::from_secs(5);
 
 /// Moves of the hand that may already stand on the board when a program comes and still answer it: the hand was quick,
 /// or played while the daemon was away.
@@ -97,6 +104,9 @@ pub struct Claim {
     comes: bool,
     /// Whether it awaits the hand's move.
     awaiting: bool,
+    /// It awaits the move only to analyse: it takes it when it stops.
+    #[serde(skip)]
+    analyses: bool,
     /// What the hand has made: the client may still await `stop`, but nothing can disturb the answer any more.
     #[serde(skip)]
     answered: Option<Move>,
@@ -180,10 +190,16 @@ impl Claim {
         self.is_joined() && !self.finished && self.label == ClientName::Lichess
     }
 
-    /// How long it keeps the board without a sign of it.
-    fn patience(&self) -> Duration {
+    /// Whether it is a chess program.
+    fn is_program(&self) -> bool {
+        matches!(self.label, ClientName::Program(_))
+    }
+
+    /// How long it keeps the board without a sign of it. `over`: the game on the board has ended.
+    fn patience(&self, over: bool) -> Duration {
         match self.seat {
             _ if self.away => AWAY,
+            _ if over && self.is_program() => OVER,
             Seat::Plays(_) => IDLE,
             Seat::LooksOn | Seat::Waits => LOOKS_ON,
         }
@@ -237,6 +253,9 @@ pub struct Claims {
     came: Option<bool>,
     #[serde(skip)]
     kept: Option<Kept>,
+    /// The game on the board has ended.
+    #[serde(skip)]
+    over: bool,
 }
 
 /// Kept for a restart are the clients that have the board.
@@ -360,7 +379,7 @@ impl Claims {
             .take_if(|kept| over(&mut kept.since, AWAY))
             .is_some();
         for claim in &mut self.all {
-            let patience = claim.patience();
+            let patience = claim.patience(self.over);
             let may_go = claim.is_joined() && !claim.makes_way && !claim.is_alone();
             if over(&mut claim.quiet, patience) && may_go {
                 claim.makes_way = true;
@@ -376,8 +395,18 @@ impl Claims {
         let kept = self.kept.as_ref().and_then(|kept| Some(kept.since? + AWAY));
         let may_go = |claim: &&Claim| !claim.makes_way && !claim.is_alone();
         let holders = self.holders().filter(may_go);
-        let holders = holders.filter_map(|claim| Some(claim.quiet? + claim.patience()));
+        let holders = holders.filter_map(|claim| Some(claim.quiet? + claim.patience(self.over)));
         holders.chain(kept).min()
+    }
+
+    /// Whether the game on the board has ended. One that goes on after all keeps the board.
+    pub fn set_over(&mut self, over: bool, now: Instant) {
+        if std::mem::replace(&mut self.over, over) != over {
+            for claim in &mut self.all {
+                claim.stirs();
+                claim.quiet = Some(now);
+            }
+        }
     }
 
     /// Puts out the clients that have the board, or that it is kept for. `true` if the board's target changed.
@@ -423,7 +452,14 @@ impl Claims {
     /// Whether this client may change the course of the game: it has the board, or the board is free, and no client
     /// that has played on it for as long awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
-        let is_free = |claim: &Claim| claim.away || claim.finished || claim.makes_way;
+        let begins = self.all.iter().any(|claim| {
+            claim.client == client && claim.is_program() && claim.begins && claim.awaiting
+        });
+        // One that has not come back after a restart may await a move by now.
+        let rests = |claim: &Claim| claim.is_program() && !claim.awaiting && !claim.returns;
+        let is_free = |claim: &Claim| {
+            claim.away || claim.finished || claim.makes_way || (begins && rests(claim))
+        };
         let free = self.holders().all(is_free);
         (free || self.has(client)) && !self.is_elsewhere(client) && !self.other_awaits(client)
     }
@@ -507,6 +543,7 @@ impl Claims {
                 fresh_from,
                 comes: true,
                 awaiting: false,
+                analyses: false,
                 answered: None,
                 seat: Seat::Waits,
                 begins,
@@ -559,8 +596,9 @@ impl Claims {
         if !had || begins {
             self.came = Some(begins);
         }
+        let anew = !had && begins;
         for other in &mut self.all {
-            if other.client != client && !game.continues(&other.game) {
+            if other.client != client && (anew || !game.continues(&other.game)) {
                 other.seat = Seat::Waits;
             }
         }
@@ -620,6 +658,7 @@ impl Claims {
         };
         claim.stirs();
         claim.awaiting = on;
+        claim.analyses = false;
         // The hand may have answered others already: the game is not left because of that, only because of the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = passed && claim.fresh_from <= claim.game.len();
@@ -630,6 +669,20 @@ impl Claims {
             Seat::Waits | Seat::LooksOn | Seat::Plays(_) => {}
         }
         on && !(seat != Seat::Waits && answered) && self.admit(client)
+    }
+
+    /// A client that awaits a move only analyses.
+    pub fn analyse(&mut self, client: ClientId) {
+        if let Some(claim) = self.get(client) {
+            claim.analyses = claim.awaiting;
+        }
+    }
+
+    /// The client that analyses, if no other client plays.
+    pub fn analyst(&self) -> Option<&Claim> {
+        let plays = |claim: &Claim| matches!(claim.seat, Seat::Plays(_)) && !claim.analyses;
+        let mut holders = self.holders();
+        holders.find(|claim| claim.analyses && claim.awaiting && !self.holders().any(plays))
     }
 
     /// The purpose of the target's game, as given by a client that states it.
@@ -1129,6 +1182,170 @@ mod tests {
                 assert!(claims.pass(now + patience));
                 assert!(claims.admit_waiting());
                 assert!(claims.has(BLACK) && !claims.has(WHITE), "{awaits} {from}");
+            }
+        }
+    }
+
+    /// The owner's program was told the hand's move, and awaits none.
+    fn answered_by_the_owner(now: Instant) -> Claims {
+        let mut claims = played_by_the_owner(now);
+        assert!(claims.answered(WHITE, 1, game("e2e4 e7e5").last().unwrap()));
+        claims.pass(now);
+        claims
+    }
+
+    /// Another program announces a new game, states it and awaits a move.
+    fn begins_from(claims: &mut Claims, client: ClientId, from: &str, moves: &str) {
+        claims.announce(client);
+        state_from(claims, client, from, moves);
+        claims.set_awaiting(client, true);
+    }
+
+    #[test]
+    fn a_new_game_of_the_same_machine_does_not_wait_for_a_program_that_was_left_open() {
+        let mut claims = answered_by_the_owner(Instant::now());
+        claims.announce(BLACK);
+        state_from(&mut claims, BLACK, OWNER, "");
+        assert!(claims.has(WHITE), "it awaits no move yet");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+        assert_eq!(claims.take_came(), Some(true));
+        // The old one waits with its old game, even between two moves of the new one.
+        state_from(&mut claims, WHITE, OWNER, "e2e4 e7e5 g1f3");
+        claims.set_awaiting(WHITE, true);
+        assert!(claims.answered(BLACK, 1, game("d2d4").last().unwrap()));
+        claims.admit_waiting();
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+    }
+
+    #[test]
+    fn a_new_game_that_begins_like_the_old_one_leaves_it_all_the_same() {
+        let mut claims = Claims::default();
+        state_from(&mut claims, WHITE, OWNER, "");
+        claims.set_awaiting(WHITE, true);
+        assert!(claims.answered(WHITE, 1, game("e2e4").last().unwrap()));
+        begins_from(&mut claims, BLACK, OWNER, "");
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
+    }
+
+    #[test]
+    fn a_new_game_waits_for_other_machines_open_searches_and_for_what_is_no_chess_program() {
+        let now = Instant::now();
+        let mut claims = answered_by_the_owner(now);
+        begins_from(&mut claims, BLACK, STRANGER, "");
+        assert!(claims.has(WHITE), "another machine");
+        let mut claims = played_by_the_owner(now);
+        begins_from(&mut claims, BLACK, OWNER, "");
+        assert!(claims.has(WHITE), "an open search");
+        let mut claims = answered_by_the_owner(now);
+        state_from(&mut claims, BLACK, OWNER, "");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.has(WHITE), "no new game");
+        // Not before it can have come back, after a restart.
+        let mut claims = answered_by_the_owner(now).recalled();
+        begins_from(&mut claims, BLACK, OWNER, "");
+        assert!(claims.has(WHITE), "a restart");
+        let here = "127.0.0.1:50000";
+        for name in [
+            ClientName::App("ble".into()),
+            ClientName::Link("neo".into()),
+            ClientName::Engine("Stockfish".into()),
+            ClientName::LiveChess(here.parse().unwrap()),
+        ] {
+            let mut claims = Claims::default();
+            claims.state(WHITE, name, 1, game("e2e4"), Occasion::default(), 0);
+            claims.set_awaiting(WHITE, true);
+            assert!(claims.answered(WHITE, 1, game("e2e4 e7e5").last().unwrap()));
+            begins_from(&mut claims, BLACK, here, "");
+            assert!(claims.has(WHITE), "its opponent thinks");
+        }
+    }
+
+    #[test]
+    fn a_program_whose_game_is_over_makes_way_for_any_other_unless_it_goes_on() {
+        for from in [OWNER, STRANGER] {
+            for goes_on in [false, true] {
+                let begun = Instant::now();
+                let mut claims = answered_by_the_owner(begun);
+                let now = begun + IDLE / 2;
+                claims.set_over(true, now);
+                claims.pass(now);
+                state_from(&mut claims, BLACK, from, "d2d4");
+                claims.set_awaiting(BLACK, true);
+                assert!(claims.has(WHITE));
+                assert_eq!(claims.deadline(), Some(now + OVER));
+                if goes_on {
+                    claims.set_over(false, now);
+                }
+                let makes_way = claims.pass(now + OVER) && claims.admit_waiting();
+                assert_eq!(makes_way, !goes_on);
+                assert_eq!((claims.has(BLACK), claims.has(WHITE)), (!goes_on, goes_on));
+            }
+        }
+    }
+
+    proptest! {
+        /// Three programs of one machine do anything.
+        #[test]
+        fn no_program_is_put_out_while_it_awaits_a_move_or_comes_back_without_a_new_game(
+            history in prop::collection::vec((1..4_u64, 0..8, 0..4_usize), 1..60)
+        ) {
+            let mut claims = Claims::default();
+            // Those that lost the board, and have announced no new game.
+            let mut left = std::collections::BTreeSet::new();
+            for (number, what, which) in history {
+                let client = ClientId(number);
+                let before: Vec<Claim> = claims.holders().cloned().collect();
+                match what {
+                    0..3 => {
+                        let moves = ["", "e2e4", "e2e4 e7e5", "d2d4"][which];
+                        state_from(&mut claims, client, OWNER, moves);
+                    }
+                    3..5 => {
+                        claims.set_awaiting(client, true);
+                    }
+                    5 => {
+                        let at = claims.get(client).map(|claim| claim.game.clone());
+                        if let Some(at) = at && let Some(&m) = at.position().legal_moves().first() {
+                            claims.answered(client, 1, m);
+                            claims.admit_waiting();
+                        }
+                    }
+                    6 => {
+                        claims.set_awaiting(client, false);
+                        claims.admit_waiting();
+                    }
+                    _ => {
+                        left.remove(&client);
+                        if !claims.may_begin(client) {
+                            claims.announce(client);
+                        }
+                    }
+                }
+                for claim in before.iter().filter(|claim| claim.client != client) {
+                    if claims.has(claim.client) {
+                        continue;
+                    }
+                    // The first of several that share a game leads it, as before.
+                    let shares = before.iter().any(|other| other.client == client);
+                    prop_assert!(!claim.awaiting || shares, "{number} {what}");
+                    if claims.iter().any(|one| one.client == claim.client && !one.begins) {
+                        left.insert(claim.client);
+                    }
+                }
+                for claim in claims.holders() {
+                    let had = before.iter().any(|had| had.client == claim.client);
+                    let back = !had && left.contains(&claim.client);
+                    let free = before.is_empty();
+                    // It states another client's game.
+                    let joins = claims.holders().any(|other| {
+                        other.client != claim.client && other.game == claim.game
+                    });
+                    let stays = before.iter().any(|had| claims.has(had.client));
+                    prop_assert!(!back || free || joins || stays, "{number} {what}");
+                }
+                let holders: Vec<ClientId> = claims.holders().map(|claim| claim.client).collect();
+                left.retain(|client| !holders.contains(client));
             }
         }
     }

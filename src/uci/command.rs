@@ -71,9 +71,13 @@ pub struct Go {
     pub search_moves: Vec<UciMove>,
 }
 
+/// What some programs of Windows write before their first line: the mark of UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The first word of a line that is a command, and the words after it. Words before it are skipped, as the
 /// specification asks.
 pub fn head(line: &str) -> Option<(&str, Vec<&str>)> {
+    let line = line.trim_start_matches(BYTE_ORDER_MARK);
     let mut words = line.split_whitespace();
     let command = words.find(|word| COMMANDS.contains(word))?;
     Some((command, words.collect()))
@@ -149,6 +153,11 @@ mod tests {
     fn words_before_a_known_one_are_skipped() {
         assert!(matches!(parse("joho debug on"), UciCommand::Debug(true)));
         assert!(matches!(parse("hello world"), UciCommand::Unknown));
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_first_command_is_no_part_of_it() {
+        assert!(matches!(parse("\u{feff}uci"), UciCommand::Uci));
     }
 
     #[test]

@@ -1,29 +1,36 @@
 //! One GUI's conversation, without I/O: lines, snapshots and time go in, lines and commands come out.
 
-use std::{collections::VecDeque, sync::Arc, time::Instant};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
 
 use super::{
     board_choice::Choice,
     command::{self, Go, Mode, UciCommand},
-    info_json::{InfoJson, Stand},
+    info_json::{InfoJson, NOTICE, Stand},
     introduction::introduction,
     statement::Statement,
-    throttle::Word,
+    throttle::{INSTANT, Word},
     told::Told,
 };
 use crate::{
     game::{Game, uci},
     guidance::in_short,
     vocabulary::{
-        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Occasion,
-        Snapshot,
+        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, Occasion, Snapshot,
     },
 };
 
 /// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
 const MAX_PV: usize = 64;
+
+/// How often a GUI that awaits a move is told why it has not got the board: often enough to be found when somebody looks,
+/// and seldom enough to leave other lines in sight.
+pub const REMINDER: Duration = Duration::from_secs(30);
 
 /// An action that a session asks for.
 #[derive(Debug)]
@@ -47,6 +54,17 @@ struct Search {
     shown: Vec<Move>,
 }
 
+/// The other clients' game on the board that a GUI waits for.
+#[derive(Debug)]
+struct Others {
+    /// The game, as far as it was sent.
+    game: Arc<Game>,
+    /// When the GUI was last told why it waits.
+    told: Option<Instant>,
+    /// When to tell it, if it awaits a move by then. The board may give it the game as soon as it notices that.
+    due: Instant,
+}
+
 /// One GUI's conversation. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
@@ -62,8 +80,8 @@ pub struct Session {
     /// What was last sent, so that each thing is sent once.
     told: Told,
     advice_due: bool,
-    /// The GUI was told to wait: the other clients' game on the board, as far as it was sent.
-    others: Option<Arc<Game>>,
+    /// The GUI waits for the board.
+    others: Option<Others>,
     json: InfoJson,
     actions: VecDeque<Action>,
 }
@@ -133,7 +151,12 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.json.deadline(), self.told.throttle.deadline()];
+        let others = self.others.as_ref().filter(|_| self.search.is_some());
+        let deadlines = [
+            self.json.deadline(),
+            self.told.throttle.deadline(),
+            others.map(|others| others.due),
+        ];
         deadlines.into_iter().flatten().min()
     }
 
@@ -143,6 +166,17 @@ impl Session {
         self.say_json();
         if let Some(latest) = self.told.due(now) {
             self.advise(&latest, now);
+        }
+        let awaits = self.awaits();
+        if let Some(others) = (self.others).take_if(|others| awaits && others.due <= now)
+            && let Some(latest) = self.told.latest()
+        {
+            self.others = Some(Others {
+                told: Some(now),
+                due: now + REMINDER,
+                ..others
+            });
+            self.tell_why(&latest);
         }
     }
 
@@ -171,12 +205,12 @@ impl Session {
             UciCommand::Position(game) => {
                 self.end_search();
                 self.json.before_go(now);
-                self.position(game);
+                self.position(game, now);
             }
             UciCommand::Go(go) => {
                 self.end_search();
                 self.json.thinking(now);
-                self.go(go);
+                self.go(go, now);
             }
             UciCommand::Stop => {
                 self.end_search();
@@ -286,11 +320,11 @@ impl Session {
         }
     }
 
-    fn position(&mut self, game: Result<Box<Game>, crate::game::GameError>) {
+    fn position(&mut self, game: Result<Box<Game>, crate::game::GameError>, now: Instant) {
         match game {
             Ok(game) => {
                 self.statement.set(Ok(*game));
-                self.state();
+                self.state(now);
             }
             Err(error) => {
                 let why = format!("position refused: {error}");
@@ -301,12 +335,17 @@ impl Session {
     }
 
     /// States the game to the board.
-    fn state(&mut self) {
+    fn state(&mut self, now: Instant) {
         let Ok(game) = self.statement.game() else {
             return;
         };
         let game = Box::new(game.clone());
-        self.others = None;
+        if let Some(others) = &mut self.others {
+            others.due = now + NOTICE;
+            if let Some(told) = others.told {
+                others.due = others.due.max(told + INSTANT);
+            }
+        }
         let command = Command::Target {
             client: self.client,
             label: self.label.clone(),
@@ -327,7 +366,7 @@ impl Session {
         });
     }
 
-    fn go(&mut self, go: Go) {
+    fn go(&mut self, go: Go, now: Instant) {
         let game = match self.statement.game() {
             Ok(game) => game,
             Err(why) => {
@@ -352,7 +391,7 @@ impl Session {
             self.info("searchmoves has moves that are illegal here: they are left out");
         }
         if !self.statement.can_be_answered() {
-            self.state();
+            self.state(now);
         }
         self.search = Some(Search {
             mode: go.mode,
@@ -370,6 +409,11 @@ impl Session {
             client: self.client,
             on: true,
         });
+        if go.mode == Mode::Infinite {
+            self.ask(Command::Analyse {
+                client: self.client,
+            });
+        }
         // As soon as the board has noticed: its advice until then is for the previous position.
         self.advice_due = true;
     }
@@ -401,9 +445,13 @@ impl Session {
     }
 
     fn answer(&mut self, m: Move) {
-        self.search = None;
+        let told = worded(m, self.chess960);
+        // Some GUIs play what they were last shown (En Croissant to 0.12.2).
+        if (self.search.take()).is_some_and(|search| search.shown.is_empty()) {
+            self.say(line_of(&[told.to_string()]));
+        }
         let answer = uci(m);
-        self.say(format!("bestmove {}", worded(m, self.chess960)));
+        self.say(format!("bestmove {told}"));
         self.ask(Command::Answered {
             client: self.client,
             number: self.statement.number(),
@@ -427,21 +475,17 @@ impl Session {
             if place.joined {
                 self.others = None;
                 self.played(&place.answer);
-            } else if let Some(before) = self.others.replace(snapshot.game.clone()) {
-                self.tell_others(&before, &snapshot.game);
-            } else if place.put_out {
-                self.info(&format!(
-                    "your program was put out of the board {} (`boardbridge release`): begin a new game in it, or let it \
-                     connect again, to play there",
-                    snapshot.board
-                ));
+            } else if let Some(others) = &mut self.others {
+                let before = std::mem::replace(&mut others.game, snapshot.game.clone());
+                if others.told.is_some() {
+                    self.tell_others(&before, &snapshot.game);
+                }
             } else {
-                self.info(&format!(
-                    "the board {board} is in another game, with {}: yours begins when it is free, or after \
-                     `boardbridge release {board}`",
-                    ClientName::join(&snapshot.holders, " and "),
-                    board = snapshot.board
-                ));
+                self.others = Some(Others {
+                    game: snapshot.game.clone(),
+                    told: None,
+                    due: now + NOTICE,
+                });
             }
         }
         // Clients that wait are told of the other clients' moves; they need no more of that game.
@@ -451,7 +495,7 @@ impl Session {
         }
         if let Some(end) = self.told.kings(snapshot).filter(|_| has) {
             self.info(&format!(
-                "{}: the kings stand in the centre, so the game is over: {end}. End it in the program too",
+                "{}: the game is over: {end}, by the kings in the centre. End it in the program too",
                 snapshot.board
             ));
         }
@@ -467,7 +511,6 @@ impl Session {
         let current = self.place(snapshot).is_some();
         let waits = self.others.is_some();
         let repeat = current && self.advice_due && snapshot.awaiting && !waits;
-        self.advice_due &= !repeat;
         // Between games and while the program thinks, only what cannot wait for the next `go`.
         let urgent = matches!(
             advice,
@@ -476,23 +519,50 @@ impl Session {
                 | Advice::Misplaced(_)
                 | Advice::SetUpByHand(_)
         );
-        let wanted = (self.search.is_some() && current) || (self.statement.is_said() && urgent);
+        let wanted = match self.search {
+            // Not before the board has noticed the `go`: then it is told once.
+            Some(_) => current && (repeat || !self.advice_due),
+            None => self.statement.is_said() && urgent,
+        };
         if !wanted || waits {
             self.told.throttle.leave(advice, guidance);
             return;
         }
         let list = in_short(guidance);
-        match self.told.throttle.look(advice, guidance, repeat, now) {
+        let word = self.told.throttle.look(advice, guidance, repeat, now);
+        // What was told only just now is repeated when its time has come.
+        self.advice_due &= !repeat || self.told.throttle.deadline().is_some();
+        match word {
             None => {}
             Some(Word::Task) => {
                 self.info(&format!("{}: {}", snapshot.board, advice.with(&list)));
-                if let link @ LinkState::Unheard { .. } = &snapshot.link
-                    && let Some(why) = link.why()
-                {
+                if let Some(why) = self.told.unheard(snapshot, repeat) {
                     self.info(&format!("{}: {why}", snapshot.board));
                 }
+                self.mind_take_back(snapshot);
             }
             Some(Word::List) => self.info(&format!("{}: {list}", snapshot.board)),
+        }
+    }
+
+    /// A take-back that was told between two searches is told again in the next one, as long as the program does not know it.
+    fn mind_take_back(&mut self, snapshot: &Snapshot) {
+        match (&snapshot.advice, &self.search) {
+            (Advice::PutBack { made, .. }, None) => self.told.taken_back(*made, snapshot),
+            (advice, Some(_)) => {
+                let is_told = matches!(advice, Advice::PutBack { .. });
+                let game = self.statement.game().as_ref().ok();
+                if let Some(made) = game.and_then(|game| self.told.take_taken_back(game))
+                    && !is_told
+                {
+                    let made = worded(made, self.chess960);
+                    self.info(&format!(
+                        "{}: {made} was taken back on the board, but it stands in the program's game",
+                        snapshot.board
+                    ));
+                }
+            }
+            (_, None) => {}
         }
     }
 
@@ -514,6 +584,24 @@ impl Session {
             own: self.has(snapshot) || (place.is_none() && snapshot.holders.is_empty()),
             noticed: place.is_some_and(|place| !place.joined)
                 || (place.is_some() && snapshot.awaiting),
+        }
+    }
+
+    /// Tells a GUI why it does not have the board, and the way out.
+    fn tell_why(&mut self, snapshot: &Snapshot) {
+        let board = &snapshot.board;
+        let mut places = snapshot.places.iter();
+        if places.any(|place| place.client == self.client && place.put_out) {
+            self.info(&format!(
+                "your program was put out of the board {board} (`boardbridge release`): begin a new game in it, or let it \
+                 connect again, to play there"
+            ));
+        } else {
+            self.info(&format!(
+                "waiting for {board}: it is in another game, with {}. To play now, end that game or close its program, or \
+                 run `boardbridge release {board}`",
+                ClientName::join(&snapshot.holders, " and ")
+            ));
         }
     }
 
@@ -570,13 +658,7 @@ impl Session {
                         .take(MAX_PV)
                         .map(|&m| told(m).to_string())
                         .collect();
-                    // Scid shows no line without a score.
-                    let line = format!(
-                        "info depth {} score cp 0 pv {}",
-                        moves.len(),
-                        moves.join(" ")
-                    );
-                    self.say(line);
+                    self.say(line_of(&moves));
                 }
             }
         }
@@ -593,6 +675,15 @@ impl Session {
             client: self.client,
         });
     }
+}
+
+/// What the hand has played, as a line of play. Scid shows none without a score.
+fn line_of(moves: &[String]) -> String {
+    format!(
+        "info depth {} score cp 0 pv {}",
+        moves.len(),
+        moves.join(" ")
+    )
 }
 
 /// A move as a GUI writes it.

@@ -11,6 +11,9 @@ use crate::{guidance::Action, vocabulary::Advice};
 /// The time between two lines about the same task: reading a line takes about this long, while a hand that sets pieces
 /// up places one a second, and a loose sensor flickers many times a second.
 pub const PROGRESS: Duration = Duration::from_secs(2);
+/// The least time between two lines with the same text: a `go` is told its task again, but one who reads both at once learns
+/// nothing from the second.
+pub const INSTANT: Duration = Duration::from_millis(500);
 /// The most tasks remembered. A GUI with this many others within [`PROGRESS`] may be told one of them again.
 const MAX_RECENT: usize = 8;
 
@@ -51,7 +54,8 @@ impl Throttle {
         self.due
     }
 
-    /// What to send about this task and its list; `repeat` if the task must be sent even if it has been.
+    /// What to send about this task and its list; `repeat` if the task must be sent even if it has been: at once, or an
+    /// [`INSTANT`] after the last time.
     pub fn look(
         &mut self,
         task: &Advice,
@@ -73,8 +77,9 @@ impl Throttle {
             return None;
         }
         let told = self.recent.iter().find(|(told, _)| told.is_same_task(task));
-        if let Some((_, told)) = told.filter(|_| !repeat) {
-            self.due = Some(*told + PROGRESS);
+        let due = told.map(|(_, told)| *told + if repeat { INSTANT } else { PROGRESS });
+        if let Some(due) = due.filter(|due| *due > now) {
+            self.due = Some(due);
             return None;
         }
         self.recent.retain(|(told, _)| !told.is_same_task(task));

@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Instant};
 
+use shakmaty::Move;
+
 use super::throttle::Throttle;
-use crate::vocabulary::{BoardResult, GameEnd, Judge, Snapshot};
+use crate::game::Game;
+use crate::vocabulary::{BoardResult, GameEnd, Judge, LinkState, Snapshot};
 
 /// What a GUI was told about its board.
 #[derive(Debug, Default)]
@@ -15,6 +18,10 @@ pub(super) struct Told {
     /// The result as the board reports it.
     result: Option<BoardResult>,
     ending: Option<GameEnd>,
+    /// What it was told about a board that has sent nothing yet.
+    unheard: Option<String>,
+    /// A move that the hand took back while no search was open, and the program's game with it.
+    taken_back: Option<(Move, Arc<Game>)>,
 }
 
 impl Told {
@@ -23,10 +30,34 @@ impl Told {
         self.latest = Some(snapshot.clone());
     }
 
+    /// The latest state of the board.
+    pub fn latest(&self) -> Option<Arc<Snapshot>> {
+        self.latest.clone()
+    }
+
     /// The state of the board, if something about it must be sent now.
     pub fn due(&self, now: Instant) -> Option<Arc<Snapshot>> {
         let due = self.throttle.deadline().is_some_and(|due| due <= now);
         self.latest.clone().filter(|_| due)
+    }
+
+    /// That the board has sent nothing yet, if that is new, or to be repeated.
+    pub fn unheard(&mut self, snapshot: &Snapshot, repeat: bool) -> Option<String> {
+        let unheard = matches!(snapshot.link, LinkState::Unheard { .. });
+        let why = snapshot.link.why().filter(|_| unheard);
+        let before = std::mem::replace(&mut self.unheard, why.clone());
+        why.filter(|why| repeat || before.as_ref() != Some(why))
+    }
+
+    /// The hand took this move back while no search was open: some GUIs show nothing then (xboard, by polyglot).
+    pub fn taken_back(&mut self, made: Move, snapshot: &Snapshot) {
+        self.taken_back = snapshot.target.clone().map(|game| (made, game));
+    }
+
+    /// Such a move, if it still stands in the program's game. Returned once.
+    pub fn take_taken_back(&mut self, game: &Game) -> Option<Move> {
+        let (made, with) = self.taken_back.take()?;
+        game.clone().rebased(&with).continues(&with).then_some(made)
     }
 
     /// The result as the board reports it, if that is new.

@@ -55,10 +55,14 @@ pub enum Advice {
     SetUpByHand(Fen),
     /// The player is to move.
     YourMove(Color),
+    /// The player has made this move, but the program only analyses.
+    Analysed(Move),
 }
 
 /// How the advice to put the pieces on their starting squares begins.
 pub const NEW_GAME: &str = "new game";
+/// What a new game asks of the player.
+const TO_THE_START: &str = "put the pieces on their starting squares";
 /// How the advice to set up a position begins.
 pub const SET_UP: &str = "set up the position";
 
@@ -68,16 +72,18 @@ impl Advice {
         matches!((self, other), (Self::Misplaced(_), Self::Misplaced(_))) || self == other
     }
 
-    /// In one line, with the list of what to do: the list first, details to look up last.
+    /// In one line, with the list of what to do. What matters comes first, as some programs show 50 characters; details to
+    /// look up come last.
     pub fn with(&self, list: &str) -> String {
-        if list.is_empty() {
-            return self.to_string();
-        }
         match self {
+            Self::NewGame if list.is_empty() => {
+                format!("{TO_THE_START}, then press 'Board ready' or just move")
+            }
+            _ if list.is_empty() => self.to_string(),
             Self::Misplaced(_) => format!("to put the pieces right, {list}"),
-            Self::NewGame => format!(
-                "{NEW_GAME}: {list}. When all pieces stand on their starting squares, press 'Board ready' or just move"
-            ),
+            Self::NewGame => {
+                format!("{TO_THE_START}: {list}. Then press 'Board ready' or just move")
+            }
             Self::SetUp(fen) => {
                 format!("{SET_UP}: {list}. Then press 'Board ready' or just move. (FEN {fen})")
             }
@@ -117,7 +123,7 @@ impl Advice {
                 uci(*expected)
             ),
             // On a board that does not report it, what was asked for is assumed done after a while.
-            Self::Make(_) | Self::YourMove(_) => {
+            Self::Make(_) | Self::YourMove(_) | Self::Analysed(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
             Self::Nothing | Self::NoLink(_) | Self::Silent { .. } | Self::Stranger(_) => {
@@ -182,7 +188,7 @@ impl fmt::Display for Advice {
             Self::Misplaced(_) => f.write_str("pieces are misplaced"),
             Self::NewGame => write!(
                 f,
-                "{NEW_GAME}: put the pieces on their starting squares, then press 'Board ready' or just move"
+                "{NEW_GAME}: {TO_THE_START}, then press 'Board ready' or just move"
             ),
             Self::SetUp(fen) => write!(
                 f,
@@ -196,6 +202,12 @@ impl fmt::Display for Advice {
                 f,
                 "{} to move on the board",
                 color.fold_wb("White", "Black")
+            ),
+            Self::Analysed(m) => write!(
+                f,
+                "your program only analyses: it gets {} when it stops. To play, choose a clock in the program, not \
+                 infinite",
+                uci(*m)
             ),
         }
     }

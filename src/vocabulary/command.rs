@@ -42,6 +42,11 @@ pub enum Command {
         /// Whether it awaits the move.
         on: bool,
     },
+    /// The client that awaits the hand's move only analyses: it takes the move when it stops, not before.
+    Analyse {
+        /// The client.
+        client: ClientId,
+    },
     /// The client has been told this move as the hand's answer to its target.
     Answered {
         /// The client.
@@ -123,6 +128,7 @@ impl fmt::Display for Command {
             Self::Await { client, on } => {
                 write!(f, "await {client} {}", if *on { "on" } else { "off" })
             }
+            Self::Analyse { client } => write!(f, "analyse {client}"),
             Self::Answered {
                 client,
                 number,

@@ -2,7 +2,7 @@
 
 use shakmaty::Move;
 
-use super::{Core, precedence::Standing};
+use super::{Core, answer_to, precedence::Standing};
 use crate::{
     board::held_game::Certainty,
     game::Game,
@@ -98,8 +98,15 @@ impl Core {
                 // Not while the board is on its way to a position that the program has left.
                 let awaited =
                     self.claims.awaiting() && held == target && self.current_step.step().is_none();
-                (sure && awaited).then(|| Advice::YourMove(held.turn()))
+                let your_move = (sure && awaited).then(|| Advice::YourMove(held.turn()));
+                your_move.or_else(|| self.analysed().map(Advice::Analysed))
             }
         }
+    }
+
+    /// The hand's move for a program that only analyses, and has not taken it yet.
+    fn analysed(&self) -> Option<Move> {
+        let analyst = self.claims.analyst()?;
+        answer_to(&self.held, analyst).first().copied()
     }
 }

@@ -29,6 +29,7 @@ impl Core {
                 occasion,
             } => self.stated(now, client, label, number, *game, occasion),
             Command::Await { client, on } => self.awaits(client, on),
+            Command::Analyse { client } => self.claims.analyse(client),
             Command::Answered {
                 client,
                 number,

@@ -25,6 +25,16 @@ impl Core {
         news
     }
 
+    /// Whether the target's game has ended. A program that awaits a move plays on, unless the hand has ended the game.
+    pub(super) fn is_over(&self) -> bool {
+        let shown = self.claims.target() == Some(self.held.game()) && !self.leading.is_new_game();
+        match self.verdict.end() {
+            Some((_, Judge::Hand)) => true,
+            Some(_) => shown && !self.claims.awaiting(),
+            None => false,
+        }
+    }
+
     /// If the game on the board has changed, checks by the rules whether it is over.
     pub(super) fn judge(&mut self) {
         if let Some(end) = self.verdict.judge(self.held.game()) {

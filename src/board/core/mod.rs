@@ -335,6 +335,7 @@ impl Core {
             }
         }
         self.judge();
+        self.claims.set_over(self.is_over(), now);
         let players = [self.holders(), labels(self.claims.waiting())];
         self.published.players(players);
         let advice = self.advice();
