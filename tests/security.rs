@@ -143,7 +143,10 @@ impl Drop for Daemon {
 
 /// A connection from this address.
 async fn connect(from: &str, to: SocketAddr) -> std::io::Result<TcpStream> {
-    let socket = TcpSocket::new_v4()?;
+    let socket = match to {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
     socket.bind(SocketAddr::new(from.parse().unwrap(), 0))?;
     socket.connect(to).await
 }
@@ -228,9 +231,17 @@ fn in_a_network(test: &str) -> bool {
         "203.0.113.7",
     ];
     let add = addresses.map(|address| format!("ip addr add {address}/32 dev lo && "));
+    // A network of the internet that this machine is in, and one whose prefix is too short to be a link's.
+    let six = [
+        "2001:db8:1:2::1/64",
+        "2001:db8:1:2::7/64",
+        "2001:db8:9::7/48",
+    ];
+    let add_six = six.map(|address| format!("ip addr add {address} dev lo; "));
     let script = format!(
-        "ip link set lo up && {} exec \"$0\" --exact {test} --nocapture",
-        add.concat()
+        "ip link set lo up && {} {{ {} exec \"$0\" --exact {test} --nocapture; }}",
+        add.concat(),
+        add_six.concat()
     );
     let status = Command::new("unshare")
         .args(["-rn", "sh", "-c", &script])
@@ -244,12 +255,16 @@ fn in_a_network(test: &str) -> bool {
 
 const LAN: &str = "192.168.77.2";
 const INTERNET: &str = "203.0.113.7";
+/// At home with IPv6.
+const NEIGHBOUR: &str = "2001:db8:1:2::7";
+const INTERNET_6: &str = "2001:db8:9::7";
 
 /// The address of the daemon's machine in the network of a peer.
 fn facing(peer: &str) -> IpAddr {
     let own = match peer {
         LAN | "192.168.77.3" => "192.168.77.1",
         INTERNET => "203.0.113.1",
+        NEIGHBOUR | INTERNET_6 => "2001:db8:1:2::1",
         _ => return Ipv4Addr::LOCALHOST.into(),
     };
     own.parse().unwrap()
@@ -345,6 +360,24 @@ async fn a_port_open_to_the_network_serves_private_networks_only() {
     assert_eq!(answered(&mut daemon, LAN).await, ALL);
     assert_eq!(answered(&mut daemon, "127.0.0.1").await, ALL);
     assert_eq!(answered(&mut daemon, INTERNET).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn the_networks_that_this_machine_is_in_are_private_with_ipv6_too() {
+    if !in_a_network("the_networks_that_this_machine_is_in_are_private_with_ipv6_too") {
+        return;
+    }
+    if fs::read_to_string("/proc/net/if_inet6").map_or(true, |table| table.is_empty()) {
+        println!("skipped: this system has no IPv6");
+        return;
+    }
+    let mut daemon = Daemon::start(&open_house("").replace("0.0.0.0:0", "[::]:0"));
+    for peer in [NEIGHBOUR, LAN] {
+        assert_eq!(answered(&mut daemon, peer).await, ALL, "{peer}");
+    }
+    for peer in [INTERNET_6, INTERNET] {
+        assert_eq!(answered(&mut daemon, peer).await, [""; 0], "{peer}");
+    }
 }
 
 #[tokio::test]

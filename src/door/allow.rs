@@ -9,13 +9,16 @@ use serde::{
 };
 use thiserror::Error;
 
+use super::on_link::is_on_link;
+
 /// Networks listed at once: a club has a few.
 pub const MAX_NETWORKS: usize = 64;
 
 /// Which addresses may connect. This machine always may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Allow {
-    /// Private networks: RFC 1918, link-local, unique local and loopback addresses.
+    /// Private networks: RFC 1918, link-local, unique local and loopback addresses; and the IPv6 networks that this machine
+    /// is connected to.
     #[default]
     Private,
     /// These networks.
@@ -44,7 +47,7 @@ impl Allow {
     pub fn admits(&self, peer: IpAddr) -> bool {
         let peer = peer.to_canonical();
         match self {
-            Self::Private => is_private(peer),
+            Self::Private => is_private(peer) || is_neighbour(peer),
             Self::Networks(networks) => networks.iter().any(|network| network.contains(&peer)),
             Self::Everybody => true,
         }
@@ -56,6 +59,11 @@ fn is_private(address: IpAddr) -> bool {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
         IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
     }
+}
+
+/// Whether it is on a link of this machine: at home IPv6 has no private networks, but global ones.
+fn is_neighbour(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if is_on_link(v6))
 }
 
 fn network(text: &str) -> Result<IpNet, NotANetwork> {

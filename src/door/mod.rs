@@ -1,6 +1,7 @@
 //! A port, and who may connect there.
 
 mod allow;
+mod on_link;
 
 use std::{
     io,
