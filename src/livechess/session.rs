@@ -382,7 +382,7 @@ fn eboard(board: &Snapshot) -> Value {
     let state = match &board.link {
         LinkState::Up | LinkState::Unheard { .. } => "ACTIVE",
         LinkState::Asking => "DELAYED",
-        LinkState::Silent { .. } => "NOTRESPONDING",
+        LinkState::Silent { .. } | LinkState::Mute(_) => "NOTRESPONDING",
         LinkState::Down(_) | LinkState::Stranger(_) => "INACTIVE",
     };
     json!({

@@ -6,7 +6,7 @@ use shakmaty::{Color, Move, fen::Fen};
 
 use super::{
     board_kind::BoardKind,
-    link_state::{GARBLED, stranger},
+    link_state::{GARBLED, mute, stranger},
     misplaced::Misplaced,
     report::{Reported, Wording},
 };
@@ -25,6 +25,8 @@ pub enum Advice {
         /// Unreadable data came.
         garbled: bool,
     },
+    /// The board was asked, and nothing has ever come from it: it may be of one of these other kinds.
+    Mute(Vec<BoardKind>),
     /// What is connected talks like another kind of board.
     Stranger(BoardKind),
     /// The move shown should be made on the board.
@@ -126,9 +128,11 @@ impl Advice {
             Self::Make(_) | Self::YourMove(_) | Self::Analysed(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
-            Self::Nothing | Self::NoLink(_) | Self::Silent { .. } | Self::Stranger(_) => {
-                self.to_string()
-            }
+            Self::Nothing
+            | Self::NoLink(_)
+            | Self::Silent { .. }
+            | Self::Mute(_)
+            | Self::Stranger(_) => self.to_string(),
         }
     }
 }
@@ -142,6 +146,7 @@ impl fmt::Display for Advice {
                 f.write_str("the board does not answer: is it switched on and connected?")
             }
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
+            Self::Mute(others) => f.write_str(&mute(others)),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::TakeBack(m) if m.is_castle() => write!(

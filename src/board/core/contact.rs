@@ -8,6 +8,8 @@ pub(super) struct Contact {
     state: LinkState,
     /// Only unreadable data has come over this link.
     garbled: bool,
+    /// The board has answered, over this link or an earlier one.
+    heard: bool,
     id: Option<String>,
     battery: Option<u8>,
 }
@@ -17,6 +19,7 @@ impl Default for Contact {
         Self {
             state: LinkState::Down("not connected yet".to_owned()),
             garbled: false,
+            heard: false,
             id: None,
             battery: None,
         }
@@ -58,6 +61,7 @@ impl Contact {
     /// The board answers. `true` if that is new.
     pub fn answers(&mut self, id: Option<String>) -> bool {
         self.garbled = false;
+        self.heard = true;
         let names_itself = id.is_some();
         self.id = id.or(self.id.take());
         self.turn(LinkState::Up) || names_itself
@@ -68,12 +72,17 @@ impl Contact {
         self.state = LinkState::Unheard { garbled: false };
     }
 
-    /// The board no longer answers. `false` if a different one has been recognised in its place.
-    pub fn silent(&mut self) -> bool {
+    /// The board does not answer, or no longer; it may be one of `others`. `false` if a different one has been recognised
+    /// in its place.
+    pub fn silent(&mut self, others: Vec<BoardKind>) -> bool {
         let named = matches!(self.state, LinkState::Stranger(_));
         if !named {
             let garbled = self.garbled;
-            self.state = LinkState::Silent { garbled };
+            self.state = if garbled || self.heard {
+                LinkState::Silent { garbled }
+            } else {
+                LinkState::Mute(others)
+            };
         }
         !named
     }
@@ -86,8 +95,10 @@ impl Contact {
     /// Unreadable data came.
     pub fn unreadable(&mut self) {
         self.garbled = self.state != LinkState::Up;
-        if let LinkState::Unheard { garbled } | LinkState::Silent { garbled } = &mut self.state {
-            *garbled = true;
+        match &mut self.state {
+            LinkState::Unheard { garbled } | LinkState::Silent { garbled } => *garbled = true,
+            state @ LinkState::Mute(_) => *state = LinkState::Silent { garbled: true },
+            _ => {}
         }
     }
 

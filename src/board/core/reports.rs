@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Core;
 use crate::{
     board::held_game::List,
-    driver::DriverEvent,
+    driver::{DriverEvent, registry::others},
     game::Game,
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
 };
@@ -16,7 +16,7 @@ impl Core {
         match event {
             DriverEvent::Answers { id } => self.answers(id),
             DriverEvent::Unheard => self.unheard(),
-            DriverEvent::Silent => self.silent(),
+            DriverEvent::Silent(kind) => self.silent(kind),
             DriverEvent::Stranger(kind) => self.stranger(kind),
             DriverEvent::Restarted => self.restarted(now),
             DriverEvent::AsksPosition => self.tell_position(now),
@@ -62,9 +62,9 @@ impl Core {
         self.event(Event::Unheard);
     }
 
-    fn silent(&mut self) {
+    fn silent(&mut self, kind: BoardKind) {
         self.held.doubt();
-        if self.contact.silent() {
+        if self.contact.silent(others(kind)) {
             self.event(Event::Silent);
         }
     }

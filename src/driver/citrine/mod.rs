@@ -626,7 +626,7 @@ impl Citrine {
             }
             _ if attempts == ATTEMPTS => {
                 self.answering = false;
-                self.event(DriverEvent::Silent);
+                self.event(DriverEvent::Silent(KIND));
             }
             _ => {}
         }
