@@ -80,6 +80,15 @@ pub async fn lichess(address: &str, what: &str, body: &Value) -> Result<String, 
     Ok(escaped(answer["done"].as_str().unwrap_or("done")))
 }
 
+/// All boards, each as the API describes it.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn boards(address: &str) -> Result<Vec<Value>, CallError> {
+    let answer = ask(address, "/api/v1/boards", None).await?;
+    Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
 /// How the account on Lichess stands.
 ///
 /// # Errors

@@ -73,6 +73,9 @@ pub enum Command {
         /// connected: they are sent a line or two at three speeds.
         #[arg(long)]
         probe: bool,
+        /// The API of the daemon that may run here: its boards' ports are named instead of asked.
+        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
+        connect: String,
     },
     /// Show what a running daemon's boards and clients do: the current state, then what happens.
     Watch {

@@ -46,6 +46,8 @@ mod durations;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;
+#[cfg(target_os = "linux")]
+pub mod holders;
 pub mod http;
 #[cfg(target_os = "linux")]
 pub mod lichess;

@@ -47,18 +47,16 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Check { config } => check_config(&config),
         #[cfg(target_os = "linux")]
-        Command::Scan { adapter, probe } => match runtime() {
-            Ok(runtime) => {
-                let mut output = stdout();
-                let look = Look {
-                    dev: Path::new("/dev"),
-                    probe,
-                    adapter: adapter.as_deref(),
-                };
-                written(runtime.block_on(scan::run(&mut output, look)))
-            }
-            Err(error) => done::<(), _>(Err(error)),
-        },
+        Command::Scan {
+            adapter,
+            probe,
+            connect,
+        } => scanned(Look {
+            dev: Path::new("/dev"),
+            probe,
+            adapter: adapter.as_deref(),
+            daemon: &connect,
+        }),
         Command::Watch {
             connect,
             board,
@@ -105,6 +103,17 @@ fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
         eprintln!("boardbridge: the daemon at {address} has ended; watch again when it runs");
     }
     done(ended)
+}
+
+#[cfg(target_os = "linux")]
+fn scanned(look: Look<'_>) -> ExitCode {
+    if let Some(why) = reach::malformed(look.daemon, reach::Wanted::Web) {
+        return wrong(why);
+    }
+    match runtime() {
+        Ok(runtime) => written(runtime.block_on(scan::run(&mut stdout(), look))),
+        Err(error) => done::<(), _>(Err(error)),
+    }
 }
 
 fn livechess(listen: &str, connect: &str) -> ExitCode {

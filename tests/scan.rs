@@ -13,18 +13,23 @@ mod support;
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read as _, Write},
     path::Path,
+    process::{Command, Stdio},
 };
 
 use boardbridge::{
     config::Config,
     driver::{citrine, swpp, ucb},
-    scan::{self, Look, Names},
+    scan::{self, Cable, Look, Names},
+    vocabulary::{LinkState, Snapshot},
 };
 use simulators::run::Kind;
-use support::{Hand, PATIENCE};
+use support::{FAST_CITRINE, Hand, House, PATIENCE};
 use tokio::{sync::mpsc, time::timeout};
+
+/// Where no daemon is.
+const NOWHERE: &str = "127.0.0.1:1";
 
 /// The output of a scan, which a test reads.
 struct Paper(mpsc::UnboundedSender<String>);
@@ -46,6 +51,7 @@ fn look(dev: &Path, probe: bool) -> Look<'_> {
         dev,
         probe,
         adapter: None,
+        daemon: NOWHERE,
     }
 }
 
@@ -128,4 +134,98 @@ async fn a_port_that_cannot_be_asked_is_listed_with_the_reason() {
     let said = scanned(dev.path(), true).await;
     assert!(said.contains("in use by another program"), "{said}");
     drop((open, citrine));
+}
+
+#[tokio::test]
+async fn a_port_that_the_daemon_has_is_named_with_its_board_and_left_alone() {
+    let folder = House::folder();
+    let dev = folder.path().to_owned();
+    let _citrine = Hand::new(Kind::NovagCitrine, dev.join("ttyUSB0"), true);
+    let house = House::start(folder, &[("ttyUSB0", FAST_CITRINE)]).await;
+    let is_up = |board: &Snapshot| board.link == LinkState::Up;
+    house.until("ttyUSB0", is_up).await;
+    let daemon = house.address("web").to_string();
+    for probe in [false, true] {
+        let mut output = Vec::new();
+        let look = Look {
+            daemon: &daemon,
+            ..look(&dev, probe)
+        };
+        let mut names = Names::default();
+        let cable = scan::serial(&mut output, look, &mut names).await.unwrap();
+        assert_eq!(cable, Cable::Board);
+        let said = String::from_utf8(output).unwrap();
+        let words = "ttyUSB0: the running BoardBridge has it for its board ttyUSB0 (up)";
+        assert!(said.contains(words), "{said}");
+        assert!(!said.contains("kind ="), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_port_of_the_machine_itself_is_no_board_until_one_answers() {
+    let dev = tempfile::tempdir().unwrap();
+    let port = dev.path().join("ttyAMA0");
+    fs::write(&port, "").unwrap();
+    let said = scanned(dev.path(), false).await;
+    assert!(said.contains("a port of the machine itself"), "{said}");
+    // Everything that is printed is a comment.
+    Config::from_text(&said, "the scan").unwrap();
+    let asked = scanned(dev.path(), true).await;
+    for said in [said, asked] {
+        assert!(said.contains("ttyAMA0: "), "{said}");
+        assert!(!said.contains("kind ="), "{said}");
+    }
+    fs::remove_file(&port).unwrap();
+    let _citrine = Hand::new(Kind::NovagCitrine, port, true);
+    let said = scanned(dev.path(), true).await;
+    assert!(said.contains("kind = \"novag-citrine\""), "{said}");
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_told_with_the_program_that_has_it() {
+    let dev = tempfile::tempdir().unwrap();
+    let port = dev.path().join("ttyUSB0");
+    let _citrine = Hand::new(Kind::NovagCitrine, port.clone(), true);
+    // Locked, as programs for serial ports do.
+    let mut other = Command::new("flock")
+        .arg("--no-fork")
+        .arg(&port)
+        .args(["cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It is there when it says something.
+    other.stdin.as_mut().unwrap().write_all(b"x\n").unwrap();
+    let mut said = [0; 2];
+    other
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut said)
+        .unwrap();
+    let said = scanned(dev.path(), true).await;
+    let words = format!("in use by another program, cat (process {})", other.id());
+    assert!(said.contains(&words), "{said}");
+    drop(other.stdin.take());
+    other.wait().unwrap();
+}
+
+#[test]
+fn a_machine_without_bluetooth_is_not_told_to_install_it_nor_is_the_owner_of_a_board_with_a_cable()
+{
+    if fs::read_dir("/sys/class/bluetooth").is_ok_and(|found| found.count() > 0) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+    command
+        .args(["scan", "--connect", NOWHERE])
+        .env_remove("DBUS_SYSTEM_BUS_ADDRESS");
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(!said.contains("apt install"), "{said}");
+    assert!(!said.contains("Listening for Bluetooth"), "{said}");
+    assert!(
+        said.contains("this machine has no Bluetooth adapter"),
+        "{said}"
+    );
 }

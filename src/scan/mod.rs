@@ -5,20 +5,23 @@ mod serial_ports;
 
 use std::{
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
+
+use tokio::time::timeout;
 
 use self::probe::Finding;
 pub use self::serial_ports::{Port, serial_ports};
 use crate::{
+    call,
     driver::{
         identity::{Identity, Medium, SWITCH_WAIT},
         registry::MAKES,
     },
     log::escaped,
     transport::{
-        ble::{Radio, Seen},
+        ble::{BleError, Radio, Seen},
         serial::SerialPort,
     },
 };
@@ -28,6 +31,8 @@ use crate::{
 pub const LISTEN: Duration = Duration::from_secs(8);
 /// Ports that are asked at most.
 const MAX_PORTS: usize = 64;
+/// How long a running daemon may take to say which boards it has: it is on this machine.
+const DAEMON_WAIT: Duration = Duration::from_secs(2);
 
 /// Where and how to look.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,15 @@ pub struct Look<'a> {
     pub probe: bool,
     /// The Bluetooth adapter to use; the first one by default.
     pub adapter: Option<&'a str>,
+    /// The API of the daemon that may have some of the ports.
+    pub daemon: &'a str,
+}
+
+/// A board that the running daemon has, at a serial port.
+struct Held {
+    port: PathBuf,
+    /// Which board, and how it is, in words.
+    board: String,
 }
 
 /// Names for boards, each used once.
@@ -56,27 +70,63 @@ impl Names {
     }
 }
 
+/// What was found at the serial ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cable {
+    /// Nothing, or ports of the machine itself.
+    None,
+    /// A port that may have a board.
+    Port,
+    /// A board.
+    Board,
+}
+
 /// Looks for boards and writes what was found.
 ///
 /// # Errors
 /// It cannot be written.
 pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
     let mut names = Names::default();
-    serial(output, look, &mut names).await?;
+    let cable = serial(output, look, &mut names).await?;
+    let radio = Radio::default();
+    let written = match radio.ready(look.adapter).await {
+        Ok(()) => listened(output, &radio, look.adapter, cable, &mut names).await,
+        Err(error) => without_bluetooth(output, &error, cable),
+    };
+    radio.close().await;
+    written
+}
+
+/// Listens for Bluetooth boards, and writes what was found.
+async fn listened(
+    output: &mut impl Write,
+    radio: &Radio,
+    adapter: Option<&str>,
+    cable: Cable,
+    names: &mut Names,
+) -> io::Result<()> {
     writeln!(
         output,
         "Listening for Bluetooth boards for {} seconds…",
         LISTEN.as_secs()
     )?;
     output.flush()?;
-    let radio = Radio::default();
-    let found = radio.look_around(look.adapter, LISTEN).await;
-    let written = match found {
-        Ok(seen) => bluetooth(output, &seen, look.adapter, &mut names),
-        Err(error) => writeln!(output, "No Bluetooth: {error}"),
-    };
-    radio.close().await;
-    written
+    match radio.look_around(adapter, LISTEN).await {
+        Ok(seen) => bluetooth(output, &seen, adapter, cable, names),
+        Err(error) => without_bluetooth(output, &error, cable),
+    }
+}
+
+/// Says why there is no Bluetooth, unless a board was found without it.
+fn without_bluetooth(output: &mut impl Write, error: &BleError, cable: Cable) -> io::Result<()> {
+    match cable {
+        Cable::Board => Ok(()),
+        Cable::Port => writeln!(
+            output,
+            "No Bluetooth, which a board with a cable does not need: {error}"
+        ),
+        Cable::None => writeln!(output, "No Bluetooth: {error}"),
+    }
 }
 
 /// A board's make from its name, or from a service that other things have, too.
@@ -96,6 +146,7 @@ fn bluetooth(
     output: &mut impl Write,
     seen: &[Seen],
     adapter: Option<&str>,
+    cable: Cable,
     names: &mut Names,
 ) -> io::Result<()> {
     let by = adapter.map_or(String::new(), |adapter| format!(", adapter = {adapter:?}"));
@@ -125,6 +176,10 @@ fn bluetooth(
         writeln!(output, "kind = \"{}\"", make.kind)?;
         writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
     }
+    // Whoever has found a board by cable may have no other.
+    if !found && cable == Cable::Board {
+        return Ok(());
+    }
     if !found {
         writeln!(
             output,
@@ -142,9 +197,29 @@ fn bluetooth(
 ///
 /// # Errors
 /// It cannot be written.
-pub async fn serial(output: &mut impl Write, look: Look<'_>, names: &mut Names) -> io::Result<()> {
-    let ports = serial_ports(look.dev);
-    if ports.is_empty() {
+pub async fn serial(
+    output: &mut impl Write,
+    look: Look<'_>,
+    names: &mut Names,
+) -> io::Result<Cable> {
+    let held = held(look.daemon).await;
+    let holder = |port: &Port| {
+        let path = port.path.canonicalize().ok()?;
+        held.iter().find(|held| held.port == path)
+    };
+    let (ours, ports): (Vec<Port>, Vec<Port>) = serial_ports(look.dev)
+        .into_iter()
+        .partition(|port| holder(port).is_some());
+    let mut cable = Cable::None;
+    for (port, held) in ours.iter().filter_map(|port| Some((port, holder(port)?))) {
+        let (path, board) = (port.path.display(), &held.board);
+        writeln!(
+            output,
+            "# {path}: the running BoardBridge has it for its board {board}\n"
+        )?;
+        cable = Cable::Board;
+    }
+    if ours.is_empty() && ports.is_empty() {
         writeln!(
             output,
             "No serial port is in reach. Plug the board's cable in and scan again."
@@ -160,9 +235,34 @@ pub async fn serial(output: &mut impl Write, look: Look<'_>, names: &mut Names) 
         .map(Some)
         .chain(std::iter::repeat_with(|| None));
     for (port, finding) in ports.iter().zip(findings) {
+        cable = cable.max(match finding {
+            Some(Finding::Board { .. }) => Cable::Board,
+            _ if port.is_built_in() => Cable::None,
+            _ => Cable::Port,
+        });
         table(output, port, finding.as_ref(), names)?;
     }
-    Ok(())
+    Ok(cable)
+}
+
+/// The boards that a running daemon has at serial ports; none without a daemon.
+async fn held(daemon: &str) -> Vec<Held> {
+    let asked = timeout(DAEMON_WAIT, call::boards(daemon)).await;
+    let boards = asked.ok().and_then(Result::ok).unwrap_or_default();
+    let held = boards.iter().filter_map(|board| {
+        // `/dev/ttyUSB0 at 57600 baud`
+        let (port, _) = board["transport"].as_str()?.rsplit_once(" at ")?;
+        let name = escaped(board["board"].as_str()?);
+        let state = escaped(board["link"].as_str()?);
+        let why = board["why"]
+            .as_str()
+            .map_or(String::new(), |why| format!(": {}", escaped(why)));
+        Some(Held {
+            port: Path::new(port).canonicalize().ok()?,
+            board: format!("{name} ({state}{why})"),
+        })
+    });
+    held.collect()
 }
 
 /// What is connected to the ports.
@@ -216,6 +316,21 @@ fn table(
     finding: Option<&Finding>,
     names: &mut Names,
 ) -> io::Result<()> {
+    // One that is always there is no sign of a board.
+    if port.is_built_in() && !matches!(finding, Some(Finding::Board { .. })) {
+        let path = port.path.display();
+        return match finding {
+            Some(Finding::Barred(error)) => writeln!(output, "# {path}: was not asked: {error}\n"),
+            Some(_) => writeln!(
+                output,
+                "# {path}: a port of the machine itself; nothing answered\n"
+            ),
+            None => writeln!(
+                output,
+                "# {path}: a port of the machine itself; if your board is there, `boardbridge scan --probe` asks it\n"
+            ),
+        };
+    }
     let (name, kind) = match finding {
         Some(Finding::Board { make, .. }) => (make.example, format!("kind = \"{}\"", make.kind)),
         None | Some(Finding::Silent | Finding::Barred(_)) => {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 /// Names of ports, below `/dev`, that a board may be connected to.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
+/// Ports of the machine itself.
+const BUILT_IN: [&str; 2] = ["ttyAMA", "ttyS"];
 /// Ports that are renumbered whenever a cable is plugged in.
 const PLUGGED: [&str; 2] = ["ttyUSB", "ttyACM"];
 
@@ -19,6 +21,11 @@ pub struct Port {
 }
 
 impl Port {
+    /// Whether it is one of the machine's own: it is there whether something is connected to it or not.
+    pub fn is_built_in(&self) -> bool {
+        prefix(&self.path).is_some_and(|prefix| BUILT_IN.contains(&prefix))
+    }
+
     /// What to put into the configuration.
     pub fn name(&self) -> &Path {
         self.lasting.as_deref().unwrap_or(&self.path)

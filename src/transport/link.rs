@@ -9,7 +9,7 @@ use super::{
     duplex::{CABLE, Duplex, Medium, NETWORK},
     is_gadget_port, peer, serial,
 };
-use crate::vocabulary::Outgoing;
+use crate::{holders::Holder, vocabulary::Outgoing};
 
 /// Why a link could not be opened, and what to do.
 #[derive(Debug, Error)]
@@ -30,10 +30,12 @@ pub enum OpenError {
         port: String,
     },
     /// Another program uses the port.
-    #[error("{port} is in use by another program: close that first")]
+    #[error("{port} is in use by another program{}: close that first", named(.holder.as_ref()))]
     Busy {
         /// The port.
         port: String,
+        /// Which program, if this user may know.
+        holder: Option<Holder>,
     },
     /// This process is still closing the port.
     #[error(
@@ -71,6 +73,10 @@ pub enum OpenError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+fn named(holder: Option<&Holder>) -> String {
+    holder.map_or(String::new(), |holder| format!(", {holder}"))
 }
 
 /// What to do about a missing port.

@@ -9,6 +9,7 @@ use super::{
     OpenError,
     closing::{ClosedApart, Usage},
 };
+use crate::holders::Holders;
 
 /// `ENOTTY` as the library words it: it keeps neither its number nor its kind.
 const NOT_A_TTY: &str = "Not a typewriter";
@@ -85,13 +86,18 @@ impl SerialPort {
         match source.kind() {
             _ if !there => OpenError::Missing { port },
             io::ErrorKind::PermissionDenied => OpenError::Denied { port },
-            io::ErrorKind::ResourceBusy => OpenError::Busy { port },
+            io::ErrorKind::ResourceBusy => busy(port),
             _ if no_tty => OpenError::NoPort { port },
-            _ if locked && cfg!(unix) => OpenError::Busy { port },
+            _ if locked && cfg!(unix) => busy(port),
             io::ErrorKind::NotFound => OpenError::Missing { port },
             _ => OpenError::Other { port, source },
         }
     }
+}
+
+fn busy(port: String) -> OpenError {
+    let holder = Holders::now().of_file(Path::new(&port));
+    OpenError::Busy { port, holder }
 }
 
 impl PartialEq for SerialPort {

@@ -15,7 +15,7 @@ use super::{Availability, Connection};
 use crate::transport::{
     Backoff,
     backoff::LONGEST,
-    ble::{BleError, CALL_WAIT},
+    ble::{BleError, CALL_WAIT, error::unanswered},
 };
 
 /// How often Bluetooth is asked whether it still has our registration: not every end of it is reported. The same as for
@@ -98,9 +98,9 @@ fn meant(what: &'static str, error: &Error) -> RadioError {
                 .iter()
                 .any(|end| name.ends_with(end)) =>
         {
-            BleError::NoBluetooth(error.message.clone()).into()
+            unanswered(error.message.clone()).into()
         }
-        ErrorKind::Internal(_) => RadioError::Silent(BleError::NoBluetooth(error.message.clone())),
+        ErrorKind::Internal(_) => RadioError::Silent(unanswered(error.message.clone())),
         _ if error.message.is_empty() => RadioError::Cannot {
             what,
             why: error.kind.to_string(),

@@ -1,5 +1,7 @@
 //! What can go wrong with Bluetooth, and what the player can do about it.
 
+use std::fs;
+
 use thiserror::Error;
 
 use super::Wanted;
@@ -84,6 +86,8 @@ fn seen_instead(seen: &[String]) -> String {
     }
 }
 
+/// The adapters that the kernel knows.
+const ADAPTERS: &str = "/sys/class/bluetooth";
 /// D-Bus errors that mean that this user may not use Bluetooth.
 const DENIED: [&str; 3] = ["AccessDenied", "NotAuthorized", "NotPermitted"];
 /// D-Bus errors that mean that the service is not running, although the bus is.
@@ -106,7 +110,22 @@ pub(crate) fn session(error: &btleplug::Error) -> BleError {
     if is_one_of(error, &DENIED) {
         BleError::NotAllowed
     } else {
-        BleError::NoBluetooth(error.to_string())
+        unanswered(error.to_string())
+    }
+}
+
+/// The error if the Bluetooth service does not run: on a machine without an adapter it is not even started.
+pub(crate) fn unanswered(why: String) -> BleError {
+    // Another bus than the system's has adapters of its own.
+    let other_bus = std::env::var_os("DBUS_SYSTEM_BUS_ADDRESS").is_some();
+    let adapters = fs::read_dir(ADAPTERS).into_iter().flatten().flatten();
+    if other_bus || adapters.count() > 0 {
+        BleError::NoBluetooth(why)
+    } else {
+        BleError::NoAdapter {
+            wanted: None,
+            there: Vec::new(),
+        }
     }
 }
 

@@ -348,6 +348,14 @@ impl Radio {
         Ok(Arc::clone(session.insert(Arc::new(opened))))
     }
 
+    /// Whether there is an adapter, the named one or the first, that is switched on.
+    ///
+    /// # Errors
+    /// [`BleError`], worded for the player.
+    pub async fn ready(&self, adapter: Option<&str>) -> Result<(), BleError> {
+        self.session().await?.adapter(adapter).await.map(drop)
+    }
+
     /// The devices seen within `wait`, by the named adapter or the first one.
     ///
     /// # Errors
