@@ -1,48 +1,162 @@
-//! `boardbridge check`: shows what a configuration would run.
+//! `boardbridge check`: shows what a configuration would run, and tries whether it would.
+//!
+//! What would disturb somebody is not tried: an opened serial port may restart its board, and a port that is listened at
+//! may be connected to.
+
+mod identity;
+mod tries;
 
 use std::{
     env,
+    ffi::OsString,
     fmt::Write as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+use self::{
+    identity::Identity,
+    tries::{Listeners, Outcome, Ports, folder},
+};
 use crate::{
-    config::{Config, Listen, board::SerialConfig},
+    access, call,
+    config::{Config, DEFAULT_FILE, DEFAULT_WEB, Listen, board::SerialConfig},
     door::Allow,
-    lichess::token,
-    opponent::trial,
-    serial_access::barred,
+    holders::Holders,
+    lichess::token::{self, Token, TokenError},
+    opponent::trial::{self, Finding},
+    serial_access::{barred, no_port},
     state::settings::default_directory,
     transport::{ble::Radio, is_gadget_port},
     vocabulary::BoardName,
 };
 
-/// What the configuration would run, in words.
-pub fn describe(config: &Config, file: &str) -> String {
-    let mut text = format!("{file} is fine. It would run:\n");
-    let _ = writeln!(
-        text,
-        "  uci      every board        {}",
-        at(&config.uci.listen, &config.uci.allow)
-    );
-    let _ = writeln!(
-        text,
-        "  status   event stream       {}",
-        at(&config.status.listen, &config.status.allow)
-    );
-    let _ = writeln!(
-        text,
-        "  web      page and API       {}",
-        at(&config.web.listen(), &config.web.allow)
-    );
-    let livechess = &config.livechess;
-    let _ = writeln!(
-        text,
-        "  pages    LiveChess          {}",
-        at(&livechess.listen(), &livechess.allow)
-    );
+/// How long a running daemon may take to answer: it is on this machine.
+const DAEMON_WAIT: Duration = Duration::from_secs(2);
+/// The beginning of a line about something that does not work.
+const PROBLEM: &str = "  problem  ";
+
+/// A variable of the environment, as the daemon would find it: root's is the service's.
+pub fn variable(name: &str) -> Option<OsString> {
+    let service = || {
+        let is_root = nix::unistd::geteuid().is_root();
+        (is_root && name == "STATE_DIRECTORY").then(|| identity::STATE.into())
+    };
+    env::var_os(name).or_else(service)
+}
+
+/// Whether a daemon runs here.
+pub async fn is_running(config: &Config) -> bool {
+    for listen in [config.web.listen(), Listen::at(DEFAULT_WEB)] {
+        if let Listen::At(address) = listen
+            && let Ok(Ok(_)) = timeout(DAEMON_WAIT, call::boards(&address)).await
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// How many problems a description has.
+pub fn problems(text: &str) -> usize {
+    let is_problem = |line: &&str| line.starts_with(PROBLEM);
+    text.lines().filter(is_problem).count()
+}
+
+/// This machine, as the daemon would find it.
+#[derive(Debug)]
+pub struct Here {
+    /// Whether a daemon runs already.
+    running: bool,
+    holders: Holders,
+    /// The token that systemd hands to the service, which may not read its file.
+    handed: Result<Token, TokenError>,
+    identity: Identity,
+}
+
+impl Here {
+    /// For this user.
+    pub fn new(running: bool) -> Self {
+        Self {
+            running,
+            holders: Holders::now(),
+            handed: token::read(&token::place(None)),
+            identity: Identity::user(),
+        }
+    }
+
+    /// Root becomes what the service is, for the rest of this process.
+    #[must_use]
+    pub fn for_service(mut self) -> Self {
+        self.identity = Identity::settle();
+        self
+    }
+}
+
+/// What the configuration would run, in words, and what would not work.
+///
+/// `engines`: what [`engines`] has said.
+pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> String {
+    let Here {
+        running,
+        holders,
+        handed,
+        identity,
+    } = here;
+    let mut listeners = Listeners::new(&identity, &holders, running);
+    let mut ports = Ports::default();
+    let mut text = String::new();
+    if identity.is_service()
+        && let Some(why) = access::unreadable(file, &identity.to_string())
+    {
+        let outcome = if file == Path::new(DEFAULT_FILE) {
+            Outcome::Problem(why)
+        } else {
+            Outcome::Note(why)
+        };
+        text += &told("this file", outcome);
+    }
+    let (web, livechess) = (config.web.listen(), config.livechess.listen());
+    for (key, what, listen, allow, optional) in [
+        (
+            "uci",
+            "every board",
+            &config.uci.listen,
+            &config.uci.allow,
+            false,
+        ),
+        (
+            "status",
+            "event stream",
+            &config.status.listen,
+            &config.status.allow,
+            false,
+        ),
+        (
+            "web",
+            "page and API",
+            &web,
+            &config.web.allow,
+            config.web.listen.is_none(),
+        ),
+        (
+            "pages",
+            "LiveChess",
+            &livechess,
+            &config.livechess.allow,
+            config.livechess.listen.is_none(),
+        ),
+    ] {
+        let _ = writeln!(text, "  {key:<8} {what:<18} {}", at(listen, allow));
+        let outcome = match listeners.attempt(what, listen) {
+            // Without a default port the daemon runs all the same.
+            Outcome::Problem(why) if optional => Outcome::Note(why),
+            outcome => outcome,
+        };
+        text += &told(what, outcome);
+    }
     let _ = match config.state.path() {
         Some(folder) => writeln!(
             text,
@@ -59,6 +173,13 @@ pub fn describe(config: &Config, file: &str) -> String {
         ),
         None => writeln!(text, "  games    every board        off"),
     };
+    for (key, path) in [
+        ("[state] directory", config.state.path()),
+        ("[games] directory", config.games.folder()),
+    ] {
+        let outcome = path.map(|path| folder(path, key, &identity));
+        text += &told(key, outcome.unwrap_or(Outcome::Works));
+    }
     if is_of_user(config) {
         text.push_str("  note     the service keeps these    in /var/lib/boardbridge\n");
     }
@@ -74,11 +195,16 @@ pub fn describe(config: &Config, file: &str) -> String {
         if let Some(served) = &board.uci_listen {
             let at = at(&served.listen, &served.allow);
             let _ = writeln!(text, "  uci      {name:<18} {at}");
+            text += &told(
+                name.as_str(),
+                listeners.attempt(name.as_str(), &served.listen),
+            );
         }
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
+            text += &told(name.as_str(), folder(directory, "record", &identity));
         }
-        text += &notes(name, board.serial.as_ref());
+        text += &serial(name, board.serial.as_ref(), &identity, &holders, &mut ports);
     }
     for entry in &config.whitepawn {
         let name = &entry.board;
@@ -88,7 +214,11 @@ pub fn describe(config: &Config, file: &str) -> String {
             entry.way(),
             entry.details()
         );
-        text += &notes(name, entry.serial.as_ref());
+        if let Some(tcp) = &entry.tcp {
+            let app = format!("the app of {name}");
+            text += &told(name.as_str(), listeners.attempt(&app, &tcp.listen));
+        }
+        text += &serial(name, entry.serial.as_ref(), &identity, &holders, &mut ports);
     }
     for entry in &config.link {
         let mut names: Vec<String> = entry.boards.iter().map(ToString::to_string).collect();
@@ -106,23 +236,55 @@ pub fn describe(config: &Config, file: &str) -> String {
         let name = &entry.board;
         let _ = writeln!(text, "  opponent {name:<18} {}", entry.in_words());
     }
+    text += engines;
     if let Some(entry) = &config.lichess {
         let name = entry.board.as_str();
         let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());
-        let file = token::place(entry.token_file.as_deref());
-        if let Err(error) = token::read(&file) {
-            let _ = writeln!(text, "  note     {name:<18} {error}");
-        }
+        let read = match entry.token_file.as_deref() {
+            None => handed,
+            named => token::read(&token::place(named)),
+        };
+        let outcome = match read {
+            Ok(_) => Outcome::Works,
+            // It is made later.
+            Err(error @ TokenError::Missing(_)) => Outcome::Note(error.to_string()),
+            Err(error) => Outcome::Problem(error.to_string()),
+        };
+        text += &told(name, outcome);
     }
     if config.boards.is_empty() {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
         );
     }
-    text
+    if let Identity::Service { as_user, groups } = &identity {
+        let _ = writeln!(
+            text,
+            "  tried    as the service: with the rights of the user {as_user} and of the groups {}",
+            groups.join(", ")
+        );
+    }
+    text += "  untried  boards: no port is opened, which restarts some boards, and nothing is sent by cable, radio or network\n";
+    let verdict = match problems(&text) {
+        0 => "is fine. It would run:".to_owned(),
+        1 => "has no mistake, but it does not work here: see `problem`. It would run:".to_owned(),
+        many => format!(
+            "has no mistake, but {many} things do not work here: see `problem`. It would run:"
+        ),
+    };
+    format!("{} {verdict}\n{text}", file.display())
 }
 
-/// Starts every engine briefly: notes about those that do not start, or lack an option.
+/// What became of a try, as a line.
+fn told(name: &str, outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Works => String::new(),
+        Outcome::Note(note) => format!("  note     {name:<18} {note}\n"),
+        Outcome::Problem(problem) => format!("{PROBLEM}{name:<18} {problem}\n"),
+    }
+}
+
+/// Starts every engine briefly: lines about those that do not start, or lack an option.
 pub async fn engines(config: &Config) -> String {
     let until = Instant::now() + trial::TRIAL_WAIT;
     let mut text = String::new();
@@ -130,8 +292,12 @@ pub async fn engines(config: &Config) -> String {
         let Some((settings, _)) = entry.engine() else {
             continue;
         };
-        for problem in trial::problems(&settings, until).await {
-            let _ = writeln!(text, "  note     {:<18} {problem}", entry.board);
+        for finding in trial::findings(&settings, until).await {
+            let outcome = match finding {
+                Finding::Fails(why) => Outcome::Problem(why),
+                Finding::Told(why) => Outcome::Note(why),
+            };
+            text += &told(entry.board.as_str(), outcome);
         }
     }
     text
@@ -145,25 +311,45 @@ fn is_of_user(config: &Config) -> bool {
     env::var_os("STATE_DIRECTORY").is_none() && default.is_some_and(below)
 }
 
-/// Notes about a serial port that is missing, or that the user may not open.
-fn notes(name: &BoardName, serial: Option<&SerialConfig>) -> String {
+/// Lines about a serial port that is missing, is none, is used twice, or may not be opened.
+fn serial(
+    name: &BoardName,
+    serial: Option<&SerialConfig>,
+    identity: &Identity,
+    holders: &Holders,
+    ports: &mut Ports,
+) -> String {
     let Some(SerialConfig { port, .. }) = serial else {
         return String::new();
     };
-    let notes = if Path::new(port).exists() {
-        barred(port)
+    let path = Path::new(port);
+    if let Some(problem) = no_port(port).or_else(|| ports.take(port, name.as_str())) {
+        return told(name.as_str(), Outcome::Problem(problem));
+    }
+    let outcomes: Vec<Outcome> = if path.exists() {
+        let held = holders.of_file(path);
+        let held = held.map(|holder| Outcome::Note(format!("{port} is in use now by {holder}")));
+        let barred = barred(port, identity.is_service()).into_iter();
+        // Which of them runs the daemon is known of the service alone.
+        let barred = barred.map(if identity.is_service() {
+            Outcome::Problem
+        } else {
+            Outcome::Note
+        });
+        barred.chain(held).collect()
     } else {
         let hint = if is_gadget_port(port) {
             ": boardbridge-gadget makes it"
         } else {
             ""
         };
-        vec![format!(
-            "{port} is not there now; the daemon waits for it{hint}"
-        )]
+        let note = format!("{port} is not there now; the daemon waits for it{hint}");
+        vec![Outcome::Note(note)]
     };
-    let line = |note: String| format!("  note     {name:<18} {note}\n");
-    notes.into_iter().map(line).collect()
+    let lines = outcomes
+        .into_iter()
+        .map(|outcome| told(name.as_str(), outcome));
+    lines.collect()
 }
 
 fn at(listen: &Listen, allow: &Allow) -> String {

@@ -22,7 +22,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+#[cfg(target_os = "linux")]
+mod access;
 pub mod account;
+mod address;
 pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! The program: from the command line to the library.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::{
     fmt::Display,
     fs,
@@ -186,8 +188,8 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
 }
 
 #[cfg(target_os = "linux")]
-fn load(file: &Path) -> Result<Config, ExitCode> {
-    Config::load(file).map_err(|error| match error {
+fn load(file: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, ExitCode> {
+    Config::load_with(file, variable).map_err(|error| match error {
         ConfigError::Unreadable { .. } if file == Path::new(config::DEFAULT_FILE) => {
             wrong(format!("{error} ({})", config::error::hint()))
         }
@@ -200,7 +202,7 @@ fn run(file: &Path) -> ExitCode {
     log::init();
     // Before there are threads.
     let inherited = daemon::systemd::inherited();
-    let config = match load(file) {
+    let config = match load(file, |name| std::env::var_os(name)) {
         Ok(config) => config,
         Err(code) => return code,
     };
@@ -244,19 +246,23 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
 
 #[cfg(target_os = "linux")]
 fn check_config(file: &Path) -> ExitCode {
-    match load(file) {
-        Ok(config) => {
-            let text = check::describe(&config, &file.display().to_string());
-            match runtime() {
-                Ok(runtime) => {
-                    let notes = runtime.block_on(check::engines(&config));
-                    written(write!(stdout(), "{text}{notes}"))
-                }
-                Err(error) => done::<(), _>(Err(error)),
-            }
-        }
-        Err(code) => code,
+    let config = match load(file, check::variable) {
+        Ok(config) => config,
+        Err(code) => return code,
+    };
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    let running = runtime.block_on(check::is_running(&config));
+    let here = check::Here::new(running).for_service();
+    let engines = runtime.block_on(check::engines(&config));
+    let text = check::describe(&config, file, here, &engines);
+    let code = written(write!(stdout(), "{text}"));
+    if code == ExitCode::SUCCESS && check::problems(&text) > 0 {
+        return done::<(), _>(Err(format!("{} does not work here", file.display())));
     }
+    code
 }
 
 #[cfg(all(feature = "simulate", target_os = "linux"))]

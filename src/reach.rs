@@ -3,6 +3,7 @@
 use std::{io, net::ToSocketAddrs};
 
 use crate::{
+    address,
     default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
     lines::printable,
 };
@@ -33,14 +34,19 @@ impl Wanted {
         }
     }
 
-    fn port(self) -> &'static str {
-        let default = match self {
+    /// Where it is unless the configuration says otherwise.
+    fn usual(self) -> &'static str {
+        match self {
             Self::Uci => DEFAULT_UCI,
             Self::Status => DEFAULT_STATUS,
             Self::Web => DEFAULT_WEB,
             Self::LiveChess => DEFAULT_LIVECHESS,
-        };
-        default.rsplit(':').next().unwrap_or(default)
+        }
+    }
+
+    fn port(self) -> &'static str {
+        let usual = self.usual();
+        usual.rsplit(':').next().unwrap_or(usual)
     }
 
     /// The default address.
@@ -61,20 +67,9 @@ impl Wanted {
 
 /// What is wrong with an address as text, if anything.
 pub fn malformed(address: &str, wanted: Wanted) -> Option<String> {
-    let port = wanted.port();
-    if address.parse::<u16>().is_ok() {
-        return Some(format!(
-            "`{address}` lacks the host: write for instance 127.0.0.1:{address}"
-        ));
-    }
-    let Some((host, given)) = address.rsplit_once(':') else {
-        return Some(format!(
-            "`{address}` lacks the port: write for instance {address}:{port}"
-        ));
-    };
-    given.parse::<u16>().is_err().then(|| {
-        format!("`{given}` in `{address}` is not a port: write for instance {host}:{port}")
-    })
+    let wrong = address::split(address).err()?;
+    let meant = address::meant(address, wanted.usual());
+    Some(format!("`{address}` {wrong}: write for instance {meant}"))
 }
 
 /// Why an address cannot be reached, and what to do.
@@ -83,7 +78,7 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
         return why;
     }
     let Ok(found) = address.to_socket_addrs() else {
-        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        let host = address::split(address).map_or(address, |(host, _)| host);
         return format!("there is no machine named {host} on this network: try its IP address");
     };
     let port = address.rsplit(':').next().unwrap_or_default();
@@ -183,7 +178,13 @@ mod tests {
             why.ends_with("write for instance raspberrypi:9670"),
             "{why}"
         );
-        assert_eq!(malformed("raspberrypi:9670", Wanted::Uci), None);
+        for good in ["raspberrypi:9670", "[::1]:9670"] {
+            assert_eq!(malformed(good, Wanted::Uci), None);
+        }
+        for address in ["::1", "[::1]", "http://[::1]:9660/boards"] {
+            let why = malformed(address, Wanted::Web).unwrap();
+            assert!(why.ends_with("write for instance [::1]:9660"), "{why}");
+        }
     }
 
     #[test]

@@ -24,20 +24,26 @@ struct Facts<'a> {
     user: &'a str,
     /// Whether this process may open it.
     may: bool,
+    /// Whether that is what the service may.
+    as_service: bool,
     /// Whether the user is in the group, even if only since the last login.
     member: bool,
 }
 
-/// Reports which of this user and the service may not open a port, and what to do: one text each.
-pub fn barred(port: &str) -> Vec<String> {
+/// Says so if this is there, but no serial port.
+pub fn no_port(port: &str) -> Option<String> {
+    let there = fs::metadata(port).ok()?;
+    let device = there.file_type().is_char_device();
+    (!device)
+        .then(|| format!("{port} is not a serial port: `boardbridge scan` shows those in reach"))
+}
+
+/// Reports which of this user and the service may not open a port, and what to do: one text each. `as_service`: this
+/// process has what the service has.
+pub fn barred(port: &str, as_service: bool) -> Vec<String> {
     let Ok(there) = fs::metadata(port) else {
         return Vec::new();
     };
-    if !there.file_type().is_char_device() {
-        return vec![format!(
-            "{port} is not a serial port: `boardbridge scan` shows those in reach"
-        )];
-    }
     let uid = geteuid();
     let group = Group::from_gid(Gid::from_raw(there.gid())).ok().flatten();
     let user = User::from_uid(uid).ok().flatten();
@@ -49,6 +55,7 @@ pub fn barred(port: &str) -> Vec<String> {
         group: group.as_ref().map_or(&gid, |group| &group.name),
         user: &user,
         may: eaccess(Path::new(port), AccessFlags::R_OK | AccessFlags::W_OK).is_ok(),
+        as_service,
         member: group
             .as_ref()
             .is_some_and(|group| group.mem.contains(&user)),
@@ -68,10 +75,14 @@ impl Facts<'_> {
                 "{port} is open to its owner alone: is it a login console, or does a udev rule say so?"
             )
         };
-        let service = may(EVERYBODY_MAY) || (by_group && group == SERVICE_GROUP);
+        let service = if self.as_service {
+            self.may
+        } else {
+            may(EVERYBODY_MAY) || (by_group && group == SERVICE_GROUP)
+        };
         let other = if service { " (the service may)" } else { "" };
         let mut told = Vec::new();
-        if !self.may {
+        if !self.may && !self.as_service {
             told.push(if !by_group {
                 format!("{user} may not open it: {}", no_group())
             } else if self.member {
@@ -108,6 +119,7 @@ mod tests {
         group: "dialout",
         user: "anna",
         may: true,
+        as_service: false,
         member: true,
     };
 
@@ -155,13 +167,24 @@ mod tests {
             assert!(words.iter().all(|word| all.contains(word)), "{told:?}");
         }
         assert_eq!(console.barred().len(), 2);
+        let service = Facts {
+            as_service: true,
+            ..elsewhere
+        };
+        // A drop-in has the group.
+        assert_eq!(service.barred(), Vec::<String>::new());
+        let told = Facts {
+            may: false,
+            ..service
+        };
+        assert_eq!(told.barred().len(), 1);
         assert_eq!(stranger.barred().len(), 1);
     }
 
     #[test]
     fn only_a_device_is_a_port() {
-        assert_eq!(barred("/dev/no-such-port"), Vec::<String>::new());
-        let told = barred(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-        assert!(told[0].contains("is not a serial port"), "{told:?}");
+        assert_eq!(no_port("/dev/no-such-port"), None);
+        let told = no_port(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        assert!(told.contains("is not a serial port"), "{told}");
     }
 }

@@ -10,6 +10,7 @@
 
 use std::{
     fs,
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -268,7 +269,7 @@ fn all_mistakes_of_a_file_are_named_at_once() {
                 "5: boards.my board.port",
                 "serial = { port = \"/dev/ttyUSB0\" }",
             ],
-            &["7: this is not TOML", "quotes, kind = \"novag-ucb\""],
+            &["7: this is not TOML", "quotes: write kind = \"novag-ucb\""],
             &["8: boards.b.serial.baud", "115200"],
             &["8: boards.b.serial.port", "\"/dev/ttyUSB1\""],
             &["9: boards.b.move_wait", "unit"],
@@ -284,6 +285,89 @@ fn all_mistakes_of_a_file_are_named_at_once() {
             &["27: [[link]] number 1: white", "b, n"],
         ],
     );
+}
+
+#[test]
+fn what_was_pasted_from_a_page_or_typed_on_a_phone_is_told_with_its_line_and_what_was_meant() {
+    let serial = "write serial = { port = \"/dev/ttyUSB0\" }";
+    let text = CITRINE.replacen("\"/dev/ttyUSB0\"", "{}", 1);
+    for (port, why) in [
+        ("“/dev/ttyUSB0”", "straight quotes"),
+        ("/dev/ttyUSB0", "needs quotes"),
+    ] {
+        refused_for(
+            &text.replace("{}", port),
+            &[&["3: this is not TOML", why, serial]],
+        );
+    }
+    let pasted = CITRINE.replace("= { ", "=\u{a0}{\u{a0}");
+    refused_for(
+        &pasted,
+        &[&["3: this is not TOML", "no-break space", serial]],
+    );
+    for (from, to) in [(" }", ""), ("{ ", "")] {
+        let broken = CITRINE.replace(from, to);
+        refused_for(
+            &broken,
+            &[&["3: this is not TOML", "brace is missing", serial]],
+        );
+    }
+    refused_for(
+        &format!("```toml\n{CITRINE}```\n"),
+        &[&["1: ", "delete this line"], &["5: ", "delete this line"]],
+    );
+    let lines = "serial = {\n  port = \"/dev/ttyUSB0\"\n}";
+    let lines = CITRINE.replace("serial = { port = \"/dev/ttyUSB0\" }", lines);
+    refused_for(&lines, &[&["3: this is not TOML", "on one line", serial]]);
+    // What stands below is still read.
+    refused_for(
+        "[uci\nlisten = 3\n",
+        &[&["1: this is not TOML", "write [uci]"], &["2: uci.listen"]],
+    );
+}
+
+#[test]
+fn an_address_that_cannot_be_listened_at_is_refused_with_the_one_that_was_meant() {
+    for (address, words) in [
+        (
+            "*:9670",
+            "write HOST:PORT, for instance \"0.0.0.0:9670\", or \"off\"",
+        ),
+        ("http://127.0.0.1:9670", "for instance \"127.0.0.1:9670\""),
+        ("::1", "for instance \"[::1]:9670\""),
+        ("[::1]", "for instance \"[::1]:9670\""),
+        ("192.168.1.300:9670", "neither a name nor an address"),
+    ] {
+        for table in ["uci", "status", "web", "livechess"] {
+            let text = format!("[{table}]\nlisten = \"{address}\"\n");
+            refused(
+                &text,
+                &[
+                    "bb.toml:2:",
+                    "is not a valid address",
+                    words.trim_end_matches(", or \"off\""),
+                ],
+            );
+        }
+        refused(&format!("[uci]\nlisten = \"{address}\"\n"), &[words]);
+    }
+    let far = "[boards.far]\nkind = \"swpp\"\ntcp = { address = \"http://10.0.0.2:9700\" }\n";
+    refused(far, &["bb.toml:3:", "for instance \"10.0.0.2:9700\""]);
+}
+
+#[test]
+fn a_path_from_the_home_folder_is_written_out() {
+    let board = |line: &str| format!("{CITRINE}{line}\n");
+    let home = std::env::var("HOME").unwrap();
+    let whole = format!("whole path, for instance \"{home}/board\"");
+    let serial = CITRINE.replace("/dev/ttyUSB0", "~/board");
+    refused(&serial, &["bb.toml:3: boards.citrine.serial.port", &whole]);
+    let record = board("record = \"~/board\"");
+    refused(&record, &["bb.toml:4: boards.citrine.record", &whole]);
+    let engine = board("[[opponent]]\nboard = \"citrine\"\nengine = \"~/board\"");
+    refused(&engine, &["bb.toml:6:", &whole]);
+    let token = board("[lichess]\nboard = \"citrine\"\ntoken_file = \"~/board\"");
+    refused(&token, &["bb.toml:6:", &whole]);
 }
 
 #[test]
@@ -316,7 +400,7 @@ fn a_mistake_is_not_named_twice_in_other_words() {
         ),
         ("[[boards.b]]\nkind = \"swpp\"\nx = 1\n", "one bracket"),
         ("[whitepawn]\nboard = \"b\"\nx = 1\n", "two brackets"),
-        ("[uci\nlisten = 3\n", "TOML"),
+        ("[uci listen\nlisten = 3\n", "TOML"),
         ("[boards.b]\nkind = \"novag-ucb\n", "TOML"),
     ] {
         refused_for(text, &[&[words]]);
@@ -804,13 +888,132 @@ fn check_says_who_may_not_open_a_port() {
     let (_board, computer) = terminal();
     let text = CITRINE.replace("/dev/ttyUSB0", &computer);
     let output = check_with(&text, &[]);
-    assert!(output.status.success());
+    // Root's check is that of the service, which cannot run so.
+    assert_eq!(output.status.success(), !is_root());
     let said = String::from_utf8(output.stdout).unwrap();
     let note = format!("the service may not open it: {computer} is open to its owner alone");
     assert!(said.contains(&note), "{said}");
-    let text = CITRINE.replace("/dev/ttyUSB0", "/etc/passwd");
-    let said = String::from_utf8(check_with(&text, &[]).stdout).unwrap();
-    assert!(said.contains("/etc/passwd is not a serial port"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// Asserts that `check` fails, and names this problem.
+#[cfg(target_os = "linux")]
+fn does_not_work(text: &str, words: &[&str]) {
+    let output = check_with(text, &[]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("is fine"), "{said}");
+    let problems = said.lines().filter(|line| line.starts_with("  problem "));
+    let named = |line: &str| words.iter().all(|word| line.contains(word));
+    assert!(problems.clone().any(named), "{words:?}: {said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn check_fails_for_what_the_daemon_would_fail_at() {
+    let serial = CITRINE.replace("/dev/ttyUSB0", "/etc/passwd");
+    does_not_work(
+        &serial,
+        &[
+            "citrine",
+            "/etc/passwd is not a serial port",
+            "boardbridge scan",
+        ],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    let mode = fs::Permissions::from_mode;
+    fs::set_permissions(&closed, mode(0o555)).unwrap();
+    fs::set_permissions(folder.path(), mode(0o755)).unwrap();
+    let path = closed.display();
+    for (text, key) in [
+        (
+            format!("[games]\ndirectory = \"{path}\"\n"),
+            "[games] directory",
+        ),
+        (
+            format!("[games]\ndirectory = \"{path}/new\"\n"),
+            "[games] directory",
+        ),
+        (
+            format!("[state]\ndirectory = \"{path}\"\n"),
+            "[state] directory",
+        ),
+        (format!("{CITRINE}record = \"{path}\"\n"), "record"),
+    ] {
+        does_not_work(
+            &text,
+            &[
+                &format!("cannot write in {path}"),
+                key,
+                "name another folder",
+            ],
+        );
+    }
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap();
+    let who = format!("(process {})", std::process::id());
+    does_not_work(
+        &format!("[uci]\nlisten = \"{taken}\"\n"),
+        &[&format!("{taken} is in use by "), &who],
+    );
+    does_not_work(
+        "[status]\nlisten = \"192.0.2.1:9680\"\n",
+        &["does not have the address 192.0.2.1", "`ip address`"],
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_port_with_two_names_is_found_by_check() {
+    let (_board, computer) = terminal();
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let link = folder.path().join("usb-Novag");
+    std::os::unix::fs::symlink(&computer, &link).unwrap();
+    let other = CITRINE.replace("citrine]", "other]");
+    let other = other.replace("/dev/ttyUSB0", link.to_str().unwrap());
+    let text = CITRINE.replace("/dev/ttyUSB0", &computer) + &other;
+    does_not_work(
+        &text,
+        &["other", &format!("is {computer}, as that of citrine")],
+    );
+    let name = nix::unistd::gethostname().unwrap().into_string().unwrap();
+    let resolved = std::net::ToSocketAddrs::to_socket_addrs(&(&*name, 9671));
+    let Some(address) = resolved.ok().and_then(|mut found| found.next()) else {
+        return;
+    };
+    let text = format!("[uci]\nlisten = \"{name}:9671\"\n[status]\nlisten = \"{address}\"\n");
+    does_not_work(&text, &["as that of every board"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn root_checks_what_the_service_may() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mode = fs::Permissions::from_mode;
+    fs::set_permissions(folder.path(), mode(0o755)).unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, mode(0o600)).unwrap();
+    let said = String::from_utf8(check_file(&file, &[]).stdout).unwrap();
+    let path = file.display();
+    for words in [
+        format!("the service may not read {path} (mode 600): `sudo chmod 644 {path}`"),
+        "in /var/lib/boardbridge/games".to_owned(),
+        "as the service: with the rights of the user nobody and of the groups dialout".to_owned(),
+        "no port is opened".to_owned(),
+    ] {
+        assert!(said.contains(&words), "{words}: {said}");
+    }
 }
 
 /// A pseudo-terminal: what holds it open, and the name of the computer's end.
@@ -1181,14 +1384,11 @@ fn check_asks_the_engine_for_its_options_and_tells_what_is_wrong() {
     assert!(said.contains("takes 0 to 20 as `Skill Level`"), "{said}");
     let fine = format!("{engine}options = {{ \"Skill Level\" = 3 }}\n");
     assert_eq!(noted(&fine), "");
-    // One that does not start.
-    let said = noted(&engine_that_says("echo no net >&2; exit 3"));
-    assert!(
-        said.contains("exit status 3") && said.contains("`no net`"),
-        "{said}"
-    );
-    let said = noted(&format!("{engine}patience = \"1s\"\n").replace("echo uciok;", ""));
-    assert!(said.contains("has not answered `uci` within 1 s"), "{said}");
+    // One that cannot be played against.
+    let broken = engine_that_says("echo no net >&2; exit 3");
+    does_not_work(&broken, &["citrine", "exit status 3", "`no net`"]);
+    let mute = format!("{engine}patience = \"1s\"\n").replace("echo uciok;", "");
+    does_not_work(&mute, &["has not answered `uci` within 1 s"]);
 }
 
 #[test]
@@ -1204,6 +1404,54 @@ fn a_missing_file_and_a_file_of_bytes_are_refused_with_a_remedy() {
     let file = folder.path().join("bb.toml");
     fs::write(&file, [0xff, 0xfe, 0x00]).unwrap();
     assert_eq!(check_file(&file, &[]).status.code(), Some(2));
+    // Latin-1, as an old editor writes it.
+    let line = b"site = \"caf\xe9\" # K\xf6ln\n";
+    fs::write(&file, [b"[games]\n\n", &line[..], b"[uci]\n"].concat()).unwrap();
+    let output = check_file(&file, &[]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    for words in [
+        "bb.toml:3:",
+        "`site = \"café\" # Köln`, in Latin-1?",
+        "save the file as UTF-8",
+    ] {
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_only_another_user_may_read_says_who_may_not_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bb.toml");
+    fs::write(&file, CITRINE).unwrap();
+    let check = |folder_mode, file_mode| {
+        let mode = fs::Permissions::from_mode;
+        fs::set_permissions(folder.path(), mode(folder_mode)).unwrap();
+        fs::set_permissions(&file, mode(file_mode)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+        command.args(["check", "--config"]).arg(&file);
+        if is_root() {
+            command.uid(65534).gid(65534);
+        }
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = check(0o755, 0o000);
+    let path = file.display();
+    for words in [
+        format!("may not read {path} (mode 0): `sudo chmod 644 {path}`"),
+        "the service has a user of its own, and has to read it too".to_owned(),
+    ] {
+        assert!(said.contains(&words), "{said}");
+    }
+    if is_root() {
+        let said = check(0o700, 0o644);
+        let path = folder.path().display();
+        let words = format!("may not enter {path} (mode 700): `sudo chmod o+x {path}`");
+        assert!(said.contains(&words), "{said}");
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ use syn::visit::{self, Visit};
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
 const FLOORS: [&[&str]; 10] = [
     &[
+        "access",
+        "address",
         "cgroup",
         "serial_access",
         "toml_value",

@@ -421,6 +421,62 @@ fn signalled(mut program: Program, signal: &str) -> Option<i32> {
 }
 
 #[test]
+fn check_is_content_with_ports_that_the_running_daemon_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut daemon, _board, uci) = house(folder.path(), "");
+    let status = address(&daemon.prints("status listens at"));
+    daemon.prints("Xmit on");
+    let port = folder.path().join("citrine").canonicalize().unwrap();
+    let text = format!(
+        "[uci]\nlisten = {uci:?}\n[status]\nlisten = {status:?}\n[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n\
+         [[link]]\nboards = [\"far\"]\nwith = \"tcp:127.0.0.1:1\"\n[boards.far]\nkind = \"swpp\"\ntcp = {{ address = \"127.0.0.1:2\" }}\n"
+    );
+    let file = folder.path().join("running.toml");
+    fs::write(&file, &text).unwrap();
+    let check = || {
+        boardbridge()
+            .args(["check", "--config"])
+            .arg(&file)
+            .output()
+            .unwrap()
+    };
+    let output = check();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    for address in [&uci, &status] {
+        let words = format!("{address} is in use now by the BoardBridge that runs");
+        assert!(said.contains(&words), "{said}");
+    }
+    // The board's port too.
+    let board = format!("[boards.one]\nkind = \"novag-citrine\"\nserial = {{ port = {port:?} }}\n");
+    fs::write(&file, text + &board).unwrap();
+    let said = String::from_utf8(check().stdout).unwrap();
+    assert!(
+        said.contains(&format!(
+            "{} is in use now by boardbridge (process ",
+            port.display()
+        )),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_address_of_ipv6_without_brackets_or_port_is_told_with_both() {
+    for (command, port) in [("watch", 9680), ("uci", 9670), ("scan", 9660)] {
+        for address in ["::1", "[::1]"] {
+            let output = boardbridge()
+                .args([command, "--connect", address])
+                .output()
+                .unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            let words = format!("write for instance [::1]:{port}");
+            assert!(said.contains(&words), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bb.toml");

@@ -14,7 +14,7 @@ use simulators::{
     swpp::{Place, Style, board::Answer, opponent::GAME_TYPE, place::DEFAULT_TCP},
 };
 
-use crate::{config::value::is_address, swpp::NORDIC_UART, whitepawn::settings::DEFAULT_NAME};
+use crate::{address::is_address, swpp::NORDIC_UART, whitepawn::settings::DEFAULT_NAME};
 
 /// What to simulate.
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 //! room.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, LazyLock},
     time::Duration,
 };
@@ -14,7 +14,7 @@ use figment::{
 };
 use serde::{Deserialize, Deserializer, de};
 
-use super::value::{Address, Served};
+use super::value::{Address, Served, from_home};
 use crate::{
     driver::{
         Driver,
@@ -118,6 +118,8 @@ impl SerialConfig {
         let port = vec!["serial", "port"];
         if self.port.is_empty() {
             problems.push((port, "is empty: for instance \"/dev/ttyUSB0\"".to_owned()));
+        } else if let Some(problem) = from_home(Path::new(&self.port)) {
+            problems.push((port, problem));
         } else if cfg!(unix) && !self.port.starts_with('/') {
             let problem = if self.port.to_ascii_uppercase().starts_with("COM") {
                 format!(
@@ -386,6 +388,8 @@ impl BoardConfig {
             }
         }
         problems.extend(self.serial.iter().flat_map(SerialConfig::problems));
+        let record = self.record.as_deref().and_then(from_home);
+        problems.extend(record.map(|problem| (vec!["record"], problem)));
         problems.extend(self.ble.iter().flat_map(BleConfig::problems));
         problems
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Config, Listen, mistakes::Problem};
+use crate::address;
 
 /// Checks that each part may pass alone, but not all of them together.
 pub(super) fn check(config: &Config, problems: &mut Vec<Problem>) {
@@ -12,7 +13,7 @@ pub(super) fn check(config: &Config, problems: &mut Vec<Problem>) {
 }
 
 /// Whether two addresses cannot both be listened on, or one reaches the other.
-pub(super) fn clash(one: &Listen, other: &Listen) -> bool {
+pub(crate) fn clash(one: &Listen, other: &Listen) -> bool {
     let (Listen::At(one), Listen::At(other)) = (one, other) else {
         return false;
     };
@@ -23,19 +24,16 @@ pub(super) fn clash(one: &Listen, other: &Listen) -> bool {
     // Listening on all IPv6 addresses includes IPv4.
     let covers = |all: &str, host: &str| all == "::" || (all == "0.0.0.0" && !is_v6(host));
     // Port 0 takes any free one.
-    port == other_port && port != 0 && (one == other || covers(one, other) || covers(other, one))
+    port == other_port
+        && port != 0
+        && (one == other || covers(&one, &other) || covers(&other, &one))
 }
 
-/// Host and port.
-fn parts(address: &str) -> Option<(&str, u16)> {
-    let (host, port) = address.rsplit_once(':')?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let host = if host == "localhost" {
-        "127.0.0.1"
-    } else {
-        host
-    };
-    Some((host, port.parse().ok()?))
+/// Host and port; an address in its usual form.
+fn parts(text: &str) -> Option<(String, u16)> {
+    let (host, port) = address::split(text).ok()?;
+    let usual = address::ip(host).map(|ip| ip.to_string());
+    Some((usual.unwrap_or_else(|| host.to_ascii_lowercase()), port))
 }
 
 /// Each transport reaches one board.
@@ -129,6 +127,9 @@ mod tests {
             ("0.0.0.0:9690", "127.0.0.1:9690"),
             ("[::]:9690", "192.168.1.7:9690"),
             ("[::]:9690", "[::1]:9690"),
+            ("[0:0::1]:9690", "[::1]:9690"),
+            ("[::ffff:127.0.0.1]:9690", "LocalHost:9690"),
+            ("Pi.local:9690", "pi.local:9690"),
         ] {
             assert!(clash(one, other), "{one} {other}");
         }

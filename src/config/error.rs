@@ -1,20 +1,30 @@
 //! Mistakes in a configuration, with their places.
 
-use std::{fmt, io, ops::Range, path::PathBuf};
+use std::{
+    fmt, io,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use thiserror::Error;
 use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
 use super::{DEFAULT_FILE, ENV_PREFIX, words};
+#[cfg(target_os = "linux")]
+use crate::access::{unreadable, user};
+use crate::log::escaped;
 
 /// Mistakes listed at once: as many as fit a screen.
 pub const MAX_MISTAKES: usize = 20;
+
+/// The most bytes quoted of a line.
+const MAX_LINE: usize = 80;
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: {}", file.display(), unreadable_hint(.source))]
+    #[error("{}: {}", file.display(), unreadable_hint(.file, .source))]
     Unreadable {
         /// Which file.
         file: PathBuf,
@@ -37,6 +47,27 @@ impl ConfigError {
         }
         Self::Wrong(lines)
     }
+
+    /// The first line that is not UTF-8; where that may be Latin-1, it is shown as that.
+    pub(super) fn not_utf8(file: &Path, bytes: &[u8], good: usize) -> Self {
+        // UTF-16, and what is no text at all.
+        if bytes.contains(&0) {
+            let source = io::ErrorKind::InvalidData.into();
+            let file = file.to_owned();
+            return Self::Unreadable { file, source };
+        }
+        let start = bytes[..good].iter().rposition(|b| *b == b'\n');
+        let line = &bytes[start.map_or(0, |at| at + 1)..];
+        let line = line.split(|b| *b == b'\n').next().unwrap_or(line);
+        let latin = line.iter().take(MAX_LINE).map(|b| char::from(*b));
+        let latin: String = latin.collect();
+        let number = bytes[..good].iter().filter(|b| **b == b'\n').count() + 1;
+        Self::Wrong(vec![format!(
+            "{}:{number}: this line is not UTF-8 (is it `{}`, in Latin-1?): save the file as UTF-8",
+            file.display(),
+            escaped(latin.trim())
+        )])
+    }
 }
 
 /// One mistake.
@@ -47,12 +78,19 @@ pub(super) struct Mistake {
     text: String,
 }
 
-fn unreadable_hint(source: &io::Error) -> String {
+fn unreadable_hint(file: &Path, source: &io::Error) -> String {
     match source.kind() {
+        #[cfg(target_os = "linux")]
+        io::ErrorKind::PermissionDenied => unreadable(file, &user()).map_or_else(
+            || source.to_string(),
+            |why| format!("{why}; the service has a user of its own, and has to read it too"),
+        ),
         io::ErrorKind::NotFound => "there is no such file. Copy the commented default there \
              (config/boardbridge.toml), or name another file with --config"
             .to_owned(),
-        io::ErrorKind::InvalidData => "this is not a text file".to_owned(),
+        io::ErrorKind::InvalidData => {
+            "this is not a text file in UTF-8: save it as that".to_owned()
+        }
         io::ErrorKind::IsADirectory => "this is a folder: name the file in it".to_owned(),
         _ => source.to_string(),
     }

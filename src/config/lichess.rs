@@ -8,6 +8,7 @@ use std::{
 use hyper::Uri;
 use serde::Deserialize;
 
+use super::value::from_home;
 use crate::{
     lichess::settings::{Accept, TakeBacks},
     vocabulary::BoardName,
@@ -52,9 +53,12 @@ impl LichessConfig {
             problems.push(("url", problem));
         }
         if self.token_file.as_deref().is_some_and(Path::is_relative) {
-            let problem =
-                "is not a whole path: write for instance \"/etc/boardbridge/lichess.token\"";
-            problems.push(("token_file", problem.to_owned()));
+            let problem = self.token_file.as_deref().and_then(from_home);
+            let problem = problem.unwrap_or_else(|| {
+                "is not a whole path: write for instance \"/etc/boardbridge/lichess.token\""
+                    .to_owned()
+            });
+            problems.push(("token_file", problem));
         }
         problems
     }

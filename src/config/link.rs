@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 use super::value::Address;
-use crate::{link::Side, vocabulary::BoardName};
+use crate::{address::is_address, link::Side, vocabulary::BoardName};
 
 /// The name of the other `BoardBridge`'s board in the key `white`.
 pub const FAR: &str = "far";
@@ -29,9 +29,7 @@ pub struct With(pub Address);
 impl<'de> Deserialize<'de> for With {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let address = text
-            .strip_prefix("tcp:")
-            .filter(|a| super::value::is_address(a));
+        let address = text.strip_prefix("tcp:").filter(|a| is_address(a));
         address.map(|a| Self(Address(a.to_owned()))).ok_or_else(|| {
             de::Error::custom(format!(
                 "`{text}` is not a valid address of another BoardBridge: write tcp:HOST:PORT, the address of its [[whitepawn]], for \

@@ -2,7 +2,7 @@
 //! key and remedy.
 
 pub mod board;
-mod conflicts;
+pub(crate) mod conflicts;
 pub mod error;
 #[cfg(target_os = "linux")]
 pub mod lichess;
@@ -18,7 +18,7 @@ pub mod web;
 pub mod whitepawn;
 pub(crate) mod words;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, fs, path::Path};
 
 use serde::Deserialize;
 
@@ -129,13 +129,28 @@ impl Config {
     /// # Errors
     /// Every mistake, with its place and what would be right.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
+        Self::load_with(file, |variable| std::env::var_os(variable))
+    }
+
+    /// The same, with folders left out where these variables of the environment have them.
+    ///
+    /// # Errors
+    /// Every mistake, with its place and what would be right.
+    pub fn load_with(
+        file: &Path,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, ConfigError> {
+        let bytes = fs::read(file).map_err(|source| ConfigError::Unreadable {
             file: file.to_owned(),
             source,
         })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            ConfigError::not_utf8(file, error.as_bytes(), good)
+        })?;
         let mut config = Self::from_text(&text, &file.display().to_string())?;
-        config.state.settle(|variable| std::env::var_os(variable));
-        config.games.settle(|variable| std::env::var_os(variable));
+        config.state.settle(&variable);
+        config.games.settle(&variable);
         Ok(config)
     }
 

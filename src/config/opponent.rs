@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::Deserialize;
 
+use super::value::from_home;
 use crate::{
     durations::span,
     opponent::settings::{
@@ -127,6 +128,9 @@ impl OpponentConfig {
 /// Why this cannot be an engine's program.
 fn unusable(engine: &std::path::Path) -> Option<String> {
     let name = engine.display();
+    if let Some(problem) = from_home(engine) {
+        return Some(problem);
+    }
     if !engine.is_absolute() {
         return Some(format!(
             "`{name}` is not a whole path: write for instance \"/usr/games/stockfish\""

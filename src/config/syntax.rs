@@ -51,31 +51,30 @@ pub(super) fn mend(text: &str) -> Mended {
         } else {
             format!("this is not TOML: {message}")
         };
-        let line = lines.get_mut(index).filter(|_| tries < MAX_MISTAKES);
+        let line = lines.get(index).filter(|_| tries < MAX_MISTAKES);
         tries += 1;
-        match line {
-            Some(line) if quoted_name(line).is_some() => {
-                // The names themselves are checked later, with their own messages.
-                for line in &mut lines {
-                    *line = quoted_name(line).unwrap_or(std::mem::take(line));
-                }
+        if line.is_some_and(|line| quoted_name(line).is_some()) {
+            // The names themselves are checked later, with their own messages.
+            for line in &mut lines {
+                *line = quoted_name(line).unwrap_or(std::mem::take(line));
             }
-            Some(line) if let Some(quoted) = quoted_value(line) => {
-                let problem = format!("this is not TOML: text needs straight quotes, {quoted}");
-                mended.mistakes.push((index + 1, problem));
-                *line = quoted;
-            }
+        } else if let Some((joined, count)) = line.and_then(|_| joined(&lines[index..])) {
+            let problem = format!("this is not TOML: braces stay on one line: write {joined}");
+            mended.mistakes.push((index + 1, problem));
+            lines[index..index + count].fill(String::new());
+            lines[index] = joined;
+        } else if let Some((repaired, problem)) = line.and_then(|line| repaired(line)) {
+            mended.mistakes.push((index + 1, problem));
+            lines[index] = repaired;
+        } else if line.is_some_and(|line| line.contains('=') && (twice || !is_toml(line))) {
             // A mistake after another line may be caused by that line.
-            Some(line) if line.contains('=') && (twice || !is_toml(line)) => {
-                mended.mistakes.push((index + 1, message));
-                mended.judged &= twice;
-                line.clear();
-            }
-            _ => {
-                mended.mistakes.push((index + 1, message));
-                mended.judged = false;
-                break;
-            }
+            mended.mistakes.push((index + 1, message));
+            mended.judged &= twice;
+            lines[index].clear();
+        } else {
+            mended.mistakes.push((index + 1, message));
+            mended.judged = false;
+            break;
         }
         mended.text = lines.join("\n");
     }
@@ -123,16 +122,148 @@ fn quoted_name(line: &str) -> Option<String> {
     (fits && !name.contains(['"', '\'']) && !is_toml(line) && is_toml(&text)).then_some(text)
 }
 
-/// Puts quotes around the value in `kind = swpp`, if it lacks them or has those of a printed text.
-fn quoted_value(line: &str) -> Option<String> {
-    let (key, value) = line.split_once('=')?;
-    let (value, _) = value.split_once('#').unwrap_or((value, ""));
-    let value = value.trim().trim_matches(['“', '”', '„', '‘', '’']);
-    if value.is_empty() || value.contains(['"', '\'', '[', '{', ']', '}']) {
+/// What a line may need to be TOML, in the order in which it is done, and what is wrong without.
+const STEPS: [(fn(&str) -> String, &str); 4] = [
+    (spaces, "there is a no-break space in it"),
+    (straight, "text needs straight quotes"),
+    (closed, "a bracket or brace is missing"),
+    (quoted, "text needs quotes"),
+];
+/// What pages and word processors make of a space.
+const SPACES: [char; 6] = [
+    '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '\u{3000}', '\u{feff}',
+];
+/// What they make of a quote.
+const QUOTES: [char; 13] = [
+    '“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '″', '′', '`',
+];
+/// What may stand around keys and values.
+const BLANKS: [char; 2] = [' ', '\t'];
+/// The lines that a table in braces has at most if it was written on several.
+const MAX_JOINED: usize = 8;
+
+/// The line as it was meant, and what is wrong with it: the fewest steps that make it TOML.
+fn repaired(line: &str) -> Option<(String, String)> {
+    if is_toml(line) {
         return None;
     }
-    let text = format!("{} = {}", key.trim(), Value::from(value));
-    (!is_toml(line) && is_toml(&text)).then_some(text)
+    if line.trim_start().starts_with("```") {
+        let problem = "this is not TOML: it is the edge of a block of code: delete this line";
+        return Some((String::new(), problem.to_owned()));
+    }
+    let mut choices: Vec<u32> = (1..1 << STEPS.len()).collect();
+    choices.sort_by_key(|choice| choice.count_ones());
+    choices.into_iter().find_map(|choice| {
+        let chosen = |at: &usize| choice & (1 << at) != 0;
+        let mut text = line.to_owned();
+        let mut wrong = Vec::new();
+        for (step, why) in (0..STEPS.len()).filter(chosen).map(|at| STEPS[at]) {
+            let done = step(&text);
+            // Without effect it is another choice.
+            wrong.extend((done != text).then_some(why));
+            text = done;
+        }
+        let needed = wrong.len() == choice.count_ones() as usize;
+        if !needed || !is_toml(&text) {
+            return None;
+        }
+        let why = wrong.join(", and ");
+        let problem = format!("this is not TOML: {why}: write {}", text.trim());
+        Some((text, problem))
+    })
+}
+
+fn spaces(line: &str) -> String {
+    line.replace(SPACES, " ")
+}
+
+fn straight(line: &str) -> String {
+    line.replace(QUOTES, "\"")
+}
+
+/// Adds the bracket of a header, or the brace of a table, that is missing.
+fn closed(line: &str) -> String {
+    let (content, comment) = parts(line);
+    let text = content.trim();
+    let text = if text.starts_with('[') {
+        let name = text.trim_matches(['[', ']', ' ']);
+        if text.starts_with("[[") || text.ends_with("]]") {
+            format!("[[{name}]]")
+        } else {
+            format!("[{name}]")
+        }
+    } else if let (Some((key, value)), false, true) = (
+        text.split_once('='),
+        text.contains('{'),
+        text.ends_with('}'),
+    ) {
+        format!("{} = {{ {}", key.trim(), value.trim())
+    } else if text.contains('{') && !text.ends_with('}') {
+        format!("{text} }}")
+    } else {
+        return line.to_owned();
+    };
+    format!("{text} {comment}").trim_end().to_owned()
+}
+
+/// Puts quotes around values that lack them, also in braces.
+fn quoted(line: &str) -> String {
+    let (content, _) = parts(line);
+    let Some((key, value)) = content.split_once('=') else {
+        return line.to_owned();
+    };
+    let (key, value) = (key.trim_matches(BLANKS), value.trim_matches(BLANKS));
+    format!("{key} = {}", with_quotes(value))
+}
+
+fn with_quotes(value: &str) -> String {
+    if let Some(inside) = value.strip_prefix('{').and_then(|v| v.strip_suffix('}')) {
+        let entry = |entry: &str| match entry.split_once('=') {
+            Some(_) => quoted(entry),
+            None => entry.to_owned(),
+        };
+        let entries: Vec<String> = inside.split(',').map(entry).collect();
+        return format!("{{ {} }}", entries.join(", "));
+    }
+    let strange = value.is_empty()
+        || value.contains(['"', '\'', '[', '{', ']', '}'])
+        || value.contains(QUOTES);
+    if strange || is_toml(&format!("key = {value}")) {
+        value.to_owned()
+    } else {
+        Value::from(value).to_string()
+    }
+}
+
+/// A line before its comment, and the comment.
+fn parts(line: &str) -> (&str, &str) {
+    let mut quote = None;
+    for (at, c) in line.char_indices() {
+        match (c, quote) {
+            ('#', None) => return line.split_at(at),
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    (line, "")
+}
+
+/// A table in braces that was written on several lines, on one, and how many there are.
+fn joined(lines: &[String]) -> Option<(String, usize)> {
+    if !lines.first()?.trim_end().ends_with('{') {
+        return None;
+    }
+    let last = lines
+        .iter()
+        .take(MAX_JOINED)
+        .position(|line| line.trim() == "}")?;
+    let inside = lines[1..last].iter();
+    let inside: Vec<&str> = inside
+        .map(|line| line.trim().trim_end_matches(','))
+        .collect();
+    let text = format!("{} {} }}", lines[0].trim(), inside.join(", "));
+    is_toml(&text).then_some((text, last + 1))
 }
 
 #[cfg(test)]
@@ -180,15 +311,76 @@ mod tests {
         assert!(
             mended.mistakes[0]
                 .1
-                .ends_with("straight quotes, kind = \"swpp\"")
+                .ends_with("straight quotes: write kind = \"swpp\"")
         );
         assert_eq!(mended.text, "kind = \"swpp\"");
     }
 
     #[test]
+    fn what_pages_and_phones_make_of_toml_is_told_and_read_as_it_was_meant() {
+        let serial = "serial = { port = \"/dev/ttyUSB0\" }";
+        for (line, why, right) in [
+            (
+                "serial = { port = “/dev/ttyUSB0” }",
+                "straight quotes",
+                serial,
+            ),
+            ("serial = { port = /dev/ttyUSB0 }", "needs quotes", serial),
+            (
+                "serial = { port = \"/dev/ttyUSB0\"",
+                "brace is missing",
+                serial,
+            ),
+            (
+                "serial = port = \"/dev/ttyUSB0\" }",
+                "brace is missing",
+                serial,
+            ),
+            (
+                "serial\u{a0}= { port = „/dev/ttyUSB0“",
+                "no-break space in it, and text needs straight quotes, and a bracket or brace",
+                serial,
+            ),
+            (
+                "tcp = { listen = 0.0.0.0:9690, allow = \"private\" # all",
+                "missing, and text needs quotes",
+                "tcp = { listen = \"0.0.0.0:9690\", allow = \"private\" }",
+            ),
+            ("[uci", "bracket or brace is missing", "[uci]"),
+            ("[[whitepawn] # app", "bracket", "[[whitepawn]] # app"),
+            ("[uci]\u{a0}", "no-break space", "[uci] "),
+            ("```toml", "block of code: delete", ""),
+            (
+                "player = \"it’s\"\u{a0}",
+                "no-break space in it:",
+                "player = \"it’s\" ",
+            ),
+        ] {
+            let (repaired, problem) = repaired(line).expect(line);
+            assert_eq!(repaired, right, "{line}");
+            assert!(problem.contains(why), "{line}: {problem}");
+        }
+        for line in ["kind = \"“x”\"", "parking = [8,", "", "# “x”"] {
+            assert_eq!(repaired(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn braces_on_several_lines_are_put_on_one() {
+        let mended = mend("[boards.b]\nserial = {\n  port = \"/x\",\n  baud = 9600\n}\nx = y\n");
+        let lines: Vec<usize> = mended.mistakes.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [2, 6]);
+        assert!(mended.judged);
+        assert_eq!(
+            mended.text,
+            "[boards.b]\nserial = { port = \"/x\", baud = 9600 }\n\n\n\nx = \"y\""
+        );
+    }
+
+    #[test]
     fn what_cannot_be_read_ends_the_reading() {
         for (text, lines) in [
-            ("[uci\nlisten = \"off\"\n", &[1][..]),
+            ("[uci listen\nlisten = \"off\"\n", &[1][..]),
             ("a = \"x\nb = \"y\nc = 1\n", &[1, 2]),
             ("parking = [8,\n\n[uci]\nlisten = 3 4\n", &[3]),
             ("[uci]\n[uci]\nx = y\n", &[2]),

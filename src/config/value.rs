@@ -1,13 +1,16 @@
 //! Values with a syntax of their own.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-use crate::door::Allow;
+use crate::{address, default_ports::DEFAULT_UCI, door::Allow};
+
+/// The address of a board, for an example.
+const EXAMPLE: &str = "127.0.0.1:9700";
 
 /// An address to listen on, or `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +31,7 @@ impl Listen {
     pub fn port(&self) -> Option<u16> {
         match self {
             Self::Off => None,
-            Self::At(address) => address.rsplit_once(':')?.1.parse().ok(),
+            Self::At(address) => Some(address::split(address).ok()?.1),
         }
     }
 }
@@ -42,14 +45,27 @@ impl fmt::Display for Listen {
     }
 }
 
-/// Whether a text is `HOST:PORT`.
-pub(crate) fn is_address(text: &str) -> bool {
-    text.rsplit_once(':').is_some_and(|(host, port)| {
-        let host = host
-            .strip_prefix('[')
-            .and_then(|h| h.strip_suffix(']'))
-            .unwrap_or(host);
-        !host.is_empty() && !host.contains(' ') && port.parse::<u16>().is_ok()
+/// The problem with a path that begins with `~`, which a shell knows and a file does not.
+pub(super) fn from_home(path: &Path) -> Option<String> {
+    let rest = path.to_str()?.strip_prefix('~')?;
+    let home = std::env::var("HOME").unwrap_or_else(|_| "/home/anna".to_owned());
+    let whole = match rest.strip_prefix('/') {
+        Some(rest) => format!("{home}/{rest}"),
+        None => format!("/home/{rest}"),
+    };
+    let path = path.display();
+    Some(format!(
+        "`{path}` begins with ~, which only a shell knows: write the whole path, for instance {whole:?}"
+    ))
+}
+
+/// Checks that a text is `HOST:PORT`; otherwise returns the problem, with an address like the `usual` one for an example.
+pub(super) fn checked(text: &str, usual: &str) -> Result<(), String> {
+    address::split(text).map(drop).map_err(|wrong| {
+        let meant = address::meant(text, usual);
+        format!(
+            "`{text}` is not a valid address, it {wrong}: write HOST:PORT, for instance \"{meant}\""
+        )
     })
 }
 
@@ -58,12 +74,10 @@ impl Listen {
         if text == "off" {
             return Ok(Self::Off);
         }
-        if is_address(text) {
-            return Ok(Self::At(text.to_owned()));
+        match checked(text, DEFAULT_UCI) {
+            Ok(()) => Ok(Self::At(text.to_owned())),
+            Err(problem) => Err(de::Error::custom(format!("{problem}, or \"off\""))),
         }
-        Err(de::Error::custom(format!(
-            "`{text}` is not a valid address: write HOST:PORT, for instance \"127.0.0.1:9670\", or \"off\""
-        )))
     }
 }
 
@@ -127,16 +141,12 @@ pub struct Address(pub String);
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
+        checked(&text, EXAMPLE).map_err(de::Error::custom)?;
         if text.ends_with(":0") {
             return Err(de::Error::custom(format!(
-                "`{text}` has port 0, which cannot be connected to: write HOST:PORT, for instance \"127.0.0.1:9700\""
+                "`{text}` has port 0, which cannot be connected to: write HOST:PORT, for instance \"{EXAMPLE}\""
             )));
         }
-        if is_address(&text) {
-            return Ok(Self(text));
-        }
-        Err(de::Error::custom(format!(
-            "`{text}` is not a valid address: write HOST:PORT, for instance \"127.0.0.1:9700\""
-        )))
+        Ok(Self(text))
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{
     board::{MAX_BLE_NAME, SerialConfig, Wrong, check_adapter, check_name},
-    value::{Listen, is_address},
+    value::{Listen, checked},
 };
 use crate::{
     door::Allow,
@@ -62,15 +62,12 @@ pub struct TcpServed {
 /// An address to listen on; it cannot be off.
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if is_address(&text) {
-        return Ok(Listen::At(text));
+    if text == "off" {
+        let problem = "cannot be off: remove the [[whitepawn]] instead";
+        return Err(de::Error::custom(problem));
     }
-    let problem = if text == "off" {
-        "cannot be off: remove the [[whitepawn]] instead".to_owned()
-    } else {
-        format!("`{text}` is not a valid address: write HOST:PORT, for instance \"{DEFAULT_TCP}\"")
-    };
-    Err(de::Error::custom(problem))
+    checked(&text, DEFAULT_TCP).map_err(de::Error::custom)?;
+    Ok(Listen::At(text))
 }
 
 impl Default for TcpServed {

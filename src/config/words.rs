@@ -2,8 +2,9 @@
 
 use figment::{error::Actual, value::Value};
 
-use super::{board::KINDS, value::is_address, whitepawn::RFCOMM_CHANNELS};
+use super::{board::KINDS, whitepawn::RFCOMM_CHANNELS};
 use crate::{
+    address::is_address,
     driver::{
         identity::{Identity, Medium},
         registry::MAKES,

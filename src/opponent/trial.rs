@@ -19,29 +19,38 @@ const NOBODY: u32 = 65534;
 /// after 90 s.
 pub const TRIAL_WAIT: Duration = Duration::from_secs(20);
 
-/// What is wrong with an engine, in words; it has until then to answer.
-pub async fn problems(settings: &EngineSettings, until: Instant) -> Vec<String> {
+/// What was found out about an engine, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It cannot be played against.
+    Fails(String),
+    /// It can, or may; the player should know this.
+    Told(String),
+}
+
+/// What is wrong with an engine; it has until then to answer.
+pub async fn findings(settings: &EngineSettings, until: Instant) -> Vec<Finding> {
     let user = geteuid().is_root().then_some(NOBODY);
     let mut process = match Process::start_as(&settings.program, None, user) {
         Ok(process) => process,
-        Err(why) => return vec![why],
+        Err(why) => return vec![Finding::Fails(why)],
     };
-    let mut problems = Vec::new();
-    if timeout_at(until, ask(settings, &mut process, &mut problems))
+    let mut findings = Vec::new();
+    if timeout_at(until, ask(settings, &mut process, &mut findings))
         .await
         .is_err()
     {
-        problems.push(format!(
+        findings.push(Finding::Told(format!(
             "the engine {} has not answered in time: whether its options are right is not known",
             settings.program
-        ));
+        )));
     }
     process.quit().await;
-    problems
+    findings
 }
 
 /// Asks for its options. They are not set: that may take much memory.
-async fn ask(settings: &EngineSettings, process: &mut Process, problems: &mut Vec<String>) {
+async fn ask(settings: &EngineSettings, process: &mut Process, findings: &mut Vec<Finding>) {
     let now = || Instant::now().into_std();
     let mut conversation = Conversation::new(now(), Arc::new(settings.clone()));
     while let Some(line) = conversation.poll_line() {
@@ -52,7 +61,7 @@ async fn ask(settings: &EngineSettings, process: &mut Process, problems: &mut Ve
             line = process.next_line() => match line {
                 Ok(line) => conversation.line(now(), &line),
                 Err(why) => {
-                    problems.push(why);
+                    findings.push(Finding::Fails(why));
                     return;
                 }
             },
@@ -63,8 +72,8 @@ async fn ask(settings: &EngineSettings, process: &mut Process, problems: &mut Ve
     }
     while let Some(heard) = conversation.poll_heard() {
         match heard {
-            Heard::Option(error) => problems.push(error.to_string()),
-            Heard::Fault(fault) => problems.push(fault.to_string()),
+            Heard::Option(error) => findings.push(Finding::Told(error.to_string())),
+            Heard::Fault(fault) => findings.push(Finding::Fails(fault.to_string())),
             Heard::Name(_) | Heard::Moved(_) => {}
         }
     }

@@ -1,0 +1,163 @@
+//! `HOST:PORT` as people write it, and what is wrong with it in words.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
+
+use thiserror::Error;
+
+/// Why a text is not `HOST:PORT`. Each is said of the text: it …
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Malformed {
+    /// `http://…`
+    #[error("is the address of a web page")]
+    Url,
+    /// `9670` or `:9670`
+    #[error("lacks the host")]
+    NoHost,
+    /// `raspberrypi` or `[::1]`
+    #[error("lacks the port")]
+    NoPort,
+    /// `raspberrypi:uci`
+    #[error("has `{0}` for a port, which is no number from 0 to 65535")]
+    NotAPort(String),
+    /// `::1`
+    #[error("is IPv6, which needs brackets and a port")]
+    NoBrackets,
+    /// `*:9670`
+    #[error("has `{0}` for a host, which is neither a name nor an address")]
+    NotAHost(String),
+}
+
+/// Host (IPv6 without its brackets) and port.
+///
+/// # Errors
+/// [`Malformed`].
+pub fn split(text: &str) -> Result<(&str, u16), Malformed> {
+    if text.contains("://") {
+        return Err(Malformed::Url);
+    }
+    if text.parse::<Ipv6Addr>().is_ok() {
+        return Err(Malformed::NoBrackets);
+    }
+    let bracketed = text
+        .strip_prefix('[')
+        .and_then(|inside| inside.split_once(']'));
+    let (host, port) = match (bracketed, text.rsplit_once(':')) {
+        (Some((host, "")), _) => (host, ""),
+        (Some((host, rest)), _) if let Some(port) = rest.strip_prefix(':') => (host, port),
+        (_, Some(parts)) => parts,
+        (_, None) if text.parse::<u16>().is_ok() => ("", text),
+        (_, None) => (text, ""),
+    };
+    let is_host = if bracketed.is_some() {
+        // With its zone, `%2`, if it has one.
+        format!("[{host}]:0").parse::<SocketAddrV6>().is_ok()
+    } else {
+        is_name(host)
+    };
+    match port.parse() {
+        _ if host.is_empty() => Err(Malformed::NoHost),
+        _ if !is_host => Err(Malformed::NotAHost(host.to_owned())),
+        _ if port.is_empty() => Err(Malformed::NoPort),
+        Ok(port) => Ok((host, port)),
+        Err(_) => Err(Malformed::NotAPort(port.to_owned())),
+    }
+}
+
+/// The name of a machine, or an IPv4 address.
+fn is_name(host: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let numeric = host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    host.chars().all(plain) && (!numeric || host.parse::<Ipv4Addr>().is_ok())
+}
+
+/// Whether a text is `HOST:PORT`.
+pub fn is_address(text: &str) -> bool {
+    split(text).is_ok()
+}
+
+/// What was probably meant; host and port come from `usual` where they are missing.
+pub fn meant(text: &str, usual: &str) -> String {
+    let (usual_host, usual_port) = usual.rsplit_once(':').unwrap_or((usual, ""));
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let text = text.split('/').next().unwrap_or(text).trim();
+    match split(text) {
+        Ok(_) => text.to_owned(),
+        Err(Malformed::NoBrackets) => match text.rsplit_once(':') {
+            // `::1:9670`: the port is part of the address.
+            Some((host, port)) if port == usual_port && host.parse::<Ipv6Addr>().is_ok() => {
+                format!("[{host}]:{port}")
+            }
+            _ => format!("[{text}]:{usual_port}"),
+        },
+        Err(Malformed::NoHost) => format!("{usual_host}:{}", text.trim_start_matches(':')),
+        Err(Malformed::NoPort) => format!("{}:{usual_port}", text.trim_end_matches(':')),
+        Err(Malformed::NotAPort(port)) => {
+            let host = text.strip_suffix(&port).unwrap_or(text);
+            format!("{}:{usual_port}", host.trim_end_matches(':'))
+        }
+        // What many programs call every network.
+        Err(Malformed::NotAHost(host)) if host == "*" => text.replacen('*', "0.0.0.0", 1),
+        Err(Malformed::NotAHost(host)) if host.parse::<Ipv6Addr>().is_ok() => {
+            let port = text.rsplit(':').next();
+            let port = port.filter(|port| port.parse::<u16>().is_ok());
+            format!("[{host}]:{}", port.unwrap_or(usual_port))
+        }
+        Err(Malformed::NotAHost(_) | Malformed::Url) => usual.to_owned(),
+    }
+}
+
+/// The address that a host is, if it is one or a name that every machine calls itself.
+pub fn ip(host: &str) -> Option<IpAddr> {
+    if host.eq_ignore_ascii_case("localhost") {
+        return Some(Ipv4Addr::LOCALHOST.into());
+    }
+    host.parse().ok().map(|ip: IpAddr| ip.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_and_what_was_probably_meant() {
+        for (text, wrong, right) in [
+            ("*:9671", "for a host", "0.0.0.0:9671"),
+            ("http://127.0.0.1:9671/", "a web page", "127.0.0.1:9671"),
+            ("http://pi", "a web page", "pi:9670"),
+            ("::1", "needs brackets", "[::1]:9670"),
+            ("::", "needs brackets", "[::]:9670"),
+            ("::1:9670", "needs brackets", "[::1]:9670"),
+            ("[::1]", "lacks the port", "[::1]:9670"),
+            ("[::1]:", "lacks the port", "[::1]:9670"),
+            ("[::1]:uci", "`uci` for a port", "[::1]:9670"),
+            ("[pi]:9670", "`pi` for a host", "127.0.0.1:9670"),
+            ("9671", "lacks the host", "127.0.0.1:9671"),
+            (":9671", "lacks the host", "127.0.0.1:9671"),
+            ("pi", "lacks the port", "pi:9670"),
+            ("pi:", "lacks the port", "pi:9670"),
+            ("pi:99999", "`99999` for a port", "pi:9670"),
+            ("192.168.1.300:9670", "for a host", "127.0.0.1:9670"),
+            ("my pi:9670", "for a host", "127.0.0.1:9670"),
+            ("", "lacks the host", "127.0.0.1:9670"),
+        ] {
+            let error = split(text).expect_err(text).to_string();
+            assert!(error.contains(wrong), "{text}: {error}");
+            let meant = meant(text, "127.0.0.1:9670");
+            assert!(meant == right || text.is_empty(), "{text}: {meant}");
+            assert!(is_address(right));
+        }
+    }
+
+    #[test]
+    fn names_and_addresses_are_taken_with_their_port() {
+        for (text, host, port) in [
+            ("raspberrypi.local:9670", "raspberrypi.local", 9670),
+            ("küche:1", "küche", 1),
+            ("192.168.1.7:0", "192.168.1.7", 0),
+            ("[::]:9670", "::", 9670),
+            ("[fe80::1%2]:9670", "fe80::1%2", 9670),
+        ] {
+            assert_eq!(split(text), Ok((host, port)), "{text}");
+        }
+    }
+}
