@@ -29,7 +29,8 @@ use boardbridge::{
         settings::{GamesConfig, TagText},
     },
     vocabulary::{
-        BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, Snapshot,
+        BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, LinkState,
+        Snapshot,
     },
 };
 use figment::{
@@ -172,6 +173,32 @@ impl Rig {
 }
 
 const LONG: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6";
+
+#[test]
+fn a_game_that_nobody_leads_is_kept_though_it_is_a_guess_and_one_in_doubt_is_not() {
+    for (seen, led, kept) in [
+        (true, false, true),
+        (false, false, false),
+        (true, true, false),
+    ] {
+        let mut rig = Rig::new();
+        rig.snapshot.link = LinkState::Up;
+        rig.snapshot.sure = false;
+        let whole = game("e2e4 e7e5");
+        for ply in 1..=whole.len() {
+            let played = whole.truncated(ply);
+            let by = if seen { By::Hand } else { By::HandUnseen };
+            rig.snapshot.by = vec![Some(by); ply].into();
+            rig.snapshot.game = Arc::new(played);
+            rig.snapshot.target = led.then(|| Arc::new(game("")));
+            rig.look();
+        }
+        assert_eq!(rig.folder.path().exists(), kept, "{seen}, {led}");
+        if kept {
+            assert_eq!(rig.lines(), ["e2e4 e7e5"]);
+        }
+    }
+}
 
 #[test]
 fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {

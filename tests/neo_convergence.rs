@@ -230,6 +230,23 @@ impl World {
         world
     }
 
+    /// A board that no program plays on and that was not met before; these moves were made on it.
+    fn alone(moves: &str) -> Self {
+        let mut world = Self::with(DriverSettings::default(), Settings::default());
+        world.neo.found(simulated(&game(moves)));
+        world.link();
+        world.pass(Duration::from_secs(10));
+        world
+    }
+
+    /// These moves are shown, and not as certain.
+    fn guesses(&self, moves: &str) {
+        let snapshot = self.snapshot();
+        assert_eq!(*snapshot.game, game(moves), "{}", self.story());
+        assert!(!snapshot.sure, "{}", self.story());
+        self.is_clean();
+    }
+
     /// With `CONVERGENCE_LOG` set, events are logged to standard error.
     fn log(&self, what: impl FnOnce() -> String) {
         log("CONVERGENCE_LOG", self.now - self.began, what);
@@ -619,6 +636,70 @@ fn the_start_is_the_captured_one() {
         ]
     );
     world.stands("");
+}
+
+#[test]
+fn what_the_hand_plays_from_the_start_is_shown_while_nobody_plays_and_a_program_goes_on_with_it() {
+    for restarts in [false, true] {
+        let mut world = World::alone("");
+        world.plays("e2e4");
+        world.guesses("e2e4");
+        world.plays("d7d5");
+        if restarts {
+            world.goes_on();
+            world.pass(Duration::from_secs(10));
+        }
+        world.plays("e4d5");
+        world.guesses("e2e4 d7d5 e4d5");
+        world.asked.clear();
+        world.follows("e2e4 d7d5 e4d5");
+        world.awaits(true);
+        world.pass(LONG);
+        let begins = |asked: &String| asked.contains("14#1*") || asked.contains("30#2000*");
+        assert!(!world.asked.iter().any(begins), "{:?}", world.asked);
+        world.stands("e2e4 d7d5 e4d5");
+        assert_eq!(world.take_answer(), None);
+        world.plays("d8d5");
+        assert_eq!(world.take_answer().as_deref(), Some("d8d5"));
+        world.follows("e2e4 d7d5 e4d5 d8d5 b1c3");
+        world.pass(LONG);
+        world.stands("e2e4 d7d5 e4d5 d8d5 b1c3");
+    }
+}
+
+#[test]
+fn a_program_with_another_game_than_the_hands_begins_it_and_is_not_answered_by_a_move_from_before()
+{
+    for (made, stated) in [("g1f3", ""), ("e2e4 e7e5", "e2e4"), ("e2e4", "d2d4")] {
+        let mut world = World::alone("");
+        made.split(' ').for_each(|m| world.plays(m));
+        world.guesses(made);
+        world.follows(stated);
+        world.awaits(true);
+        for _ in 0..20 {
+            world.obey();
+            world.pass(Duration::from_secs(5));
+            assert_eq!(world.program.answer(&world.snapshot()), None);
+        }
+        world.stands(stated);
+    }
+}
+
+#[test]
+fn the_player_is_told_that_pieces_which_do_not_stand_at_the_start_are_unknown_and_may_put_them_there()
+ {
+    let mut world = World::alone("e2e4 e7e5 g1f3");
+    world.hand(HandAction::Move("b8c6".parse().unwrap()));
+    world.intended.clear();
+    world.pass(Duration::from_secs(10));
+    assert_eq!(world.snapshot().advice, Advice::Unplaced(None));
+    world.guesses("");
+    let start = simulators::game::Game::standard();
+    world.hand(Hand::SetUp(Box::new(start)));
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.snapshot().advice, Advice::Nothing);
+    world.plays("d2d4");
+    world.guesses("d2d4");
 }
 
 #[test]

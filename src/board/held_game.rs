@@ -72,6 +72,8 @@ pub enum Listed {
 enum Grounds {
     /// Nothing was ever known of this board.
     Nothing,
+    /// No client has the board, and the hand's moves fit the start position. Nothing shows that it began there.
+    Guess,
     /// A list that the squares have not confirmed. A game now found on the board is compared with it.
     List,
     /// The board was told, or the moves were seen as they were played.
@@ -173,9 +175,42 @@ impl Held {
         self.certainty
     }
 
-    /// Whether anything was ever known of this board's game.
+    /// Whether anything was ever known of this board's game, or is assumed.
     pub fn is_known(&self) -> bool {
         self.grounds != Grounds::Nothing
+    }
+
+    /// Whether the game is a guess: see [`Self::guess`].
+    pub fn is_guess(&self) -> bool {
+        self.grounds == Grounds::Guess
+    }
+
+    /// No client has the board, and its game is unknown: assumes that the pieces stand at the start. From there the
+    /// hand's moves are followed until a client comes.
+    pub fn guess(&mut self) {
+        *self = Self {
+            certainty: Certainty::Sure,
+            grounds: Grounds::Guess,
+            ..Self::default()
+        };
+    }
+
+    /// A client states its game on a board whose game is a guess: one that has all these moves proves it, any other one
+    /// ends it. `true` if it is proved.
+    pub fn prove_guess(&mut self, target: &Game) -> bool {
+        let proved = !self.game.is_empty() && target.continues(&self.game);
+        if proved {
+            self.grounds = Grounds::Proof;
+        } else {
+            self.lose();
+        }
+        proved
+    }
+
+    /// Whether a reported move fits the game: it continues it, or is part of it.
+    pub fn fits(&self, reported: Reported, promotion: Role) -> bool {
+        let meaning = self.clone().hand_moved(reported, promotion);
+        !matches!(meaning, Meaning::Wrong | Meaning::Unexplained)
     }
 
     /// Whether the board may hold an entirely unknown game: its list and its squares will show.
@@ -291,8 +326,11 @@ impl Held {
         self.doubt();
     }
 
-    /// The board cannot report a game that we can follow.
+    /// The board cannot report a game that we can follow. A guess is dropped.
     pub fn lose(&mut self) {
+        if self.is_guess() {
+            *self = Self::default();
+        }
         self.certainty = Certainty::Lost;
     }
 
@@ -351,7 +389,9 @@ impl Held {
         if !self.game.push(m) {
             return Meaning::Unexplained;
         }
-        self.prove();
+        if !self.is_guess() {
+            self.prove();
+        }
         self.confirm();
         Meaning::Played(m)
     }

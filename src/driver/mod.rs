@@ -213,6 +213,10 @@ pub trait Driver: Send {
         false
     }
 
+    /// A board that sees squares, and not which pieces stand there: no client has it, and they are assumed to stand like
+    /// this. `None`: where they stand is unknown after all.
+    fn assume(&mut self, _pieces: Option<&Board>) {}
+
     /// Whether the board, with its pieces at the start, already knows that such a game is being played. A board that
     /// shows no games need not know.
     fn knows_of(&self, _beginning: Beginning) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! Snapshots and time go in; texts for files come out, one at a time. The rules:
 //!
-//! - Only a game known for certain counts, and only one with a move.
+//! - Only a game known for certain counts, or one that was seen being played while no program has the board; and only
+//!   one with a move.
 //! - A game continues while the board's game has its moves, even if reported from another starting position. Up to
 //!   [`MAX_TAKEN_BACK`] moves that were taken back or replaced are forgotten. If there are more, the game is kept as it
 //!   was, and the next different move begins another one: a mistake does not lose what was played.
@@ -214,7 +215,7 @@ impl Archive {
     pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
         let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));
         let before = state(&self.games);
-        if snapshot.sure {
+        if snapshot.sure || is_followed(snapshot) {
             self.follow(at, snapshot);
         }
         self.note(snapshot);
@@ -452,4 +453,10 @@ impl Archive {
         let after = self.write_after.max(self.retry_after);
         after.filter(|_| waits)
     }
+}
+
+/// Whether the board's last move was seen being made while no program had the board: then its game may be a guess.
+fn is_followed(snapshot: &Snapshot) -> bool {
+    let seen = snapshot.by.last() == Some(&Some(By::Hand));
+    seen && snapshot.target.is_none() && snapshot.link.is_open()
 }

@@ -132,6 +132,12 @@ impl Follower {
         self.known = true;
     }
 
+    /// It is no longer known which piece stands where.
+    pub(super) fn lose(&mut self) {
+        self.mended();
+        self.known = false;
+    }
+
     /// Starts a set-up by hand: until it is done, the pieces are unknown.
     pub(super) fn set_up(&mut self, game: Game) {
         self.known = false;

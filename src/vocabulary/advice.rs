@@ -47,6 +47,8 @@ pub enum Advice {
         /// The move to make, if a shown move is awaited.
         expected: Option<Move>,
     },
+    /// It is unknown how the pieces stand, and no program has the board. The move that did not fit, if that is why.
+    Unplaced(Option<Reported>),
     /// Pieces are missing on some squares, and too many on others.
     Misplaced(Misplaced),
     /// The pieces should be put on their starting squares.
@@ -132,7 +134,8 @@ impl Advice {
             | Self::NoLink(_)
             | Self::Silent { .. }
             | Self::Mute(_)
-            | Self::Stranger(_) => self.to_string(),
+            | Self::Stranger(_)
+            | Self::Unplaced(_) => self.to_string(),
         }
     }
 }
@@ -190,6 +193,15 @@ impl fmt::Display for Advice {
                 "{} cannot be played here: please put it back",
                 Words(*made)
             ),
+            Self::Unplaced(made) => {
+                if let Some(made) = made {
+                    write!(f, "{} does not fit: ", Words(*made))?;
+                }
+                f.write_str(
+                    "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game \
+                     in a program",
+                )
+            }
             Self::Misplaced(_) => f.write_str("pieces are misplaced"),
             Self::NewGame => write!(
                 f,

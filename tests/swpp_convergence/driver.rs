@@ -806,6 +806,13 @@ impl World {
         {
             self.told.push(m);
             self.followed &= made.is_some_and(|(at, _)| at == held.position());
+        } else if let Some((begun, m)) = on(&Game::standard())
+            && begun == *after.game
+            && before.target.is_none()
+        {
+            // No program has the board: a move that does not fit its game begins another one.
+            self.told.push(m);
+            self.followed = false;
         } else {
             // The last move, the other way round: it is taken back. Or one that brings the pieces to where they stood
             // before.

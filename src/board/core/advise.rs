@@ -15,7 +15,10 @@ impl Core {
         let advice = match self.standing() {
             Standing::Away => self.connect(),
             Standing::KingsUp => None,
-            Standing::Free => self.correct().or_else(|| self.make()),
+            Standing::Free => self
+                .place()
+                .or_else(|| self.correct())
+                .or_else(|| self.make()),
             Standing::ByHand(target) => self
                 .correct()
                 .or_else(|| self.follow_up())
@@ -38,6 +41,12 @@ impl Core {
             LinkState::Stranger(kind) => Some(Advice::Stranger(*kind)),
             LinkState::Asking | LinkState::Unheard { .. } | LinkState::Up => None,
         }
+    }
+
+    /// Advice for a board that no client has, while it is unknown how its pieces stand.
+    fn place(&self) -> Option<Advice> {
+        let lost = self.held.certainty() == Certainty::Lost;
+        lost.then(|| Advice::Unplaced(self.deviation.mistake()))
     }
 
     /// Advice for correcting what was done wrong.

@@ -212,6 +212,7 @@ impl Core {
                 self.identity.begins();
                 self.forget_old_game();
             }
+            self.end_guess();
             self.waits.at_once();
             self.waits.forgive();
             self.leading.turn();
@@ -235,6 +236,19 @@ impl Core {
             && self.held.may_be_told_better(target)
         {
             self.held.doubt();
+        }
+    }
+
+    /// A client has come to a board whose game is a guess. If it states that very game, it goes on with it, also if it
+    /// has announced a new one: that one is under way.
+    fn end_guess(&mut self) {
+        let Some(target) = self.claims.target().filter(|_| self.held.is_guess()) else {
+            return;
+        };
+        if self.held.prove_guess(target) {
+            self.leading.begun();
+        } else {
+            self.driver.assume(None);
         }
     }
 

@@ -205,7 +205,7 @@ impl Core {
     /// The state of the board.
     pub fn snapshot(&self) -> Snapshot {
         let stands = !self.held.is_astray() || self.verdict.kings_are_up();
-        let sure = self.held.certainty() == Certainty::Sure && stands;
+        let sure = self.held.certainty() == Certainty::Sure && !self.held.is_guess() && stands;
         Snapshot {
             board: self.name.clone(),
             link: self.contact.state().clone(),

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use shakmaty::{Color, Move};
+use shakmaty::{Color, Move, Position};
 
 use super::{Core, deviation::Unplayable};
 use crate::{
-    board::held_game::{Certainty, Meaning},
+    board::held_game::{Certainty, Meaning, carried},
     driver::Step,
     game::{Game, uci},
     vocabulary::{By, Event, Reported, Words},
@@ -18,6 +18,8 @@ enum Take {
     Echo(Move),
     /// The position that it was made in is unknown. The board is given one when a program has it.
     Unplaced(&'static str),
+    /// No client has the board, and its game is unknown: a game begins with this move, from the start.
+    Begins,
     /// The board's list shows the game that it was made in.
     Asks,
     /// It is the program's move, and cannot be taken back on such a board.
@@ -38,6 +40,14 @@ impl Core {
             Take::Unplaced(when) => {
                 let text = format!("a move {when}: {}", Words(reported));
                 self.event(Event::Unreadable { text });
+                if self.is_free() {
+                    self.deviation.mistaken(Some(reported));
+                    self.lost();
+                }
+            }
+            Take::Begins => {
+                self.guess_start();
+                self.played(now, reported);
             }
             Take::Asks => {
                 self.held.saw(reported);
@@ -79,8 +89,12 @@ impl Core {
         {
             return Take::Echo(m);
         }
+        if self.begins(reported) {
+            return Take::Begins;
+        }
         let unknown = !self.held.is_known();
         let doubtful = self.held.certainty() != Certainty::Sure && !moves_only;
+        let doubtful = doubtful && !self.goes_on_unasked(reported);
         if self.is_blank() || !board.tells_game && !board.sees_squares && (unknown || doubtful) {
             return Take::Unplaced(if unknown {
                 "before any game"
@@ -99,6 +113,44 @@ impl Core {
         Take::Plays
     }
 
+    /// Whether no client has the board, and this move of the hand goes on with the game, though that is in doubt.
+    fn goes_on_unasked(&self, reported: Reported) -> bool {
+        self.is_free()
+            && self.held.certainty() == Certainty::Unsure
+            && self.held.fits(reported, self.claims.promotion())
+    }
+
+    /// Whether no client has the board, and this move begins a game from the start: it does not fit the game, and that
+    /// is unknown, in doubt, or over, or nothing stands there where the move begins.
+    fn begins(&self, reported: Reported) -> bool {
+        let board = self.driver.capabilities();
+        // Others report what is on them.
+        let reports_moves = board.tells_moves_only || !board.tells_game && !board.sees_squares;
+        let promotion = self.claims.promotion();
+        let fits_start = reported
+            .resolve(Game::standard().position(), promotion)
+            .is_some();
+        if !self.is_free() || !reports_moves || !fits_start {
+            return false;
+        }
+        let position = self.held.game().position();
+        let is_open = self.held.certainty() != Certainty::Sure
+            || position.is_game_over()
+            || carried(position.board().clone(), reported, position.turn()).is_none();
+        !self.held.is_known() || is_open && !self.held.fits(reported, promotion)
+    }
+
+    /// Assumes that the pieces stood at the start, on a board that no client has.
+    pub(super) fn guess_start(&mut self) {
+        let begun = !self.held.game().is_empty();
+        self.held.guess();
+        self.deviation.mended();
+        self.published.changed();
+        if begun {
+            self.event(Event::NewGame { by: By::Hand });
+        }
+    }
+
     /// Whether this is exactly the move to be shown next: a hand that knows it may be quicker.
     fn is_next(&self, m: Move) -> bool {
         let held = self.held.game();
@@ -112,9 +164,14 @@ impl Core {
         let before = self.held.clone();
         // The picture that was asked for will show whether the game began where its list does.
         let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
+        // A move that fits does not show that nothing was missed, on a board that cannot be asked.
+        let doubtful = !board.tells_game && self.held.certainty() == Certainty::Unsure;
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
             self.held.disprove();
+        }
+        if doubtful {
+            self.held.doubt();
         }
         if board.tells_moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
             self.held = before;

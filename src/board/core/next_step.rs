@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::Position;
+use shakmaty::{Board, Position};
 
 use super::{Core, precedence::Standing};
 use crate::{
@@ -43,13 +43,24 @@ impl Core {
                 );
                 return self.follow(now, plan);
             }
-            Standing::Away
-            | Standing::KingsUp
-            | Standing::Free
-            | Standing::ByHand(_)
-            | Standing::Rests(_) => {}
+            Standing::Free => self.guess_from_squares(),
+            Standing::Away | Standing::KingsUp | Standing::ByHand(_) | Standing::Rests(_) => {}
         }
         false
+    }
+
+    /// No client has the board, and it is unknown which piece stands where: if its squares show the start position, that is
+    /// assumed.
+    fn guess_from_squares(&mut self) {
+        let start = Board::new();
+        let lost = self.held.certainty() == Certainty::Lost;
+        if !self.driver.capabilities().sees_squares || self.held.is_known() && !lost {
+            return;
+        }
+        if self.driver.stands_as(&start) {
+            self.driver.assume(Some(&start));
+            self.guess_start();
+        }
     }
 
     /// The target, with the hand's answer to it that was known when the daemon ended: a board that cannot be asked is

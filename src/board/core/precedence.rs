@@ -33,6 +33,11 @@ impl Core {
         }
     }
 
+    /// Whether no client has the board.
+    pub(super) fn is_free(&self) -> bool {
+        self.claims.target().is_none()
+    }
+
     /// Whether the board should be led, by the player's hand too.
     pub(super) fn may_lead(&self) -> bool {
         match self.standing() {

@@ -1,5 +1,7 @@
 //! The core with a board, on a manually advanced clock.
 
+mod free;
+
 use std::time::Duration;
 
 use shakmaty::uci::UciMove;

@@ -166,6 +166,10 @@ impl Neo {
     fn touched(&mut self, now: Instant, square: Square, sensed: Sensed) {
         self.crossed(square);
         self.squares.sense(now, sensed);
+        if !self.is_known() && self.squares.follower().is_free() {
+            // The player begins to play, or to set up: what it means cannot be told.
+            self.events.push_back(DriverEvent::Adrift);
+        }
     }
 
     fn pictured(&mut self, now: Instant, picture: Bitboard) {
@@ -522,6 +526,14 @@ impl Driver for Neo {
 
     fn stands_as(&self, board: &Board) -> bool {
         self.squares.stand_as(board)
+    }
+
+    fn assume(&mut self, pieces: Option<&Board>) {
+        self.squares.assume(pieces);
+        if pieces.is_some() {
+            self.parking.clear();
+            self.say(codec::game_begins());
+        }
     }
 
     fn abandon(&mut self, target: Option<&Game>) {

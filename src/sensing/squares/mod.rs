@@ -258,6 +258,21 @@ impl Squares {
         }
     }
 
+    /// The pieces are assumed to stand like this, as the squares do. `None`: where they stand is unknown.
+    pub fn assume(&mut self, pieces: Option<&Board>) {
+        match pieces {
+            Some(pieces) => {
+                self.stand_anew(pieces.clone());
+                self.follower.find();
+            }
+            None => {
+                self.touched = Touched::nothing();
+                self.forget(self.standing().clone());
+                self.follower.lose();
+            }
+        }
+    }
+
     /// The board is to be led to this game: the player's current task may no longer be wanted. `true` if the placement
     /// of the pieces is unknown now.
     pub fn abandon(&mut self, target: Option<&Game>) -> bool {
