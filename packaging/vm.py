@@ -77,7 +77,7 @@ stockfish_begins() {
   printf '[boards.fish]\nkind = "swpp"\nserial = { port = "/dev/ttyS2" }\n' >> $config
   printf '[[opponent]]\nboard = "fish"\nengine = "/usr/games/stockfish"\ngo = "movetime 100"\n' >> $config
   boardbridge check > /dev/ttyS0
-  boardbridge check | grep -q 'note  *fish.*engine' && fail 'check finds something wrong with the engine'
+  boardbridge check | grep -q 'fish .*the engine' && fail 'check finds something wrong with the engine'
   systemctl reload boardbridge || fail 'reload with an opponent'
 }
 stockfish_ends() {
