@@ -43,13 +43,27 @@ pub struct NoTimeControl(String);
 impl TimeControl {
     /// The moves that a game is taken to have when its length is estimated, as Lichess does.
     const MOVES: u32 = 40;
+    /// A game that is estimated to take each player less than this, in seconds, is not rapid.
+    const RAPID: u32 = 8 * 60;
+    /// The same for blitz.
+    const BLITZ: u32 = 3 * 60;
 
-    /// The time that a game is estimated to take each player, in seconds; `None` without a clock.
-    pub fn estimate(self) -> Option<u32> {
+    /// Whether the time that a game is estimated to take each player is shorter.
+    fn is_shorter(self, seconds: u32) -> bool {
         match self {
-            Self::Clock { limit, increment } => Some(limit + Self::MOVES * increment),
-            Self::Days(_) => None,
+            Self::Clock { limit, increment } => limit + Self::MOVES * increment < seconds,
+            Self::Days(_) => false,
         }
+    }
+
+    /// Whether it is faster than rapid.
+    pub fn is_fast(self) -> bool {
+        self.is_shorter(Self::RAPID)
+    }
+
+    /// Whether it is faster than blitz.
+    pub fn is_bullet(self) -> bool {
+        self.is_shorter(Self::BLITZ)
     }
 }
 
@@ -260,9 +274,18 @@ pub enum NotDone {
     /// It cannot be done now.
     #[error("{0}")]
     NotNow(String),
+    /// It can never be done like this: the server says why.
+    #[error("{0}")]
+    Refused(String),
     /// No answer came.
     #[error("the server has not answered within {} s: try again", ANSWER_WAIT.as_secs())]
     NoAnswer,
+}
+
+impl From<String> for NotDone {
+    fn from(words: String) -> Self {
+        Self::NotNow(words)
+    }
 }
 
 /// What was asked, and where the answer goes: in words.
@@ -271,7 +294,7 @@ pub struct Asked {
     /// It.
     pub ask: Ask,
     /// For the answer.
-    pub answer: oneshot::Sender<Result<String, String>>,
+    pub answer: oneshot::Sender<Result<String, NotDone>>,
 }
 
 #[derive(Debug)]
@@ -326,7 +349,7 @@ impl Account {
             asks.send(Asked { ask, answer })
                 .await
                 .map_err(|_| NotDone::NoAccount)?;
-            answered.await.map_err(gone)?.map_err(NotDone::NotNow)
+            answered.await.map_err(gone)?
         };
         timeout(ANSWER_WAIT, asked)
             .await

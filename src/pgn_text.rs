@@ -14,7 +14,7 @@ use shakmaty::{CastlingMode, Position, san::SanPlus};
 
 use crate::{
     game::{Game, fen},
-    vocabulary::ClientName,
+    vocabulary::{ClientName, GameEnd, Reason},
 };
 
 /// The longest line of movetext, in characters (PGN standard 4.3: fewer than 80).
@@ -34,6 +34,61 @@ pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
     let since = since.unwrap_or_default().min(LATEST);
     let at = Timestamp::try_from(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
     strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
+}
+
+/// How a game ended, as the tag `Termination` tells it (PGN standard 9.8.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// It was left.
+    Abandoned,
+    /// By the rules, by agreement or by resignation.
+    Normal,
+    /// A player broke the rules.
+    RulesInfraction,
+    /// Time ran out.
+    TimeForfeit,
+}
+
+impl Termination {
+    const ALL: [Self; 4] = [
+        Self::Abandoned,
+        Self::Normal,
+        Self::RulesInfraction,
+        Self::TimeForfeit,
+    ];
+
+    /// That of a game that ended like this; `None` if it is not known.
+    pub fn of(end: GameEnd) -> Option<Self> {
+        match end.reason {
+            Reason::Time => Some(Self::TimeForfeit),
+            Reason::Cheat => Some(Self::RulesInfraction),
+            Reason::Abandoned | Reason::Aborted | Reason::NoStart => Some(Self::Abandoned),
+            Reason::Unknown => None,
+            Reason::Checkmate
+            | Reason::Stalemate
+            | Reason::InsufficientMaterial
+            | Reason::Repetition
+            | Reason::FiftyMoves
+            | Reason::Variant
+            | Reason::Agreement
+            | Reason::Resignation => Some(Self::Normal).filter(|_| end.outcome.is_known()),
+        }
+    }
+
+    /// The one with this value.
+    pub fn named(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.word() == text)
+    }
+
+    /// The value of the tag.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Abandoned => "abandoned",
+            Self::Normal => "normal",
+            Self::RulesInfraction => "rules infraction",
+            Self::TimeForfeit => "time forfeit",
+        }
+    }
 }
 
 /// Whether a character may stand in a tag: it is printed, within its line.

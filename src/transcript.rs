@@ -40,7 +40,7 @@ use tracing::warn;
 use crate::{
     game::Game,
     vocabulary::{
-        BoardName, Channel, ClientId, ClientName, Command, Event, GameEnd, NoChannel, Outgoing,
+        BoardName, Channel, ClientId, ClientName, Command, Event, NoChannel, NoEnd, Outgoing,
         Reply, Request,
     },
 };
@@ -331,9 +331,10 @@ fn parse_command(text: &str) -> Result<Command, String> {
         "ended" => Command::Ended {
             client,
             end: {
-                let text = word("how")?;
-                let end = text.parse::<GameEnd>();
-                end.map_err(|()| format!("`{text}` is not the end of a game"))?
+                let end: Vec<&str> = words.collect();
+                end.join(" ")
+                    .parse()
+                    .map_err(|error: NoEnd| error.to_string())?
             },
         },
         "release" => Command::Release { client },

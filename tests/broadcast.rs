@@ -39,7 +39,7 @@ const OFF: &str = "[state]\ndirectory = \"off\"\n[games]\ndirectory = \"off\"\n"
 /// The hand has White, the engine knows Black's moves.
 const MOVES: [&str; 4] = ["e2e4", "e7e5", "g1f3", "b8c6"];
 const RAPID: Style = Style {
-    king_takes_rook: false,
+    old_castling: false,
     clock: Some(900),
 };
 

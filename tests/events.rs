@@ -28,7 +28,7 @@ use boardbridge::{
     pairings::{Clocks, Pairing, Player, Saying},
     vocabulary::{
         Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
-        LinkState, Opponent, Snapshot,
+        LinkState, Opponent, Reason, Snapshot,
     },
     watch::text::Text,
 };
@@ -93,7 +93,7 @@ fn busy() -> Snapshot {
         target: Some(Arc::new(target)),
         guidance: actions(),
         took: Arc::new([None, Some(Duration::from_micros(12_040_600))]),
-        ending: Some(GameEnd::Draw),
+        ending: Some(GameEnd::drawn(Reason::FiftyMoves)),
         judge: Some(Judge::Board),
         result: Some(BoardResult::FiftyMoves),
         battery: Some(73),
@@ -194,7 +194,7 @@ fn every_event() -> Vec<Event> {
             result: BoardResult::BoardResigns,
         },
         Event::Ended {
-            end: GameEnd::Aborted,
+            end: GameEnd::ABORTED,
             by: Judge::Program,
         },
         Event::Players {

@@ -30,7 +30,7 @@ use boardbridge::{
     },
     vocabulary::{
         BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, LinkState,
-        Snapshot,
+        Reason, Snapshot,
     },
 };
 use figment::{
@@ -40,7 +40,7 @@ use figment::{
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use rig::{clock::Clocked, program::Program};
-use shakmaty::{CastlingMode, Outcome, Position, fen::Fen};
+use shakmaty::{CastlingMode, Color, Outcome, Position, fen::Fen};
 use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Gui, Hand, House, PATIENCE,
@@ -458,11 +458,26 @@ fn the_result_is_what_the_rules_or_the_players_say() {
     // Taken back it is open again.
     rig.stands(game("f2f3 e7e5 g2g4"));
     assert_eq!(rig.settle()[0].tag("Result"), "*");
+    let time = GameEnd::won(Reason::Time, Color::Black);
+    let left = GameEnd::won(Reason::Abandoned, Color::White);
+    let cheat = GameEnd::won(Reason::Cheat, Color::White);
+    let unknown = GameEnd::won(Reason::Unknown, Color::Black);
     for (end, result, termination) in [
-        (GameEnd::WhiteResigned, "0-1", "normal"),
-        (GameEnd::BlackResigned, "1-0", "normal"),
-        (GameEnd::Draw, "1/2-1/2", "normal"),
-        (GameEnd::Aborted, "*", "abandoned"),
+        (GameEnd::resigned(Color::White), "0-1", "normal"),
+        (GameEnd::resigned(Color::Black), "1-0", "normal"),
+        (GameEnd::AGREED, "1/2-1/2", "normal"),
+        (GameEnd::ABORTED, "*", "abandoned"),
+        (time, "0-1", "time forfeit"),
+        (GameEnd::drawn(Reason::Time), "1/2-1/2", "time forfeit"),
+        (left, "1-0", "abandoned"),
+        (cheat, "1-0", "rules infraction"),
+        (GameEnd::without_result(Reason::NoStart), "*", "abandoned"),
+        (
+            GameEnd::drawn(Reason::InsufficientMaterial),
+            "1/2-1/2",
+            "normal",
+        ),
+        (unknown, "0-1", ""),
     ] {
         let mut rig = Rig::new();
         rig.played("e2e4 e7e5");
@@ -480,11 +495,37 @@ fn the_result_is_what_the_rules_or_the_players_say() {
 }
 
 #[test]
+fn how_a_game_ended_stays_in_its_file_when_that_is_written_again() {
+    for (end, termination) in [
+        (GameEnd::won(Reason::Time, Color::Black), "time forfeit"),
+        (
+            GameEnd::won(Reason::Cheat, Color::White),
+            "rules infraction",
+        ),
+        (GameEnd::drawn(Reason::Unknown), ""),
+    ] {
+        let mut rig = Rig::new();
+        rig.played("e2e4 e7e5");
+        rig.snapshot.ending = Some(end);
+        rig.look();
+        rig.snapshot.ending = None;
+        let before = rig.settle()[0].clone();
+        rig.restart();
+        rig.snapshot.took = Arc::new([None, Some(Duration::from_secs(5))]);
+        rig.look();
+        let after = &rig.settle()[0];
+        assert_ne!(*after, before, "it was written again");
+        assert_eq!(after.tag("Result"), end.outcome.to_string());
+        assert_eq!(after.tag("Termination"), termination);
+    }
+}
+
+#[test]
 fn no_claim_overrules_a_mate() {
     for (end, judge) in [
-        (GameEnd::Aborted, Judge::Program),
-        (GameEnd::Draw, Judge::Hand),
-        (GameEnd::BlackResigned, Judge::Hand),
+        (GameEnd::ABORTED, Judge::Program),
+        (GameEnd::AGREED, Judge::Hand),
+        (GameEnd::resigned(Color::Black), Judge::Hand),
     ] {
         let mut rig = Rig::new();
         rig.played("f2f3 e7e5 g2g4 d8h4");
@@ -644,7 +685,7 @@ fn what_was_seen_of_one_game_is_not_told_of_the_next() {
 fn the_programs_word_is_for_the_last_move_of_its_game_also_if_that_is_yet_to_be_shown() {
     let mut rig = Rig::new();
     rig.led(game("e2e4"), Some(game("e2e4 e7e5")));
-    rig.snapshot.ending = Some(GameEnd::WhiteResigned);
+    rig.snapshot.ending = Some(GameEnd::resigned(Color::White));
     rig.snapshot.judge = Some(Judge::Program);
     rig.look();
     assert_eq!(rig.settle()[0].tag("Result"), "*");
@@ -1005,7 +1046,7 @@ proptest! {
         prop_assert_eq!(games.len(), 1);
         prop_assert_eq!(&games[0].game, &whole);
         let end = GameEnd::by_rules(&whole);
-        let outcome = end.map_or(Outcome::Unknown, |end| end.outcome(whole.position()));
+        let outcome = end.map_or(Outcome::Unknown, |end| end.outcome);
         prop_assert_eq!(games[0].outcome, Some(outcome));
         let times = rig.snapshot.took.iter().flatten().count();
         prop_assert_eq!(games[0].comments.len(), times);

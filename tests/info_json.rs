@@ -30,8 +30,8 @@ use boardbridge::{
         session::{self, Session},
     },
     vocabulary::{
-        Advice, BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Misplaced, Reported,
-        Snapshot,
+        Advice, BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Misplaced, Reason,
+        Reported, Snapshot,
     },
 };
 use gui::ModelGui;
@@ -319,7 +319,7 @@ fn the_board_table_has_the_link_the_battery_the_firmware_and_what_is_to_be_done(
         s.id = Some("Neo 3.0.7".to_owned());
         s.battery = Some(73);
         s.holders.push("127.0.0.1:9".into());
-        s.ending = Some(GameEnd::BlackResigned);
+        s.ending = Some(GameEnd::resigned(Color::Black));
     });
     desk.sees(&snapshot);
     let rows = [
@@ -746,9 +746,9 @@ impl Any {
         snapshot.places = place_now;
         snapshot.ending = self.ending.map(|mate| {
             if mate {
-                GameEnd::Checkmate
+                GameEnd::won(Reason::Checkmate, Color::White)
             } else {
-                GameEnd::Draw
+                GameEnd::AGREED
             }
         });
         snapshot.game = Arc::new(game);

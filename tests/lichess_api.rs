@@ -19,12 +19,18 @@ use shakmaty::Color;
 use simulators::run::Kind;
 use support::{
     FAST_CITRINE, Hand, House, PATIENCE,
-    lichess::{Lichess, Style, TOKEN, challenge},
+    lichess::{Lichess, NARROW_TOKEN, Style, TOKEN, challenge},
 };
-use tokio::{io::AsyncWriteExt as _, process::Command, time::timeout};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    process::Command,
+    time::timeout,
+};
 
 const RAPID: Style = Style {
-    king_takes_rook: false,
+    old_castling: false,
     clock: Some(900),
 };
 
@@ -51,6 +57,22 @@ async fn run(at: SocketAddr, words: &str) -> (bool, String) {
     (output.status.success(), String::from_utf8(text).unwrap())
 }
 
+/// The whole answer of the API.
+async fn posted(at: SocketAddr, what: &str, body: &serde_json::Value) -> String {
+    let body = body.to_string();
+    let request = format!(
+        "POST /api/v1/lichess/{what} HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    let read = timeout(PATIENCE, stream.read_to_string(&mut answer)).await;
+    read.unwrap().unwrap();
+    answer
+}
+
 #[tokio::test]
 async fn the_commands_do_what_they_say() {
     let lichess = Lichess::new(RAPID).await;
@@ -61,8 +83,14 @@ async fn the_commands_do_what_they_say() {
     let at = house.address("web");
     lichess.is_connected().await;
 
+    // Refused at once, in the words of Lichess.
     let (good, text) = run(at, "seek 3+2").await;
-    assert!(!good && text.contains("blitz only by challenge"), "{text}");
+    assert!(!good && text.contains("Invalid time control"), "{text}");
+    assert!(text.contains("challenge someone"), "{text}");
+    let answer = posted(at, "seek", &json!({ "time": "5+0" })).await;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(answer.contains("Invalid time control"), "{answer}");
+    assert!(call::standing(&at.to_string()).await.unwrap()["seek"].is_null());
     let (good, text) = run(at, "resign").await;
     assert!(!good && text.contains("no game"), "{text}");
 
@@ -182,14 +210,12 @@ async fn a_daemon_without_an_account_says_what_to_do() {
     assert!(!good && text.contains("add [lichess]"), "{text}");
 }
 
-#[tokio::test]
-async fn login_keeps_the_token_for_its_owner_alone_and_prints_where_to_make_it() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = tempfile::tempdir().unwrap();
+/// Logs in with this token at this server; what is printed, and whether it was a success.
+async fn logs_in(folder: &TempDir, url: &str, token: &str) -> (bool, String) {
     let (config, file) = (folder.path().join("bb.toml"), folder.path().join("token"));
     let text = format!(
         "[boards.neo]\nkind = \"novag-citrine\"\nserial = {{ port = \"/dev/null\" }}\n\
-         [lichess]\nboard = \"neo\"\nurl = \"https://lichess.dev\"\ntoken_file = {file:?}\n"
+         [lichess]\nboard = \"neo\"\nurl = {url:?}\ntoken_file = {file:?}\n"
     );
     std::fs::write(&config, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));
@@ -202,23 +228,62 @@ async fn login_keeps_the_token_for_its_owner_alone_and_prints_where_to_make_it()
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    input
-        .write_all(format!("{TOKEN}\n").as_bytes())
-        .await
-        .unwrap();
+    let line = format!("{token}\n");
+    input.write_all(line.as_bytes()).await.unwrap();
     drop(input);
-    let output = timeout(PATIENCE, child.wait_with_output())
-        .await
-        .unwrap()
-        .unwrap();
+    let output = timeout(PATIENCE, child.wait_with_output()).await;
+    let output = output.unwrap().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(output.status.success(), "{text}");
-    let link = "https://lichess.dev/account/oauth/token/create?scopes[]=board:play&description=BoardBridge";
-    assert!(text.contains(link), "{text}");
-    assert!(!text.contains(TOKEN), "{text}");
+    assert!(!text.contains(token), "{text}");
+    (output.status.success(), text)
+}
+
+#[tokio::test]
+async fn login_keeps_the_token_for_its_owner_alone_and_prints_where_to_make_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("http://{}", lichess.address);
+    let (good, text) = logs_in(&folder, &url, TOKEN).await;
+    assert!(good && text.contains("The token of Me"), "{text}");
+    let link = "/account/oauth/token/create?scopes[]=board:play&description=BoardBridge";
+    assert!(text.contains(&format!("{url}{link}")), "{text}");
+    let file = folder.path().join("token");
     assert_eq!(std::fs::read_to_string(&file).unwrap().trim(), TOKEN);
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+    lichess.is_content();
+}
+
+#[tokio::test]
+async fn a_token_that_does_not_work_replaces_none_that_does() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, TOKEN).unwrap();
+    let url = format!("http://{}", lichess.address);
+    let nowhere = "http://127.0.0.1:1";
+    for (url, token, words) in [
+        (url.as_str(), "lip_Unknown", "does not take this token"),
+        (url.as_str(), NARROW_TOKEN, "lacks the scope board:play"),
+        (nowhere, "lip_Another", "could not be asked"),
+    ] {
+        let (good, text) = logs_in(&folder, url, token).await;
+        assert!(!good && text.contains(words), "{text}");
+        assert!(text.contains("Nothing was changed"), "{text}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), TOKEN);
+    }
+    // A server that tells the scopes only when it is asked for them.
+    lichess.hides_scopes();
+    let (good, text) = logs_in(&folder, &url, NARROW_TOKEN).await;
+    assert!(
+        !good && text.contains("lacks the scope board:play"),
+        "{text}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), TOKEN);
+    let (good, text) = logs_in(&folder, &url, TOKEN).await;
+    assert!(good, "{text}");
+    lichess.is_content();
 }
 
 #[tokio::test]

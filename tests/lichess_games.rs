@@ -17,21 +17,26 @@ use boardbridge::{
     game::{Game, uci},
     lichess::session::PAUSE,
     pairings::Saying,
-    vocabulary::BoardName,
+    vocabulary::{BoardName, GameEnd, Reason, Snapshot},
 };
 use serde_json::json;
-use shakmaty::{Color, Position};
+use shakmaty::{CastlingMode, Color, Move, Position};
 use simulators::run::Kind;
 use support::{
     FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE,
+    kept::{games_in, kept_in},
     lichess::{Fault, Lichess, Style},
 };
-use tokio::time::{Instant, timeout};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::{Instant, timeout},
+};
 
 const GAMES: &str = include_str!("games/lichess.uci");
 /// A clock of fifteen minutes.
 const RAPID: Style = Style {
-    king_takes_rook: false,
+    old_castling: false,
     clock: Some(900),
 };
 
@@ -105,7 +110,9 @@ impl Table {
     fn took_each_move_once(&self, game: &Game, hand: Color) {
         let moves = game.moves().iter().enumerate();
         let own = moves.filter(|(ply, _)| game.position_at(*ply).turn() == hand);
-        let wanted: Vec<String> = own.map(|(_, m)| format!("move {}", uci(*m))).collect();
+        // The one form of castling that Lichess takes in every variant.
+        let sent = |m: &Move| m.to_uci(CastlingMode::Chess960);
+        let wanted: Vec<String> = own.map(|(_, m)| format!("move {}", sent(m))).collect();
         let taken = self.lichess.taken();
         let taken: Vec<String> = taken
             .into_iter()
@@ -168,9 +175,9 @@ async fn a_game_misses_no_move_when_its_front_end_lags() {
 }
 
 #[tokio::test]
-async fn castling_may_be_written_as_the_king_and_the_rooks_square() {
+async fn castling_may_be_written_as_the_kings_two_squares() {
     let style = Style {
-        king_takes_rook: true,
+        old_castling: true,
         ..RAPID
     };
     let mut table = Table::new(style).await;
@@ -421,7 +428,7 @@ async fn kings_in_the_centre_offer_a_draw_and_resign() {
         for king in kings {
             table.hand.does(&format!("wrong {king}")).await;
         }
-        let ends = |state: &boardbridge::vocabulary::Snapshot| state.ending.is_some();
+        let ends = |state: &Snapshot| state.ending.is_some();
         table.house.until("board", ends).await;
         table.lichess.is_away(false);
         table.lichess.takes(asked).await;
@@ -517,6 +524,73 @@ async fn an_opponent_makes_way_for_a_game_on_lichess_and_does_not_join_it() {
     let heard = std::fs::read_to_string(table.house.folder.path().join("heard"));
     let heard = heard.unwrap_or_default();
     assert!(!heard.contains("go "), "{heard}");
+}
+
+#[tokio::test]
+async fn an_end_is_the_same_on_the_board_and_in_the_kept_game_whichever_stream_tells_it() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let kept = folder.path().join("games");
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = lichess.config(folder.path(), "") + &kept_in(&kept);
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    let mut table = Table {
+        house,
+        hand,
+        lichess,
+        board: "board".parse().unwrap(),
+    };
+    let game = moves("e2e4 e7e5");
+    let ends: [fn(&Lichess); 3] = [
+        |lichess| lichess.ends("outoftime", Some(Color::Black)),
+        |lichess| lichess.ends_without_event("timeout", Some(Color::White)),
+        |lichess| lichess.ends_unseen("cheat", Some(Color::Black)),
+    ];
+    for (number, (end, told)) in ends
+        .into_iter()
+        .zip([
+            GameEnd::won(Reason::Time, Color::Black),
+            GameEnd::won(Reason::Abandoned, Color::White),
+            GameEnd::won(Reason::Cheat, Color::Black),
+        ])
+        .enumerate()
+    {
+        table.lichess.begins(Color::White);
+        for ply in 0..2 {
+            table.plays(&game, ply, Color::White).await;
+        }
+        end(&table.lichess);
+        let is_told = |state: &Snapshot| state.ending == Some(told);
+        table.house.until("board", is_told).await;
+        let live = call_text(table.house.address("web"), "/api/v1/live.pgn").await;
+        assert!(
+            live.contains(&format!(" {}\n", told.outcome)),
+            "{number}: {live}"
+        );
+        table.house.awaits("board", 0).await;
+    }
+    table.house.daemon.stop().await;
+    let found = games_in(&kept);
+    let tags = found
+        .iter()
+        .map(|game| (game.tag("Result"), game.tag("Termination")));
+    let wanted = [
+        ("0-1", "time forfeit"),
+        ("1-0", "abandoned"),
+        ("0-1", "rules infraction"),
+    ];
+    assert_eq!(tags.collect::<Vec<_>>(), wanted);
+}
+
+/// What the API answers to a GET of this path.
+async fn call_text(at: std::net::SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
 }
 
 #[tokio::test]

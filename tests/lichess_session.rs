@@ -15,7 +15,7 @@ use std::{
 };
 
 use boardbridge::{
-    account::{Ask, Side},
+    account::{Ask, NotDone, Side},
     game::Game,
     lichess::{
         objects,
@@ -53,7 +53,7 @@ struct Rig {
     number: u64,
     commands: Vec<Command>,
     notices: Vec<String>,
-    answers: Vec<(u64, Result<String, String>)>,
+    answers: Vec<(u64, Result<String, NotDone>)>,
 }
 
 impl Rig {
@@ -276,9 +276,9 @@ fn a_move_made_while_the_daemon_was_away_counts_only_if_the_game_waits_for_it() 
 fn kings_in_the_centre_resign_offer_a_draw_or_claim_the_win() {
     let moves = "e2e4 e7e5";
     for (end, wanted) in [
-        (GameEnd::WhiteResigned, Some(InGame::Resign)),
-        (GameEnd::Draw, Some(InGame::Draw(true))),
-        (GameEnd::BlackResigned, None),
+        (GameEnd::resigned(Color::White), Some(InGame::Resign)),
+        (GameEnd::AGREED, Some(InGame::Draw(true))),
+        (GameEnd::resigned(Color::Black), None),
     ] {
         let mut rig = Rig::playing(moves);
         let mut snapshot = rig.snapshot(moves);
@@ -307,7 +307,7 @@ fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game
     let moves = "e2e4 e7e5";
     let resign = |rig: &mut Rig| {
         let mut snapshot = rig.snapshot(moves);
-        snapshot.ending = Some(GameEnd::WhiteResigned);
+        snapshot.ending = Some(GameEnd::resigned(Color::White));
         snapshot.judge = Some(Judge::Hand);
         rig.board(&snapshot);
     };
@@ -475,29 +475,85 @@ fn a_game_with_a_clock_takes_the_board_from_one_without() {
     assert_eq!(on(&rig), "Fast0001");
 }
 
-#[test]
-fn what_lichess_would_refuse_is_explained_before_it_is_asked() {
-    let seek = |time: &str| Ask::Seek {
+fn seek(time: &str) -> Ask {
+    Ask::Seek {
         time: time.parse().unwrap(),
         rated: false,
         side: Side::Random,
-    };
+    }
+}
+
+#[test]
+fn a_seek_is_answered_when_lichess_has_taken_or_refused_it() {
     let mut rig = Rig::new(settings());
-    rig.session.asked(seek("5+0"), Ticket(1));
-    rig.session.asked(seek("1+0"), Ticket(2));
-    rig.session.asked(seek("15+10"), Ticket(3));
-    rig.session.said(Saying::Draw, Ticket(4));
+    rig.session.asked(seek("15+10"), Ticket(1));
     rig.drains();
-    let words: Vec<String> = rig
-        .answers
-        .iter()
-        .map(|(_, answer)| answer.clone().unwrap_or_else(|words| words))
-        .collect();
-    assert!(words[0].contains("blitz only by challenge"), "{words:?}");
-    assert!(words[1].contains("no bullet"), "{words:?}");
-    assert!(rig.answers[2].1.is_ok());
-    assert!(words[3].contains("no game"), "{words:?}");
-    assert!(rig.session.seek().is_some());
+    assert!(rig.answers.is_empty() && rig.session.seek().is_some());
+    rig.session.seek_opened();
+    rig.drains();
+    assert!(rig.answers[0].1.as_ref().unwrap().contains("15+10"));
+    // The same again is looked for already.
+    rig.session.asked(seek("15+10"), Ticket(2));
+    rig.drains();
+    assert!(rig.answers[1].1.is_ok());
+    rig.session.asked(seek("5+0"), Ticket(3));
+    let refused = Outcome::Refused("Invalid time control".to_owned());
+    rig.session.seek_ended(rig.now, refused);
+    rig.drains();
+    let Err(NotDone::Refused(words)) = &rig.answers[2].1 else {
+        panic!("{:?}", rig.answers);
+    };
+    assert!(
+        words.contains("Invalid time control") && words.contains("10+0"),
+        "{words}"
+    );
+    assert!(rig.session.seek().is_none() && !rig.is_told("Invalid"));
+}
+
+#[test]
+fn a_seek_that_lichess_has_not_taken_ends_with_the_connection_and_one_that_it_has_does_not() {
+    for opened in [false, true] {
+        let mut rig = Rig::new(settings());
+        rig.session.asked(seek("15+10"), Ticket(1));
+        if opened {
+            rig.session.seek_opened();
+        }
+        rig.session.disconnected("cut");
+        rig.drains();
+        assert_eq!(rig.session.seek().is_some(), opened);
+        assert_eq!(rig.answers[0].1.is_ok(), opened);
+        // Nor can one begin now.
+        rig.session.asked(seek("10+0"), Ticket(2));
+        rig.drains();
+        let words = rig.answers[1].1.clone().unwrap_err().to_string();
+        assert!(
+            words.contains("not connected") && words.contains("cut"),
+            "{words}"
+        );
+    }
+    let mut rig = Rig::new(settings());
+    rig.session.pause(rig.now);
+    rig.session.asked(seek("15+10"), Ticket(1));
+    rig.drains();
+    let words = rig.answers[0].1.clone().unwrap_err().to_string();
+    assert!(words.contains("pause"), "{words}");
+}
+
+#[test]
+fn what_could_become_a_game_that_no_board_may_play_is_not_asked() {
+    let mut rig = Rig::new(settings());
+    let challenge = Ask::Challenge {
+        user: "Someone".to_owned(),
+        time: "1+0".parse().unwrap(),
+        rated: false,
+        side: Side::Random,
+    };
+    rig.session.asked(challenge, Ticket(1));
+    rig.session.said(Saying::Draw, Ticket(2));
+    rig.drains();
+    let words = |n: usize| rig.answers[n].1.clone().unwrap_err().to_string();
+    assert!(words(0).contains("no bullet"), "{}", words(0));
+    assert!(words(1).contains("no game"), "{}", words(1));
 }
 
 #[test]
@@ -518,7 +574,7 @@ fn challenges_are_listed_accepted_or_left_alone_as_configured() {
     rig.event(&challenge("Chal0002"));
     rig.session.asked(Ask::Accept(None), Ticket(1));
     rig.drains();
-    let words = rig.answers[0].1.clone().unwrap_err();
+    let words = rig.answers[0].1.clone().unwrap_err().to_string();
     assert!(
         words.contains("Chal0001") && words.contains("Chal0002"),
         "{words}"
@@ -537,28 +593,222 @@ fn challenges_are_listed_accepted_or_left_alone_as_configured() {
     }
 }
 
+/// The ends that the board was told.
+fn ends(rig: &Rig) -> Vec<String> {
+    let told = rig.commands.iter().filter_map(|command| match command {
+        Command::Ended { end, .. } => Some(end.words()),
+        _ => None,
+    });
+    told.collect()
+}
+
 #[test]
-fn an_end_that_only_lichess_knows_is_told_to_the_board_and_in_words() {
-    let mut rig = Rig::playing("e2e4 e7e5");
+fn every_end_is_told_as_lichess_has_it_and_no_winner_is_guessed() {
+    let moves = "e2e4 e7e5 g1f3";
+    for (status, winner, wanted, words) in [
+        ("aborted", None, "aborted *", "aborted"),
+        (
+            "mate",
+            Some("white"),
+            "checkmate 1-0",
+            "checkmate, you have won",
+        ),
+        ("mate", None, "checkmate *", "checkmate"),
+        (
+            "resign",
+            Some("black"),
+            "resignation 0-1",
+            "White resigned, you have lost",
+        ),
+        (
+            "stalemate",
+            None,
+            "stalemate 1/2-1/2",
+            "a draw by stalemate",
+        ),
+        (
+            "stalemate",
+            Some("black"),
+            "stalemate 0-1",
+            "Black won: stalemate, you have lost",
+        ),
+        (
+            "timeout",
+            Some("white"),
+            "abandoned 1-0",
+            "White won: Black left, you have won",
+        ),
+        (
+            "timeout",
+            None,
+            "abandoned 1/2-1/2",
+            "a draw: a player left",
+        ),
+        ("draw", None, "agreement 1/2-1/2", "a draw by agreement"),
+        (
+            "outoftime",
+            Some("black"),
+            "time 0-1",
+            "Black won on time, you have lost",
+        ),
+        (
+            "outoftime",
+            Some("white"),
+            "time 1-0",
+            "White won on time, you have won",
+        ),
+        ("outoftime", None, "time 1/2-1/2", "time ran out"),
+        ("cheat", Some("white"), "cheat 1-0", "Black broke the rules"),
+        ("cheat", None, "cheat *", "broke the rules"),
+        (
+            "noStart",
+            Some("black"),
+            "no-start 0-1",
+            "White did not make the first move",
+        ),
+        ("noStart", None, "no-start *", "the first move was not made"),
+        ("unknownFinish", None, "unknown 1/2-1/2", "a draw"),
+        (
+            "insufficientMaterialClaim",
+            None,
+            "insufficient-material 1/2-1/2",
+            "too few pieces",
+        ),
+        (
+            "variantEnd",
+            Some("white"),
+            "variant 1-0",
+            "by the rules of the variant",
+        ),
+        (
+            "variantEnd",
+            None,
+            "variant 1/2-1/2",
+            "by the rules of the variant",
+        ),
+        (
+            "struckByLightning",
+            Some("black"),
+            "unknown 0-1",
+            "Black won, you have lost",
+        ),
+        ("struckByLightning", None, "unknown *", "not known"),
+    ] {
+        let mut rig = Rig::playing(moves);
+        let winner = winner.map_or(String::new(), |winner| format!(r#","winner":"{winner}""#));
+        rig.line(&format!(
+            r#"{{"type":"gameState","moves":"{moves}","wtime":9,"btime":0,"status":"{status}"{winner}}}"#
+        ));
+        assert_eq!(ends(&rig), [wanted], "{status}{winner}");
+        assert!(rig.is_told(words), "{status}{winner}: {:?}", rig.notices);
+        let pairing = rig.session.pairing().unwrap();
+        assert_eq!(pairing.clocks.as_ref().unwrap().runs, None, "{status}");
+        assert_eq!(rig.session.game_stream(), None);
+    }
+}
+
+#[test]
+fn a_draw_is_told_as_what_the_position_lets_be_claimed() {
+    let knights = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8";
+    let mut rig = Rig::playing(knights);
+    rig.line(&format!(
+        r#"{{"type":"gameState","moves":"{knights}","status":"draw"}}"#
+    ));
+    assert_eq!(ends(&rig), ["repetition 1/2-1/2"]);
+}
+
+#[test]
+fn an_end_is_told_although_the_last_move_cannot_be_read() {
+    let mut rig = Rig::playing("e2e4");
+    rig.line(r#"{"type":"gameState","moves":"e2e4 e7e2","status":"outoftime","winner":"white"}"#);
+    assert_eq!(ends(&rig), ["time 1-0"]);
+}
+
+const FINISH: &str = r#"{"type":"gameFinish","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz","winner":"black",
+    "status":{"id":35,"name":"outoftime"}}}"#;
+
+#[test]
+fn an_end_that_only_the_stream_of_events_tells_is_read_from_the_game_with_its_last_move() {
+    let mut rig = Rig::playing("e2e4");
+    let before = rig.session.game_stream();
+    rig.event(FINISH);
+    assert_eq!(ends(&rig), [""; 0], "its last moves are not known yet");
+    assert_ne!(rig.session.game_stream(), before, "the game is read again");
     rig.line(
-        r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":0,"btime":9,"status":"outoftime","winner":"black"}"#,
+        r#"{"type":"gameFull","id":"Abcd1234","state":{"moves":"e2e4 e7e5","status":"outoftime","winner":"black"}}"#,
     );
-    let told = |command: &Command| {
-        matches!(
-            command,
-            Command::Ended {
-                end: GameEnd::WhiteResigned,
-                ..
-            }
-        )
-    };
-    assert!(rig.commands.iter().any(told));
-    assert!(
-        rig.is_told("time is up, you have lost"),
-        "{:?}",
-        rig.notices
-    );
-    assert_eq!(rig.session.game_stream(), None);
+    assert_eq!(ends(&rig), ["time 0-1"]);
+    assert_eq!(rig.target(), "startpos moves e2e4 e7e5");
+    // The game cannot be read any more.
+    let mut rig = Rig::playing("e2e4");
+    rig.event(FINISH);
+    rig.session.no_game();
+    rig.drains();
+    assert_eq!(ends(&rig), ["time 0-1"]);
+    // Nothing is known of it.
+    let mut rig = Rig::playing("e2e4");
+    rig.event(&FINISH.replace("winner", "other").replace("status", "state"));
+    rig.session.no_game();
+    rig.drains();
+    assert_eq!(ends(&rig), ["unknown *"]);
+}
+
+#[test]
+fn an_end_that_an_older_version_kept_is_still_told() {
+    let mut rig = Rig::playing("e2e4");
+    rig.line(r#"{"type":"gameState","moves":"e2e4","status":"resign","winner":"black"}"#);
+    let mut memory = serde_json::to_value(rig.session.memory()).unwrap();
+    memory["play"]["end"] = "white-resigned".into();
+    memory["play"]["chess960"] = true.into();
+    let memory = serde_json::from_value(memory).unwrap();
+    let board = rig.snapshot("e2e4");
+    let rig = Rig::of(Session::restored(memory, settings(), &board));
+    assert_eq!(ends(&rig), ["resignation 0-1"]);
+}
+
+#[test]
+fn castling_is_sent_as_the_king_and_its_rook_and_read_in_either_form() {
+    let odd = "rk5r/pppp1ppp/8/8/8/8/PPPP1PPP/RK5R w KQkq - 0 1";
+    let usual = "r3k2r/pppp1ppp/8/8/8/8/PPPP1PPP/R3K2R w KQkq - 0 1";
+    let near = "r1k5/pppp1ppp/8/8/8/8/PPPP1PPP/RKR5 w CAa - 0 1";
+    for (variant, start, read, sent) in [
+        ("fromPosition", odd, "b1a1", "b1a1"),
+        ("fromPosition", odd, "b1h1", "b1h1"),
+        // A step of the king: nothing stands on its square.
+        ("fromPosition", odd, "b1c1", "b1c1"),
+        ("chess960", odd, "b1a1", "b1a1"),
+        // The king's step to its own rook's square is castling, also next to it.
+        ("chess960", near, "b1c1", "b1c1"),
+        ("fromPosition", usual, "e1g1", "e1h1"),
+        ("fromPosition", usual, "e1h1", "e1h1"),
+        ("fromPosition", usual, "e1c1", "e1a1"),
+        ("chess960", usual, "e1a1", "e1a1"),
+    ] {
+        let begin = || {
+            let mut rig = Rig::new(settings());
+            rig.event(START);
+            rig.line(&format!(
+                r#"{{"type":"gameFull","id":"Abcd1234","variant":{{"key":"{variant}"}},"initialFen":"{start}",
+                    "state":{{"moves":"","status":"started"}}}}"#
+            ));
+            rig
+        };
+        let mut made = Game::from_fen(start).unwrap();
+        made.play_uci([read]).unwrap();
+        let mut rig = begin();
+        let mut snapshot = rig.snapshot("");
+        snapshot.game = Arc::new(made.clone());
+        snapshot.places[0].answer = vec![made.last().unwrap()];
+        rig.board(&snapshot);
+        assert_eq!(moved(&mut rig).as_deref(), Some(sent), "{variant} {read}");
+        rig.answered(done());
+        rig.state(sent);
+        assert_eq!(rig.target(), made.to_string());
+        assert_eq!(rig.request(), None);
+        let mut rig = begin();
+        rig.state(read);
+        assert_eq!(rig.target(), made.to_string());
+    }
 }
 
 #[test]

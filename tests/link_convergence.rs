@@ -23,7 +23,9 @@ use boardbridge::{
         session::{Memory, Session},
     },
     swpp::write,
-    vocabulary::{BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Snapshot},
+    vocabulary::{
+        BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Reason, Snapshot,
+    },
     whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
@@ -34,7 +36,7 @@ use rig::{
     histories::histories,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use shakmaty::Position;
+use shakmaty::{Color, Position};
 use simulators::{HandAction, SimulatedBoard};
 
 /// Longer than any wait of any board, several times over.
@@ -1000,7 +1002,10 @@ mod told {
             world.plays(Side::Second, "e7e5");
             world.plays(Side::First, "g2g4");
             world.plays(Side::Second, "d8h4");
-            assert_eq!(world.session.over(), Some(GameEnd::Checkmate));
+            assert_eq!(
+                world.session.over(),
+                Some(GameEnd::won(Reason::Checkmate, Color::Black))
+            );
             world.has("f2f3 e7e5 g2g4 d8h4");
             world.does(side, &Act::NewGame);
             world.pass(Duration::from_secs(90));

@@ -18,6 +18,7 @@ use boardbridge::{
     },
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
+use shakmaty::Color;
 
 struct Rig {
     session: Session,
@@ -90,18 +91,11 @@ fn a_hand_that_resigns_on_one_board_has_resigned_on_the_other() {
     rig.asked(Side::First);
     rig.asked(Side::Second);
     rig.says(Side::Second, "e2e4", None);
-    rig.says(Side::Second, "e2e4", Some(GameEnd::BlackResigned));
-    assert_eq!(rig.session.over(), Some(GameEnd::BlackResigned));
+    let resigned = GameEnd::resigned(Color::Black);
+    rig.says(Side::Second, "e2e4", Some(resigned));
+    assert_eq!(rig.session.over(), Some(resigned));
     for side in Side::BOTH {
-        let told = |c: &Command| {
-            matches!(
-                c,
-                Command::Ended {
-                    end: GameEnd::BlackResigned,
-                    ..
-                }
-            )
-        };
+        let told = |c: &Command| matches!(c, Command::Ended { end, .. } if *end == resigned);
         assert!(rig.asked(side).iter().any(told), "{side:?}");
     }
 }
@@ -109,7 +103,7 @@ fn a_hand_that_resigns_on_one_board_has_resigned_on_the_other() {
 #[test]
 fn the_end_of_the_game_before_does_not_end_the_next() {
     let mut rig = Rig::new(true);
-    rig.says(Side::Second, "", Some(GameEnd::BlackResigned));
+    rig.says(Side::Second, "", Some(GameEnd::resigned(Color::Black)));
     assert_eq!(rig.session.over(), None);
 }
 
@@ -119,7 +113,7 @@ fn boards_that_cannot_want_a_new_game_get_one() {
     rig.says(Side::First, "e2e4", None);
     rig.asked(Side::First);
     rig.says(Side::First, "e2e4", None);
-    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    rig.says(Side::First, "e2e4", Some(GameEnd::resigned(Color::White)));
     assert!(rig.session.over().is_some());
     rig.now += NEXT_WAIT;
     assert!(rig.session.deadline().is_some_and(|at| at <= rig.now));
@@ -134,7 +128,7 @@ fn boards_that_can_no_longer_want_a_new_game_get_one() {
     rig.says(Side::First, "e2e4", None);
     rig.asked(Side::First);
     rig.says(Side::First, "e2e4", None);
-    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    rig.says(Side::First, "e2e4", Some(GameEnd::resigned(Color::White)));
     assert!(rig.session.over().is_some());
     // Their kinds have changed, in a reload.
     rig.tells_all = false;
@@ -178,7 +172,7 @@ fn a_board_put_to_the_start_while_it_was_away_begins_the_next_game() {
     rig.says(Side::First, "e2e4", None);
     rig.asked(Side::First);
     rig.says(Side::First, "e2e4", None);
-    rig.says(Side::First, "e2e4", Some(GameEnd::WhiteResigned));
+    rig.says(Side::First, "e2e4", Some(GameEnd::resigned(Color::White)));
     rig.says(Side::First, "e2e4", None);
     assert!(rig.session.over().is_some());
     rig.says(Side::First, "", None);

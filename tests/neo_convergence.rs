@@ -1411,9 +1411,19 @@ proptest! {
 #[test]
 fn kings_in_the_centre_end_the_game_and_put_back_it_goes_on() {
     for (white, black, end, sign) in [
-        (Square::D4, Square::D5, GameEnd::Draw, "sign dw"),
-        (Square::D4, Square::E5, GameEnd::WhiteResigned, "sign bl"),
-        (Square::D5, Square::E4, GameEnd::BlackResigned, "sign wt"),
+        (Square::D4, Square::D5, GameEnd::AGREED, "sign dw"),
+        (
+            Square::D4,
+            Square::E5,
+            GameEnd::resigned(Color::White),
+            "sign bl",
+        ),
+        (
+            Square::D5,
+            Square::E4,
+            GameEnd::resigned(Color::Black),
+            "sign wt",
+        ),
     ] {
         let moves = "e2e3 e7e6";
         let mut world = World::at(moves);
@@ -1477,7 +1487,7 @@ fn kings_in_the_centre_free_the_board_for_a_program_that_waits() {
         world.hand(Hand::Lift(from));
         world.hand(Hand::Put(to, color.king()));
     }
-    let end = Some(GameEnd::WhiteResigned);
+    let end = Some(GameEnd::resigned(Color::White));
     world.comes(|w| w.snapshot().ending == end, "the game's end");
     assert!(has(&world, CLIENT), "the kings may be put back");
     world.comes(|w| has(w, waiting.client), "the next program");
@@ -1594,9 +1604,9 @@ fn two_pieces_lifted_together_are_not_taken_for_each_other() {
 fn kings_lifted_together_and_put_in_the_centre_end_the_game() {
     let moves = "e2e3 e7e6";
     for (first, second, end) in [
-        (Square::D4, Square::D5, GameEnd::Draw),
-        (Square::D4, Square::E5, GameEnd::WhiteResigned),
-        (Square::D5, Square::E4, GameEnd::BlackResigned),
+        (Square::D4, Square::D5, GameEnd::AGREED),
+        (Square::D4, Square::E5, GameEnd::resigned(Color::White)),
+        (Square::D5, Square::E4, GameEnd::resigned(Color::Black)),
     ] {
         for white_first in [true, false] {
             let mut world = World::at(moves);
@@ -1790,7 +1800,10 @@ fn kings_that_take_the_place_of_pieces_in_the_centre_end_the_game() {
             world.pass(Duration::from_millis(500));
         }
         world.comes(|w| w.snapshot().ending.is_some(), "the game's end");
-        assert_eq!(world.snapshot().ending, Some(GameEnd::WhiteResigned));
+        assert_eq!(
+            world.snapshot().ending,
+            Some(GameEnd::resigned(Color::White))
+        );
         world.pass(LONG);
         assert!(world.snapshot().guidance.is_empty(), "{}", world.story());
         assert!(world.neo.lamps().is_empty(), "{}", world.story());

@@ -18,7 +18,7 @@ use boardbridge::{
     bus::{News, Subscription},
     game::{Game, uci},
     pairings::{Pairing, Saying},
-    vocabulary::{BoardName, Event, GameEnd, Snapshot},
+    vocabulary::{BoardName, Event, GameEnd, Reason, Snapshot},
 };
 use shakmaty::{Color, Position};
 use simulators::{
@@ -173,7 +173,9 @@ async fn a_game_is_played_against_an_engine_and_its_end_is_told() {
     let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, &more).await;
     table.tells("no option `Nonsense`").await;
     table.plays(&moves(&game), 0, Color::White).await;
-    table.ends(GameEnd::Checkmate).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
     let players = table.pairing().players;
     let name = |color| players.get(color).as_ref().unwrap().name.clone();
     assert_eq!(name(Color::White), "Anna");
@@ -216,7 +218,9 @@ async fn another_name_of_the_player_and_another_folder_stop_no_game_and_no_page(
     }
     assert_eq!(table.house.daemon.ports(), before);
     table.plays(&game, 2, Color::White).await;
-    table.ends(GameEnd::Checkmate).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
     let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
     assert_eq!(heard.matches("ucinewgame").count(), 1, "{heard}");
 }
@@ -237,7 +241,9 @@ async fn a_reload_that_changes_the_board_goes_on_with_the_same_game() {
         |state: &Snapshot| state.correction_wait.as_millis() == 200 && state.link.is_open();
     table.house.until("citrine", is_back).await;
     table.plays(&game, 2, Color::White).await;
-    table.ends(GameEnd::Checkmate).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
     let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
     assert_eq!(heard.matches("ucinewgame").count(), 1, "{heard}");
 }
@@ -274,7 +280,9 @@ async fn an_engine_that_crashes_hangs_or_cheats_is_started_again_with_the_same_g
     }
     assert_eq!(table.pairing().notice, None);
     table.plays(&game, 6, Color::White).await;
-    table.ends(GameEnd::Checkmate).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
 }
 
 #[tokio::test]
@@ -304,7 +312,7 @@ async fn moves_put_back_are_taken_back_and_the_engine_answers_again() {
         "the engine declines: play on, or put the kings on a light and a dark square in the centre"
     );
     table.says(Saying::Resign).await.unwrap();
-    table.ends(GameEnd::WhiteResigned).await;
+    table.ends(GameEnd::resigned(Color::White)).await;
     assert_eq!(
         table.says(Saying::Resign).await.unwrap_err(),
         "no game is on: make the first move, or press 'new game'"
@@ -319,7 +327,7 @@ async fn the_engine_begins_when_the_pieces_stand_at_the_start_and_colours_altern
     let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
     table.plays(&game[..4], 0, Color::White).await;
     table.says(Saying::Resign).await.unwrap();
-    table.ends(GameEnd::WhiteResigned).await;
+    table.ends(GameEnd::resigned(Color::White)).await;
     table.hand.does("new-game").await;
     table.plays(&game[..4], 0, Color::Black).await;
     assert_eq!(table.pairing().hand, Some(Color::Black));
@@ -377,7 +385,9 @@ async fn two_hands_play_a_game_that_is_kept() {
             table.turn(ply).await;
             table.hand.does(m).await;
         }
-        table.ends(GameEnd::Checkmate).await;
+        table
+            .ends(GameEnd::won(Reason::Checkmate, Color::White))
+            .await;
         table.house.daemon.stop().await;
         let found = games_in(&kept);
         assert_eq!(found.len(), 1, "{kind}");
@@ -414,7 +424,9 @@ async fn a_restart_goes_on_with_the_same_game() {
     let wrong = |report: &&String| report.starts_with("fault") && **report != crossed;
     assert_eq!(before.iter().find(wrong), None);
     table.plays(&game, 8, Color::White).await;
-    table.ends(GameEnd::Checkmate).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
     let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
     assert_eq!(heard.matches("uci\n").count(), 2, "{heard}");
 }

@@ -22,11 +22,12 @@ use boardbridge::{
     },
     pairings::Saying,
     vocabulary::{
-        BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState, Snapshot,
+        BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState, Reason,
+        Snapshot,
     },
 };
 use proptest::prelude::*;
-use shakmaty::{Position, uci::UciMove};
+use shakmaty::{Color, Position, uci::UciMove};
 
 const OURS: ClientId = ClientId(1);
 
@@ -222,7 +223,7 @@ fn a_move_of_the_engine_waits_while_the_hand_takes_back() {
 
 #[test]
 fn the_kings_end_the_game() {
-    for end in [GameEnd::WhiteResigned, GameEnd::Draw] {
+    for end in [GameEnd::resigned(Color::White), GameEnd::AGREED] {
         let mut rig = Rig::new(Some(Hand::White));
         rig.holds("e2e4");
         rig.replies("e7e5");
@@ -270,7 +271,10 @@ fn a_new_game_and_its_first_move_may_come_at_once() {
     rig.replies("e7e5");
     rig.holds("f2f3 e7e5 g2g4");
     rig.replies("d8h4");
-    assert_eq!(rig.session.over(), Some(GameEnd::Checkmate));
+    assert_eq!(
+        rig.session.over(),
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
     rig.put_to_start += 1;
     let mut board = rig.board("e2e4");
     board.places.clear();
@@ -302,7 +306,7 @@ fn a_board_that_cannot_tell_of_a_set_up_gets_the_next_game_by_itself() {
     let mut rig = Rig::at(None, false);
     rig.holds("e2e4");
     rig.session.said(Saying::Resign).unwrap();
-    assert_eq!(rig.session.over(), Some(GameEnd::BlackResigned));
+    assert_eq!(rig.session.over(), Some(GameEnd::resigned(Color::Black)));
     let mut board = rig.board("e2e4");
     board.places.clear();
     board.holders.clear();
@@ -386,7 +390,7 @@ proptest! {
                 }
                 9 => {
                     let mut board = rig.board(&words(&ours));
-                    board.ending = Some(GameEnd::Draw);
+                    board.ending = Some(GameEnd::AGREED);
                     rig.sees(&board);
                 }
                 10 => {

@@ -18,7 +18,8 @@ use boardbridge::{
     game::Game,
     guidance::{Action, in_words},
     vocabulary::{
-        Advice, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState, Snapshot,
+        Advice, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState, Reason,
+        Snapshot,
     },
 };
 use figment::{
@@ -26,7 +27,7 @@ use figment::{
     providers::{Format, Toml},
 };
 use rig::{clock::Clocked, program::Program};
-use shakmaty::Square;
+use shakmaty::{Color, Square};
 
 const CLIENT: ClientId = ClientId(1);
 /// Few pieces: 29 have to be taken off the start position.
@@ -314,7 +315,10 @@ fn what_a_citrine_says_of_its_last_move_in_one_breath_with_it_stays() {
         for breath in breaths {
             rig.hears(breath);
         }
-        assert_eq!(rig.snapshot().ending, Some(GameEnd::Repetition));
+        assert_eq!(
+            rig.snapshot().ending,
+            Some(GameEnd::drawn(Reason::Repetition))
+        );
         assert_eq!(rig.ends(), 1);
     }
 }
@@ -330,12 +334,12 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
     rig.follows(game("e2e4 e7e5"));
     rig.says(Command::Ended {
         client: CLIENT,
-        end: GameEnd::WhiteResigned,
+        end: GameEnd::resigned(Color::White),
     });
     rig.core.link_up(rig.now);
     rig.waits(200);
     assert_eq!(rig.snapshot().game.len(), 2);
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::WhiteResigned));
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::resigned(Color::White)));
     rig.follows(game(""));
     rig.waits(200);
     assert_eq!(rig.snapshot().ending, None);
@@ -345,7 +349,10 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
 fn a_mate_stays_a_mate_whatever_is_done_after_it() {
     let mut rig = Rig::ucb();
     rig.plays(&FOOLS_MATE, |m| format!("M{m}\r\n"));
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
     rig.hears("Me1e4\r\n");
     rig.waits(1);
     rig.hears("Me8d4\r\n");
@@ -354,9 +361,12 @@ fn a_mate_stays_a_mate_whatever_is_done_after_it() {
     assert_eq!(rig.to_do(), "");
     rig.says(Command::Ended {
         client: CLIENT,
-        end: GameEnd::Aborted,
+        end: GameEnd::ABORTED,
     });
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
     assert_eq!(rig.snapshot().judge, Some(Judge::Rules));
     assert_eq!(rig.ends(), 1);
 }
@@ -370,7 +380,7 @@ fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginni
     rig.waits(1);
     rig.hears("Me8d4\r\n");
     rig.waits(5);
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Draw));
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
     rig.says(Command::NewGame { client: CLIENT });
     rig.follows(game(""));
     rig.waits(5);
@@ -393,7 +403,7 @@ fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
         rig.waits(1);
         rig.hears(&format!("MB {m}\n"));
     }
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Draw));
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
     rig.core.link_down(rig.now, "gone".to_owned());
     rig.waits(3);
     rig.core.link_up(rig.now);
@@ -415,7 +425,10 @@ fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
     let mut rig = Rig::ucb();
     let knights = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(4);
     rig.plays(&knights, |m| format!("M{m}\r\n"));
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Repetition));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::drawn(Reason::Repetition))
+    );
     rig.waits(1);
     rig.hears("Me2e4\r\n");
     assert_eq!(rig.snapshot().ending, None);
@@ -426,7 +439,10 @@ fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
 fn a_mate_that_is_taken_back_on_a_home_made_board_is_no_end_any_more() {
     let mut rig = Rig::swpp();
     rig.plays(&FOOLS_MATE, |m| format!("MB {m}\n"));
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::Checkmate));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
     rig.follows(game("f2f3 e7e5 g2g4"));
     rig.waits(1);
     rig.says(Command::Ready { client: CLIENT });

@@ -146,7 +146,7 @@ fn one_who_waits_is_not_told_to_end_the_others_game() {
     let mut snapshot = desk.at("ucb", false);
     desk.sees(&snapshot);
     assert!(desk.waits(NOTICE)[0].contains("is in another game, with the app"));
-    snapshot.ending = Some(GameEnd::Draw);
+    snapshot.ending = Some(GameEnd::AGREED);
     snapshot.judge = Some(Judge::Hand);
     snapshot.result = Some(BoardResult::Stalemate);
     assert_eq!(desk.sees(&snapshot), [""; 0]);
@@ -188,7 +188,7 @@ fn who_has_the_board_is_told_of_the_kings_and_of_the_boards_word_once() {
     let mut desk = Desk::new();
     let mut snapshot = desk.at("ucb", true);
     assert_eq!(desk.sees(&snapshot), [""; 0]);
-    snapshot.ending = Some(GameEnd::WhiteResigned);
+    snapshot.ending = Some(GameEnd::resigned(Color::White));
     snapshot.judge = Some(Judge::Hand);
     snapshot.result = Some(BoardResult::Stalemate);
     let said = desk.sees(&snapshot);

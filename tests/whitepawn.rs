@@ -285,16 +285,21 @@ async fn the_end_of_the_game_is_told_and_the_board_is_free() {
     let mut app = app(&house).await;
     let mut watcher = watcher(&house).await;
     for (code, end) in [
-        ("GE0", "aborted"),
-        ("GE1", "checkmate"),
-        ("GE2", "draw"),
-        ("GE3", "white-resigned"),
-        ("GE4", "black-resigned"),
+        ("GE0", "aborted *"),
+        ("GE1", "checkmate 0-1"),
+        ("GE2", "agreement 1/2-1/2"),
+        ("GE3", "resignation 0-1"),
+        ("GE4", "resignation 1-0"),
     ] {
+        let (end, outcome) = end.split_once(' ').unwrap();
         app.says("NG3Y").await;
         house.awaits("citrine", 1).await;
         app.says(code).await;
-        watcher.hears_of(&format!("\"end\":\"{end}\"")).await;
+        let line = watcher.hears_of(&format!("\"end\":\"{end}\"")).await;
+        assert!(
+            line.contains(&format!("\"outcome\":\"{outcome}\"")),
+            "{line}"
+        );
         house.awaits("citrine", 0).await;
     }
     // What the hand does now is nobody's move.

@@ -288,7 +288,7 @@ impl House {
             let of_lichess = seat("citrine on Lichess", Hands::One);
             builder.board("board", Kind::NovagCitrine, false, &of_lichess, 0)?;
             let lichess = Lichess::new(Style {
-                king_takes_rook: false,
+                old_castling: false,
                 clock: Some(900),
             })
             .await;

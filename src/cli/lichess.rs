@@ -18,12 +18,18 @@ use crate::{
     call::{self, CallError},
     config::{Config, lichess::DEFAULT_URL},
     default_ports::DEFAULT_WEB,
-    lichess::token::{DEFAULT_FILE, Token},
+    lichess::{
+        http::Http,
+        session::Outcome,
+        token::{DEFAULT_FILE, Token},
+    },
     log::escaped,
 };
 
 /// How often a command that waits looks how the account stands.
 const LOOK: Duration = Duration::from_millis(500);
+/// What becomes of the token that there may be already.
+const UNCHANGED: &str = "Nothing was changed";
 /// Looks for the game after the search has ended.
 const GRACE: usize = 6;
 
@@ -154,7 +160,7 @@ pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
     } = lichess;
     let at = connect.as_str();
     if let What::Login { config } = &what {
-        return login(config).map_err(|error| error.to_string());
+        return login(config).await;
     }
     let words = |error: CallError| error.to_string();
     let standing = call::standing(at).await.map_err(words)?;
@@ -272,8 +278,8 @@ fn status(standing: &Value) -> String {
     lines.join("\n")
 }
 
-/// Prints where to make a token, reads it, and keeps it.
-fn login(config: &Path) -> io::Result<String> {
+/// Prints where to make a token, reads it, asks the server about it, and keeps it.
+async fn login(config: &Path) -> Result<String, String> {
     // Without a configuration, or with one that has mistakes, the usual file is right.
     let lichess = Config::load(config).ok().and_then(|config| config.lichess);
     let url = lichess
@@ -290,11 +296,40 @@ fn login(config: &Path) -> io::Result<String> {
         && !folder.is_dir()
     {
         let folder = folder.display();
-        return Err(io::Error::other(format!(
+        return Err(format!(
             "there is no folder {folder} for the token: make it (`mkdir -p {folder}`), or name another file with \
              `token_file` under [lichess] in the configuration"
-        )));
+        ));
     }
+    let line = pasted(url).map_err(|error| error.to_string())?;
+    let wrong = "this is not a token: it has letters, digits and _, without blanks";
+    let token = Token::of(&line).ok_or(wrong)?;
+    // A token that does not work must not replace one that does.
+    let mut http = Http::new(url);
+    http.set_token(Some(token.clone()));
+    let asked = http.owner().await;
+    let owner = asked.map_err(|outcome| format!("{}. {UNCHANGED}", not_asked(url, outcome)))?;
+    let name = escaped(&owner.name);
+    if !owner.may_play {
+        return Err(format!(
+            "this token of {name} is not for playing at boards: it lacks the scope board:play. {UNCHANGED}"
+        ));
+    }
+    token.write(&file).map_err(|error| {
+        let file = file.display();
+        // Without the name of the file that is made first.
+        let why = error.kind();
+        format!("{file} cannot be written: {why}; try it with sudo")
+    })?;
+    Ok(format!(
+        "The token of {name} is in {}, for its owner alone. If BoardBridge runs as a service: sudo systemctl restart \
+         boardbridge",
+        file.display()
+    ))
+}
+
+/// Prints where to make a token, and reads it.
+fn pasted(url: &str) -> io::Result<String> {
     let mut output = io::stderr();
     writeln!(
         output,
@@ -305,17 +340,17 @@ fn login(config: &Path) -> io::Result<String> {
     output.flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    let wrong =
-        || io::Error::other("this is not a token: it has letters, digits and _, without blanks");
-    let token = Token::of(&line).ok_or_else(wrong)?;
-    token.write(&file).map_err(|error| {
-        let file = file.display();
-        // Without the name of the file that is made first.
-        let why = error.kind();
-        io::Error::other(format!("{file} cannot be written: {why}; try it with sudo"))
-    })?;
-    Ok(format!(
-        "The token is in {}, for its owner alone. If BoardBridge runs as a service: sudo systemctl restart boardbridge",
-        file.display()
-    ))
+    Ok(line)
+}
+
+/// Why the server did not say whose token it is.
+fn not_asked(url: &str, outcome: Outcome) -> String {
+    match outcome {
+        Outcome::NoToken => format!("{url} does not take this token: was it copied whole?"),
+        Outcome::TooMany => format!("{url} asks for a pause: try again in a minute"),
+        Outcome::Refused(why) | Outcome::Lost(why) | Outcome::Done(why) => {
+            let why = escaped(&why);
+            format!("{url} could not be asked about this token ({why}): try again")
+        }
+    }
 }

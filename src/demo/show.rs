@@ -114,9 +114,11 @@ impl Show {
     }
 
     fn ended(&self, end: GameEnd) -> String {
-        let outcome = end.outcome(self.game.position());
-        let how = end.word().replace('-', " ");
-        format!("The end: {how}, {outcome}. The next game begins soon.")
+        let how = end.reason.word().replace('-', " ");
+        format!(
+            "The end: {how}, {}. The next game begins soon.",
+            end.outcome
+        )
     }
 
     /// What a board does, unless it plays in the game that is drawn.
@@ -145,7 +147,7 @@ impl Show {
             _ if is_linked => return None,
             (Some(_), _) if plies % 2 == 1 => format!("the player: {last}"),
             (Some(engine), _) => format!("{engine}: {last}"),
-            (None, Some(end)) => format!("{last}, {}", end.word().replace('-', " ")),
+            (None, Some(end)) => format!("{last}, {}", end.reason.word().replace('-', " ")),
             (None, None) => "waits for your chess program".to_owned(),
         };
         let what = what.trim_end_matches([' ', ':']);

@@ -17,7 +17,13 @@ use hyper_util::{
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{objects::MAX_LINE, request::Request, session::Outcome, token::Token};
+use super::{
+    notice::Notice,
+    objects::{self, MAX_LINE, Me},
+    request::Request,
+    session::Outcome,
+    token::Token,
+};
 use crate::lines::{Line, Lines};
 
 /// How long an answer may take.
@@ -30,6 +36,12 @@ pub const SILENCE: Duration = Duration::from_secs(20);
 const MAX_ANSWER: usize = 64 * 1024;
 /// How long an unused connection is kept: a move later than that makes another.
 const IDLE: Duration = Duration::from_mins(1);
+/// The header with the scopes of the token.
+const SCOPES: &str = "x-oauth-scopes";
+/// The kind of a form.
+const FORM: &str = "application/x-www-form-urlencoded";
+/// The kind of plain text.
+const PLAIN: &str = "text/plain";
 /// Which program asks, as Lichess requires.
 const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
 
@@ -39,6 +51,31 @@ pub struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     url: String,
     token: Option<Token>,
+}
+
+/// Whose token it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The player's name.
+    pub name: String,
+    /// The token is for playing at boards.
+    pub may_play: bool,
+}
+
+/// An answer that lasts: dropped, it ends what was asked.
+#[derive(Debug)]
+pub struct Lasting(Incoming);
+
+impl Lasting {
+    /// Waits until the server has ended it, which may take as long as it wants.
+    pub async fn ended(mut self) -> Outcome {
+        while let Some(frame) = self.0.frame().await {
+            if let Err(error) = frame {
+                return Outcome::Lost(error.to_string());
+            }
+        }
+        Outcome::Done(String::new())
+    }
 }
 
 /// An open stream of lines.
@@ -100,20 +137,55 @@ impl Http {
             .unwrap_or_else(|_| Outcome::Lost("no answer".to_owned()))
     }
 
-    /// Asks this, and waits until the server has ended its answer, which may take as long as it wants.
-    pub async fn wait(&self, request: &Request) -> Outcome {
-        match self.send(request).await {
-            Ok(response) => {
-                let mut body = response.into_body();
-                while let Some(frame) = body.frame().await {
-                    if let Err(error) = frame {
-                        return Outcome::Lost(error.to_string());
-                    }
-                }
-                Outcome::Done(String::new())
-            }
-            Err(outcome) => outcome,
-        }
+    /// Asks this; the server takes it as long as its answer lasts.
+    ///
+    /// # Errors
+    /// Why the server does not take it.
+    pub async fn begin(&self, request: &Request) -> Result<Lasting, Outcome> {
+        let response = timeout(ANSWER_WAIT, self.send(request)).await;
+        let response = response.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
+        Ok(Lasting(response.into_body()))
+    }
+
+    /// Asks whose token it has, and whether that may play at boards.
+    ///
+    /// # Errors
+    /// Why this is not known.
+    pub async fn owner(&self) -> Result<Owner, Outcome> {
+        let asked = async {
+            let response = self.send(&Request::Account).await?;
+            let told = response.headers().get(SCOPES);
+            let told = told.and_then(|told| told.to_str().ok());
+            let may_play = told.map(has_play);
+            let me: Me = objects::read(text(response).await?.as_bytes()).map_err(unreadable)?;
+            let may_play = match may_play {
+                Some(may_play) => may_play,
+                None => self.is_for_play().await?,
+            };
+            Ok(Owner {
+                name: Notice::words(&me.username),
+                may_play,
+            })
+        };
+        let answered = timeout(ANSWER_WAIT, asked).await;
+        answered.unwrap_or_else(|_| Err(Outcome::Lost("no answer".to_owned())))
+    }
+
+    /// Asks for the scopes of the token, on a server that does not tell them with each answer.
+    async fn is_for_play(&self) -> Result<bool, Outcome> {
+        let token = self.token.as_ref().map(Token::text);
+        let token = token.unwrap_or_default().to_owned();
+        let path = "/api/token/test";
+        let response = self.exchange(Method::POST, path, PLAIN, token.clone());
+        let response = match judged(response.await?).await {
+            Ok(response) => response,
+            // It can tell neither way, but has taken the token.
+            Err(Outcome::Refused(_)) => return Ok(true),
+            Err(outcome) => return Err(outcome),
+        };
+        let text = text(response).await?;
+        let tested: Value = objects::read(text.as_bytes()).map_err(unreadable)?;
+        Ok(tested[token]["scopes"].as_str().is_some_and(has_play))
     }
 
     /// Opens a stream of lines. `Ok(None)`: there is nothing of this name.
@@ -121,7 +193,8 @@ impl Http {
     /// # Errors
     /// Why not.
     pub async fn open(&self, path: &str) -> Result<Option<Stream>, Outcome> {
-        let opened = timeout(ANSWER_WAIT, self.exchange(Method::GET, path, String::new())).await;
+        let asked = self.exchange(Method::GET, path, FORM, String::new());
+        let opened = timeout(ANSWER_WAIT, asked).await;
         let response = opened.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
         if response.status() == StatusCode::NOT_FOUND {
             return Ok(None);
@@ -140,7 +213,7 @@ impl Http {
             Method::POST
         };
         let response = self
-            .exchange(method, &request.path(), request.form())
+            .exchange(method, &request.path(), FORM, request.form())
             .await?;
         judged(response).await
     }
@@ -149,7 +222,8 @@ impl Http {
         &self,
         method: Method,
         path: &str,
-        form: String,
+        kind: &'static str,
+        body: String,
     ) -> Result<Response<Incoming>, Outcome> {
         let Some(token) = &self.token else {
             return Err(Outcome::NoToken);
@@ -162,10 +236,10 @@ impl Http {
             .header(ACCEPT, "application/x-ndjson, application/json")
             // A line is to come when it is written, not when a compressor has enough.
             .header(ACCEPT_ENCODING, "identity");
-        if !form.is_empty() {
-            request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, kind);
         }
-        let request = request.body(Full::new(Bytes::from(form)));
+        let request = request.body(Full::new(Bytes::from(body)));
         let request = request.map_err(|error| Outcome::Refused(error.to_string()))?;
         let answered = self.client.request(request).await;
         answered.map_err(|error| {
@@ -179,6 +253,15 @@ impl Http {
             Outcome::Lost(words)
         })
     }
+}
+
+/// Whether these scopes, with commas between them, let a program play at boards.
+fn has_play(scopes: &str) -> bool {
+    scopes.split(',').any(|scope| scope.trim() == "board:play")
+}
+
+fn unreadable(error: serde_json::Error) -> Outcome {
+    Outcome::Lost(format!("its answer cannot be read: {error}"))
 }
 
 /// The answer, if it is a good one.

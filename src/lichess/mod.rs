@@ -1,6 +1,7 @@
 //! Lichess: games on an account of the player's are played at a board (the Board API).
 //!
-//! `session` has the account, `play` one game, both without I/O; `objects` is what Lichess sends, `request` what it is asked.
+//! `session` has the account, `play` one game, both without I/O; `objects` is what Lichess sends, `status` how a game stands,
+//! `request` what it is asked.
 //! `http` makes the requests and holds the streams, with the `token`; `server` connects all of it.
 
 pub mod http;
@@ -11,6 +12,7 @@ pub mod request;
 pub mod server;
 pub mod session;
 pub mod settings;
+pub mod status;
 pub mod token;
 
 pub use self::notice::Notice;

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use shakmaty::uci::UciMove;
+use shakmaty::{Color, Move};
 
-use crate::vocabulary::ClientName;
+use crate::{
+    game::uci,
+    vocabulary::{ClientName, GameEnd},
+};
 
 /// Characters kept of what others have written.
 const MAX_WORDS: usize = 200;
@@ -43,9 +46,9 @@ pub enum Notice {
     /// The first move has to come soon.
     Expires(u64),
     /// The server does not take a move.
-    NotTaken(UciMove),
+    NotTaken(Move),
     /// The game went on without this move.
-    Overtaken(UciMove),
+    Overtaken(Move),
     /// What the server says of the game cannot be played.
     Unplayable,
     /// A draw was offered.
@@ -76,7 +79,12 @@ pub enum Notice {
     /// Someone said something.
     Chat(String),
     /// The game is over.
-    Over(String),
+    Over {
+        /// How it ended.
+        end: GameEnd,
+        /// The hand's colour.
+        hand: Color,
+    },
     /// A challenge has come.
     Challenged {
         /// By this player.
@@ -151,8 +159,16 @@ impl fmt::Display for Notice {
                 f,
                 "make the first move within {seconds} s, or the game is aborted"
             ),
-            Self::NotTaken(m) => write!(f, "Lichess does not take the move {m}: please take it back"),
-            Self::Overtaken(m) => write!(f, "the game went on without the move {m}: please take it back"),
+            Self::NotTaken(m) => write!(
+                f,
+                "Lichess does not take the move {}: please take it back",
+                uci(*m)
+            ),
+            Self::Overtaken(m) => write!(
+                f,
+                "the game went on without the move {}: please take it back",
+                uci(*m)
+            ),
             Self::Unplayable => f.write_str("Lichess has a move in the game that cannot be played here"),
             Self::DrawOffered(by) => write!(
                 f,
@@ -196,7 +212,14 @@ impl fmt::Display for Notice {
                 write!(f, "{player} goes berserk: half the time, for another point")
             }
             Self::Chat(words) => f.write_str(words),
-            Self::Over(how) => write!(f, "the game is over: {how}"),
+            Self::Over { end, hand } => {
+                let who = match end.outcome.winner() {
+                    Some(winner) if winner == *hand => ", you have won",
+                    Some(_) => ", you have lost",
+                    None => "",
+                };
+                write!(f, "the game is over: {end}{who}")
+            }
             Self::Challenged { player, game } => write!(
                 f,
                 "{player} challenges you ({game}): `boardbridge lichess accept` or `decline`"

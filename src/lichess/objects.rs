@@ -6,6 +6,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::status::{self, Status};
+
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
 
@@ -66,6 +68,11 @@ pub struct GameInfo {
     pub opponent: Option<Opponent>,
     /// Who may play it.
     pub compat: Option<Compat>,
+    /// How it stands.
+    #[serde(default, deserialize_with = "status::read")]
+    pub status: Option<Status>,
+    /// Who has won.
+    pub winner: Option<String>,
 }
 
 /// Which programs may play a game.
@@ -228,9 +235,9 @@ pub struct State {
     /// Black's time in ms.
     #[serde(default, deserialize_with = "count")]
     pub btime: Option<u64>,
-    /// `started`, `mate`, `resign` …
-    #[serde(default)]
-    pub status: String,
+    /// How it stands; being played if it does not say.
+    #[serde(default, deserialize_with = "status::read")]
+    pub status: Option<Status>,
     /// Who has won.
     pub winner: Option<String>,
     /// White offers a draw.

@@ -14,15 +14,18 @@ use shakmaty::{ByColor, CastlingMode, Color, Move, uci::UciMove};
 
 use super::{
     notice::Notice,
-    objects::{GameFull, Line, State, User},
+    objects::{GameFull, GameInfo, Line, State, User},
     request::{InGame, color},
     settings::TakeBacks,
+    status::Status,
 };
 use crate::{
     game::{Game, uci},
     pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
     state::text,
-    vocabulary::{ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Snapshot},
+    vocabulary::{
+        ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot,
+    },
 };
 
 /// When a line was heard, and what it meets.
@@ -68,6 +71,7 @@ enum Way {
 /// The hand's move on its way to Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Delivery {
+    /// Castling as the king and its rook: the one form that Lichess takes in every variant.
     #[serde(with = "text")]
     m: UciMove,
     way: Way,
@@ -85,7 +89,6 @@ pub struct Memory {
     game: Game,
     /// Lichess has been asked for it.
     known: bool,
-    chess960: bool,
     delivery: Option<Delivery>,
     /// How far the hand's resignation has come.
     #[serde(default)]
@@ -135,6 +138,8 @@ pub struct Play {
     /// Who has taken half of that.
     berserk: ByColor<bool>,
     take_back: Option<TakeBack>,
+    /// How it ended, by the stream of events.
+    announced: Option<GameEnd>,
     /// What the kings in the centre mean.
     sign: Option<GameEnd>,
     /// The win can be claimed from then on.
@@ -158,7 +163,6 @@ impl Play {
             hand: HandColor::of(hand.unwrap_or(Color::White)),
             game: Game::standard(),
             known: false,
-            chess960: false,
             delivery: None,
             resigns: None,
             number,
@@ -192,6 +196,7 @@ impl Play {
             tournament: None,
             berserk: ByColor::default(),
             take_back: None,
+            announced: None,
             sign: None,
             claim_at: None,
             told_to_wait: false,
@@ -413,8 +418,6 @@ impl Play {
             self.unplayable(out);
             return false;
         };
-        let variant = full.variant.and_then(|variant| variant.key);
-        self.kept.chess960 = variant.as_deref() == Some("chess960");
         self.timed = full.clock.is_some();
         let initial = full.clock.and_then(|clock| clock.initial);
         let initial = initial.filter(|_| full.tournament_id.is_some());
@@ -484,12 +487,18 @@ impl Play {
             return;
         }
         let mut game = self.kept.game.truncated(0);
-        if game.play_uci(state.moves.split_whitespace()).is_err() {
+        if game.play_uci(state.moves.split_whitespace()).is_ok() {
+            self.clocks(wall, state, &game, out);
+            self.follows(game, stream, out);
+        } else {
             self.unplayable(out);
+        }
+        let status = state.status.unwrap_or(Status::Started);
+        let winner = state.winner.as_deref().and_then(color);
+        if let Some(end) = status.end(winner, &self.kept.game) {
+            self.finish(end, out);
             return;
         }
-        self.clocks(wall, state, &game, out);
-        self.follows(game, stream, out);
         let first = state
             .expiration
             .filter(|_| self.kept.game.turn() == self.hand());
@@ -504,15 +513,27 @@ impl Play {
             // It has been read since: if it still runs, it still waits for it.
             self.kept.resigns = Some(Way::Waits);
         }
-        if let Some(end) = end_of(state, &self.kept.game) {
-            self.finish(end, &how(state, self.hand()), out);
-        }
         self.can();
+    }
+
+    /// The stream of events says that the game is over. That of the game is read for its last moves, and has the last word.
+    pub fn finishes(&mut self, info: &GameInfo) {
+        let winner = info.winner.as_deref().and_then(color);
+        let end = info
+            .status
+            .and_then(|status| status.end(winner, &self.kept.game));
+        self.announced = end.or(self.announced);
+    }
+
+    /// Lichess does not have the game any more.
+    pub fn is_gone(&mut self, out: &mut Out) {
+        let unknown = GameEnd::without_result(Reason::Unknown);
+        self.finish(self.announced.unwrap_or(unknown), out);
     }
 
     /// Lichess has this game.
     fn follows(&mut self, game: Game, stream: Option<u64>, out: &mut Out) {
-        let whole = self.whole();
+        let (whole, ours) = (self.whole(), self.on_its_way());
         if game == self.kept.game {
             // It may not have our move yet.
             let Some(delivery) = &mut self.kept.delivery else {
@@ -531,7 +552,7 @@ impl Play {
             }
             return;
         }
-        let had = self.kept.delivery.take();
+        self.kept.delivery = None;
         if game.continues(&whole) {
             let same = game == whole;
             self.kept.game = game;
@@ -543,10 +564,8 @@ impl Play {
         let shorter = whole.len().saturating_sub(game.len());
         let taken_back = whole.continues(&game);
         self.kept.game = game;
-        match had {
-            Some(delivery) if !taken_back => {
-                out.notices.push_back(Notice::Overtaken(delivery.m));
-            }
+        match ours {
+            Some(m) if !taken_back => out.notices.push_back(Notice::Overtaken(m)),
             _ if taken_back => out.notices.push_back(Notice::TakenBack(shorter)),
             _ => {}
         }
@@ -584,7 +603,8 @@ impl Play {
             times.resize(plies, None);
         }
         // No clock runs before both have moved.
-        let runs = (plies >= 2 && is_on(state)).then_some(game.turn());
+        let is_over = state.status.is_some_and(Status::is_over);
+        let runs = (plies >= 2 && !is_over).then_some(game.turn());
         self.pairing.clocks = Some(Clocks {
             left,
             at: wall,
@@ -624,7 +644,7 @@ impl Play {
     }
 
     /// The game is over.
-    pub fn finish(&mut self, end: GameEnd, how: &str, out: &mut Out) {
+    fn finish(&mut self, end: GameEnd, out: &mut Out) {
         self.kept.end = Some(end);
         self.kept.delivery = None;
         self.kept.resigns = None;
@@ -633,7 +653,10 @@ impl Play {
         if let Some(clocks) = &mut self.pairing.clocks {
             clocks.runs = None;
         }
-        let notice = Notice::Over(how.to_owned());
+        let notice = Notice::Over {
+            end,
+            hand: self.hand(),
+        };
         self.pairing.notice = Some(notice.to_string());
         out.notices.push_back(notice);
         self.state(out);
@@ -680,7 +703,6 @@ impl Play {
 
     /// The hand has made its move.
     fn hand_moved(&mut self, m: Move, out: &mut Out) {
-        let mode = CastlingMode::from_chess960(self.kept.chess960);
         out.commands.push_back(Command::Answered {
             client: self.client,
             number: self.kept.number,
@@ -689,7 +711,7 @@ impl Play {
         // The hand plays on.
         self.kept.resigns.take_if(|way| *way == Way::Waits);
         self.kept.delivery = Some(Delivery {
-            m: m.to_uci(mode),
+            m: m.to_uci(CastlingMode::Chess960),
             way: Way::Waits,
             refused: false,
         });
@@ -705,7 +727,7 @@ impl Play {
         }
         let opponent = self.opponent.clone();
         let Some(sign) = sign else { return };
-        match sign.resigner() {
+        match sign.loser() {
             Some(loser) if loser == self.hand() => {
                 self.kept.resigns.get_or_insert(Way::Waits);
                 if !self.synced {
@@ -716,11 +738,10 @@ impl Play {
                 out.requests.push_back(InGame::ClaimVictory);
             }
             Some(_) => out.notices.push_back(Notice::NotTheirs(opponent)),
-            None if sign == GameEnd::Draw => {
+            None => {
                 out.requests.push_back(InGame::Draw(true));
                 out.notices.push_back(Notice::OffersDraw(opponent));
             }
-            None => {}
         }
     }
 
@@ -830,8 +851,8 @@ impl Play {
                 delivery.way = Way::Unsure;
             }
             Sent::Refused => {
+                out.notices.extend(self.on_its_way().map(Notice::NotTaken));
                 self.kept.delivery = None;
-                out.notices.push_back(Notice::NotTaken(m));
                 self.state(out);
             }
         }
@@ -872,50 +893,4 @@ fn player(user: &User) -> Player {
         title: user.title.clone(),
         rating: user.rating,
     }
-}
-
-fn is_on(state: &State) -> bool {
-    matches!(state.status.as_str(), "created" | "started" | "")
-}
-
-/// How a game ended, as far as a board can be told.
-fn end_of(state: &State, game: &Game) -> Option<GameEnd> {
-    if is_on(state) {
-        return None;
-    }
-    if let Some(end) = GameEnd::by_rules(game) {
-        return Some(end);
-    }
-    let winner = state.winner.as_deref().and_then(color);
-    Some(match (state.status.as_str(), winner) {
-        ("aborted" | "noStart", None) => GameEnd::Aborted,
-        (_, Some(winner)) => GameEnd::resigned(winner.other()),
-        ("insufficientMaterialClaim", None) => GameEnd::InsufficientMaterial,
-        ("unknownFinish", None) => GameEnd::Aborted,
-        (_, None) => GameEnd::Draw,
-    })
-}
-
-/// How a game ended, in words.
-fn how(state: &State, hand: Color) -> String {
-    let winner = state.winner.as_deref().and_then(color);
-    let result = match winner {
-        Some(winner) if winner == hand => ", you have won",
-        Some(_) => ", you have lost",
-        None => "",
-    };
-    let how = match state.status.as_str() {
-        "mate" => "checkmate",
-        "resign" => "resignation",
-        "stalemate" => "stalemate",
-        "outoftime" => "time is up",
-        "timeout" => "a player has left",
-        "draw" => "a draw",
-        "aborted" => "aborted",
-        "noStart" => "the first move did not come",
-        "cheat" => "Lichess has found the help of a program",
-        "insufficientMaterialClaim" => "a draw, neither side can win",
-        other => other,
-    };
-    Notice::words(&format!("{how}{result}"))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use shakmaty::{Color, uci::UciMove};
 
-use crate::account::{Level, Side, TimeControl};
+use crate::account::{Level, NotDone, Side, TimeControl};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +80,20 @@ impl Request {
     /// Whether it changes nothing.
     pub fn is_get(&self) -> bool {
         *self == Self::Account
+    }
+
+    /// Lichess refuses it in these words. What is refused in a game may be taken later; another request has to be changed.
+    pub fn refused(&self, words: &str) -> NotDone {
+        let words = format!("Lichess refuses: {words}");
+        match self {
+            Self::Seek { time, .. } if time.is_fast() => NotDone::Refused(format!(
+                "{words}. Boards may seek rapid and slower games: take 10+0 or longer, or challenge someone"
+            )),
+            Self::Seek { .. } | Self::Challenge { .. } | Self::Computer { .. } => {
+                NotDone::Refused(words)
+            }
+            Self::Account | Self::InGame(..) | Self::OfChallenge(..) => NotDone::NotNow(words),
+        }
     }
 
     /// Its path.

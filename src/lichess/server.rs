@@ -26,6 +26,7 @@ use super::{
     token,
 };
 use crate::{
+    account::NotDone,
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind},
     clock::sleep_until_some,
@@ -166,17 +167,68 @@ async fn follow(http: Http, path: String, feed: mpsc::Sender<Fed>) {
     let _ = feed.send(ended).await;
 }
 
+/// A search for an opponent. Dropping it closes the connection, which withdraws it.
+struct Search {
+    request: Request,
+    is_open: bool,
+    _task: AbortOnDropHandle<()>,
+    fed: mpsc::Receiver<Fed>,
+}
+
+impl Search {
+    fn start(http: &Http, request: Request) -> Self {
+        let (feed, fed) = mpsc::channel(LINES);
+        let (http, asked) = (http.clone(), request.clone());
+        let task = tokio::spawn(look(http, asked, feed).in_current_span());
+        Self {
+            request,
+            is_open: false,
+            _task: AbortOnDropHandle::new(task),
+            fed,
+        }
+    }
+}
+
+/// Looks for an opponent, and says when the server does so too and when that has ended.
+async fn look(http: Http, request: Request, feed: mpsc::Sender<Fed>) {
+    let ended = match http.begin(&request).await {
+        Ok(lasting) => {
+            if feed.send(Fed::Open).await.is_err() {
+                return;
+            }
+            lasting.ended().await
+        }
+        Err(outcome) => outcome,
+    };
+    // No one listens when the daemon ends.
+    let _ = feed.send(Fed::Closed(ended)).await;
+}
+
+/// What the search brings next. Cancel safe.
+async fn sought(search: &mut Option<Search>) -> Fed {
+    match search {
+        Some(search) => {
+            let lost = || Fed::Closed(Outcome::Lost("its task has ended".to_owned()));
+            search.fed.recv().await.unwrap_or_else(lost)
+        }
+        None => pending().await,
+    }
+}
+
 /// A person who waits for an answer.
 enum Waiting {
     Said(oneshot::Sender<Result<(), String>>),
-    Asked(oneshot::Sender<Result<String, String>>),
+    Asked(oneshot::Sender<Result<String, NotDone>>),
 }
 
 impl Waiting {
-    fn told(self, answer: Result<String, String>) {
+    fn told(self, answer: Result<String, NotDone>) {
         // A person who no longer waits needs no answer.
         match self {
-            Self::Said(sender) => drop(sender.send(answer.map(|_| ()))),
+            Self::Said(sender) => {
+                let answer = answer.map(|_| ()).map_err(|why| why.to_string());
+                drop(sender.send(answer));
+            }
             Self::Asked(sender) => drop(sender.send(answer)),
         }
     }
@@ -229,7 +281,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
     // The stream of the game that is kept open.
     let mut followed: Option<(String, u64)> = None;
     let mut request: Option<Answer> = None;
-    let mut seek: Option<(Request, Answer)> = None;
+    let mut search: Option<Search> = None;
     let mut waiting: BTreeMap<u64, Waiting> = BTreeMap::new();
     let mut tickets = 0;
     let mut entry: Option<(String, Entry)> = None;
@@ -237,7 +289,8 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let mut kept = None;
     loop {
         let now = Instant::now().into_std();
-        let next = if request.is_none() {
+        let is_asking = search.as_ref().is_some_and(|search| !search.is_open);
+        let next = if request.is_none() && !is_asking {
             session.poll_request(now)
         } else {
             None
@@ -314,18 +367,13 @@ async fn run(mut table: Table, stop: CancellationToken) {
         }
         if !session.is_connected() {
             // It is made again with the next connection.
-            seek = None;
+            search = None;
         }
-        let sought = session.seek().cloned();
-        if seek.as_ref().map(|(request, _)| request) != sought.as_ref() {
-            // Dropping it closes the connection, which withdraws it.
-            seek = sought
-                .filter(|_| may_ask && request.is_none() && session.is_connected())
-                .map(|request| {
-                    let (http, asked) = (http.clone(), request.clone());
-                    let answer: Answer = Box::pin(async move { http.wait(&asked).await });
-                    (request, answer)
-                });
+        let wanted = session.seek();
+        if search.as_ref().map(|search| &search.request) != wanted {
+            let may_look = may_ask && request.is_none() && session.is_connected();
+            let wanted = wanted.filter(|_| may_look).cloned();
+            search = wanted.map(|request| Search::start(&http, request));
         }
         let may_open = may_ask && !events.is_opening() && !game.is_opening();
         let may_open = |at: Option<Instant>| at.filter(|_| may_open);
@@ -354,13 +402,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             (_, state) = feed.next() => session.snapshot(Instant::now().into_std(), &state),
             fed = game.next() => of_game(&mut session, &mut game, fed),
             fed = events.next() => of_events(&mut session, &mut events, fed),
-            outcome = async { match &mut seek {
-                Some((_, answer)) => answer.await,
-                None => pending().await,
-            } } => {
-                seek = None;
-                session.seek_ended(Instant::now().into_std(), outcome);
-            }
+            fed = sought(&mut search) => of_search(&mut session, &mut search, fed),
             heard = said(&mut entry) => {
                 tickets += 1;
                 waiting.insert(tickets, Waiting::Said(heard.answer));
@@ -442,6 +484,22 @@ fn of_game(session: &mut Session, stream: &mut Kept, fed: Fed) {
             session.lost_stream();
             closed(session, outcome, false);
         }
+    }
+}
+
+fn of_search(session: &mut Session, search: &mut Option<Search>, fed: Fed) {
+    match fed {
+        Fed::Open => {
+            if let Some(search) = search {
+                search.is_open = true;
+            }
+            session.seek_opened();
+        }
+        Fed::Closed(outcome) => {
+            *search = None;
+            session.seek_ended(Instant::now().into_std(), outcome);
+        }
+        Fed::Line(_) | Fed::Nothing => {}
     }
 }
 

@@ -21,12 +21,11 @@ use super::{
     settings::{Accept, Settings},
 };
 use crate::{
-    account::{self, Ask, Running, Side, TimeControl},
+    account::{self, Ask, NotDone, Running, Side, TimeControl},
     game::Game,
     pairings::{Pairing, Saying},
     vocabulary::{
-        BoardName, ClientId, ClientName, ClientPlace, Command, Event as BoardEvent, GameEnd,
-        Snapshot,
+        BoardName, ClientId, ClientName, ClientPlace, Command, Event as BoardEvent, Snapshot,
     },
 };
 
@@ -38,11 +37,6 @@ pub const MAX_REQUESTS: usize = 16;
 pub const MAX_CHALLENGES: usize = 32;
 /// Running games that are remembered: a player of correspondence may have some dozens.
 pub const MAX_GAMES: usize = 128;
-/// A game estimated to take each player less than this, in seconds, is not rapid: the API refuses a seek.
-const RAPID: u32 = 8 * 60;
-/// The same for blitz: the API refuses every challenge below.
-const BLITZ: u32 = 3 * 60;
-
 /// The most seconds for each move in a challenge; a seek may have more.
 const MAX_INCREMENT: u32 = 60;
 
@@ -75,6 +69,15 @@ pub struct Memory {
     /// Who plays whom at the board, or did in the game that it holds still.
     #[serde(default)]
     pairing: Option<Pairing>,
+}
+
+/// An opponent that is looked for.
+#[derive(Debug)]
+struct Sought {
+    request: Request,
+    time: TimeControl,
+    /// The person who waits for Lichess to take it.
+    ticket: Option<Ticket>,
 }
 
 /// A game that runs, and why it cannot be played on a board.
@@ -125,8 +128,8 @@ pub struct Session {
     out: Out,
     queue: VecDeque<(Request, Option<Ticket>)>,
     under_way: Option<(Request, Option<Ticket>)>,
-    replies: VecDeque<(Ticket, Result<String, String>)>,
-    seek: Option<(Request, TimeControl)>,
+    replies: VecDeque<(Ticket, Result<String, NotDone>)>,
+    seek: Option<Sought>,
     quiet_until: Option<Instant>,
     last: Option<String>,
 }
@@ -222,7 +225,7 @@ impl Session {
             user: self.user.clone(),
             connected: self.connected,
             problem: self.problem.clone(),
-            seek: self.seek.as_ref().map(|(_, time)| time.to_string()),
+            seek: self.seek.as_ref().map(|seek| seek.time.to_string()),
             challenges: self.challenges.clone(),
             games: self
                 .games
@@ -262,7 +265,7 @@ impl Session {
     }
 
     /// The next answer for a person.
-    pub fn poll_reply(&mut self) -> Option<(Ticket, Result<String, String>)> {
+    pub fn poll_reply(&mut self) -> Option<(Ticket, Result<String, NotDone>)> {
         self.replies.pop_front()
     }
 
@@ -304,7 +307,7 @@ impl Session {
     fn in_game(&mut self, what: InGame, ticket: Option<Ticket>) {
         match self.running().map(|play| play.id().to_owned()) {
             Some(id) => self.ask_for(Request::InGame(id, what), ticket),
-            None => self.reply(ticket, Err("there is no game at the board".to_owned())),
+            None => self.refuse(ticket, "there is no game at the board"),
         }
     }
 
@@ -312,17 +315,21 @@ impl Session {
         if self.queue.len() < MAX_REQUESTS {
             self.queue.push_back((request, ticket));
         } else {
-            let words = "too much was asked at once: try again".to_owned();
-            self.reply(ticket, Err(words));
+            self.refuse(ticket, "too much was asked at once: try again");
         }
     }
 
-    fn reply(&mut self, ticket: Option<Ticket>, answer: Result<String, String>) {
+    fn reply(&mut self, ticket: Option<Ticket>, answer: Result<String, NotDone>) {
         match (ticket, answer) {
             (Some(ticket), answer) => self.replies.push_back((ticket, answer)),
-            (None, Err(words)) => self.out.notices.push_back(Notice::Refused(words)),
+            (None, Err(why)) => self.out.notices.push_back(Notice::Refused(why.to_string())),
             (None, Ok(_)) => {}
         }
+    }
+
+    /// It cannot be done now.
+    fn refuse(&mut self, ticket: Option<Ticket>, words: &str) {
+        self.reply(ticket, Err(words.to_owned().into()));
     }
 
     /// The game at the board, while it runs.
@@ -388,22 +395,16 @@ impl Session {
                 }
                 self.reply(ticket, Ok("done".to_owned()));
             }
-            (_, Outcome::Refused(words)) => {
-                let words = Notice::words(&words);
-                self.reply(ticket, Err(format!("Lichess refuses: {words}")));
+            (request, Outcome::Refused(words)) => {
+                self.reply(ticket, Err(request.refused(&Notice::words(&words))));
             }
-            (_, Outcome::NoToken) => self.reply(ticket, Err(Notice::NoToken.to_string())),
+            (_, Outcome::NoToken) => self.refuse(ticket, &Notice::NoToken.to_string()),
             // What a person presses is not repeated a minute later; a sign on the board is.
             (request, Outcome::TooMany) if ticket.is_none() => {
                 self.queue.push_front((request, None));
             }
-            (_, Outcome::TooMany) => self.reply(ticket, Err(Notice::Pause.to_string())),
-            (_, Outcome::Lost(why)) => {
-                self.reply(
-                    ticket,
-                    Err(format!("Lichess does not answer ({why}): try again")),
-                );
-            }
+            (_, Outcome::TooMany) => self.refuse(ticket, &Notice::Pause.to_string()),
+            (_, Outcome::Lost(why)) => self.refuse(ticket, &lost(&why)),
         }
     }
 
@@ -416,6 +417,7 @@ impl Session {
     /// Lichess does not take the token.
     pub fn no_token(&mut self) {
         self.connected = false;
+        self.unanswered_seek_ends(&Notice::NoToken.to_string());
         let notice = Notice::NoToken;
         let words = Some(notice.to_string());
         if self.problem != words {
@@ -441,6 +443,7 @@ impl Session {
     /// The stream of events is closed, or cannot be opened.
     pub fn disconnected(&mut self, why: &str) {
         let why = Notice::words(why);
+        self.unanswered_seek_ends(&lost(&why));
         let was = std::mem::take(&mut self.connected);
         if was || self.problem.is_none() {
             self.out.notices.push_back(Notice::Lost(why.clone()));
@@ -455,6 +458,11 @@ impl Session {
             Event::GameFinish { game } => {
                 self.games
                     .retain(|known| known.info.game_id != game.game_id);
+                let play = self.play.as_mut().filter(|play| play.end().is_none());
+                if let Some(play) = play.filter(|play| play.id() == game.game_id) {
+                    play.finishes(&game);
+                    self.lost_stream();
+                }
                 self.choose();
             }
             Event::Challenge { challenge, compat } => self.challenged(&challenge, compat),
@@ -529,7 +537,9 @@ impl Session {
         let mut play = Play::new(self.client, self.number, id, hand, opponent);
         play.is_at(self.address(play.id()));
         self.play = Some(play);
-        self.seek = None;
+        if let Some(Sought { ticket, .. }) = self.seek.take() {
+            self.reply(ticket, Ok("a game has begun".to_owned()));
+        }
         self.lost_stream();
     }
 
@@ -628,7 +638,6 @@ impl Session {
 
     /// Lichess does not know the game.
     pub fn no_game(&mut self) {
-        let end = GameEnd::Aborted;
         // Not if it has just been named among the running games: something between here and Lichess may say so.
         let id = self.running().map(Play::id);
         if self.connected
@@ -641,7 +650,7 @@ impl Session {
             return;
         }
         if let Some(play) = self.play.as_mut().filter(|play| play.end().is_none()) {
-            play.finish(end, "Lichess has it no longer", &mut self.out);
+            play.is_gone(&mut self.out);
         }
     }
 
@@ -680,7 +689,7 @@ impl Session {
         self.out.requests.clear();
         for (_, ticket) in gone {
             if ticket.is_some() {
-                self.reply(ticket, Err("the game is over".to_owned()));
+                self.refuse(ticket, "the game is over");
             }
         }
     }
@@ -717,14 +726,14 @@ impl Session {
             }
             Saying::NewGame => {
                 let words = "a game on Lichess begins by a seek or a challenge: `boardbridge lichess seek 15+10`";
-                self.reply(Some(ticket), Err(words.to_owned()));
+                self.refuse(Some(ticket), words);
             }
             Saying::Draw => self.in_game(InGame::Draw(true), Some(ticket)),
             Saying::TakeBack => self.in_game(InGame::TakeBack(true), Some(ticket)),
             Saying::Decline => match offer {
                 Some(Saying::Draw) => self.in_game(InGame::Draw(false), Some(ticket)),
                 Some(_) => self.in_game(InGame::TakeBack(false), Some(ticket)),
-                None => self.reply(Some(ticket), Err("nothing is offered".to_owned())),
+                None => self.refuse(Some(ticket), "nothing is offered"),
             },
             Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
             Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
@@ -734,17 +743,17 @@ impl Session {
 
     /// The player asks something of the account.
     pub fn asked(&mut self, ask: Ask, ticket: Ticket) {
-        if let Some(words) = self.refusal(&ask) {
-            self.reply(Some(ticket), Err(words));
+        if let Some(why) = self.refusal(&ask) {
+            self.reply(Some(ticket), Err(why));
             return;
         }
         match ask {
             Ask::Seek { time, rated, side } => {
-                self.seek = Some((Request::Seek { time, rated, side }, time));
-                let words = format!("an opponent is looked for ({time})");
-                self.reply(Some(ticket), Ok(words));
+                let request = Request::Seek { time, rated, side };
+                self.seeks(request, time, ticket);
             }
             Ask::Withdraw => {
+                self.unanswered_seek_ends("withdrawn");
                 self.seek = None;
                 let own = self.challenges.iter().filter(|challenge| challenge.own);
                 let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
@@ -776,7 +785,8 @@ impl Session {
     }
 
     /// Why this cannot be asked, in words with the remedy.
-    fn refusal(&self, ask: &Ask) -> Option<String> {
+    fn refusal(&self, ask: &Ask) -> Option<NotDone> {
+        let refused = |words: String| Some(NotDone::Refused(words));
         let (time, is_seek) = match ask {
             Ask::Seek {
                 time: TimeControl::Days(_),
@@ -784,11 +794,11 @@ impl Session {
                 ..
             } => {
                 let words = "Lichess draws the colour of a correspondence game that anyone may join: leave it out, or challenge someone";
-                return Some(words.to_owned());
+                return refused(words.to_owned());
             }
             Ask::Seek { time, .. } => (time, true),
             Ask::Challenge { user, .. } if !is_plain(user) => {
-                return Some(format!("`{}` is not a player's name", Notice::words(user)));
+                return refused(format!("`{}` is not a player's name", Notice::words(user)));
             }
             Ask::Challenge { time, .. } | Ask::Computer { time, .. } => (time, false),
             Ask::Withdraw | Ask::Accept(_) | Ask::Decline(_) => return None,
@@ -797,26 +807,64 @@ impl Session {
             && !is_seek
             && *increment > MAX_INCREMENT
         {
-            return Some(format!(
+            return refused(format!(
                 "Lichess adds at most {MAX_INCREMENT} s for each move in a challenge, and {time} adds {increment}"
             ));
         }
-        let estimate = time.estimate();
-        if estimate.is_some_and(|seconds| seconds < BLITZ) {
-            return Some(format!(
+        // A challenge could become a game that the board may not play; a seek is judged by the server.
+        if !is_seek && time.is_bullet() {
+            return refused(format!(
                 "Lichess lets boards play no bullet, and {time} is bullet: take 3+2 or longer"
             ));
         }
-        if is_seek && estimate.is_some_and(|seconds| seconds < RAPID) {
-            return Some(format!(
-                "Lichess lets boards play blitz only by challenge, and {time} is blitz: take 10+0 or longer, or challenge \
-                 someone"
-            ));
-        }
         if self.running().is_some_and(Play::is_timed) {
-            return Some("a game runs at the board: finish it first".to_owned());
+            let words = "a game runs at the board: finish it first";
+            return Some(NotDone::NotNow(words.to_owned()));
         }
         None
+    }
+
+    /// Looks for an opponent; whoever asked is answered when Lichess has taken it.
+    fn seeks(&mut self, request: Request, time: TimeControl, ticket: Ticket) {
+        if self.quiet_until.is_some() {
+            self.refuse(Some(ticket), &Notice::Pause.to_string());
+            return;
+        }
+        if !self.connected {
+            let problem = self.problem.as_deref();
+            let why = problem.unwrap_or("it has not answered yet").to_owned();
+            self.refuse(Some(ticket), &format!("Lichess is not connected: {why}"));
+            return;
+        }
+        self.unanswered_seek_ends("another search has taken its place");
+        let known = self.seek.take();
+        let is_open = known.is_some_and(|known| known.request == request);
+        self.seek = Some(Sought {
+            request,
+            time,
+            ticket: Some(ticket),
+        });
+        if is_open {
+            self.seek_opened();
+        }
+    }
+
+    /// A search for an opponent that Lichess has not taken yet is given up, for this reason.
+    fn unanswered_seek_ends(&mut self, why: &str) {
+        let unanswered = self.seek.take_if(|seek| seek.ticket.is_some());
+        if let Some(Sought { ticket, .. }) = unanswered {
+            self.refuse(ticket, why);
+        }
+    }
+
+    /// Lichess looks for an opponent.
+    pub fn seek_opened(&mut self) {
+        let Some(Sought { time, ticket, .. }) = &mut self.seek else {
+            return;
+        };
+        let words = format!("an opponent is looked for ({time})");
+        let ticket = ticket.take();
+        self.reply(ticket, Ok(words));
     }
 
     fn of_challenge(&mut self, id: Option<String>, what: OfChallenge, ticket: Ticket) {
@@ -840,12 +888,12 @@ impl Session {
                 (false, Some(_)) => format!("there is no such challenge, but {}", list.join(", ")),
                 (false, None) => format!("there are several: name one of {}", list.join(", ")),
             };
-            self.reply(Some(ticket), Err(words));
+            self.refuse(Some(ticket), &words);
             return;
         };
         if let (OfChallenge::Accept, Some(why)) = (what, &chosen.unfit) {
             let why = why.clone();
-            self.reply(Some(ticket), Err(why));
+            self.refuse(Some(ticket), &why);
             return;
         }
         let request = Request::OfChallenge(chosen.id.clone(), what);
@@ -854,21 +902,31 @@ impl Session {
 
     /// The request whose answer is to be kept open: an opponent is looked for as long.
     pub fn seek(&self) -> Option<&Request> {
-        self.seek.as_ref().map(|(request, _)| request)
+        self.seek.as_ref().map(|seek| &seek.request)
     }
 
     /// The search has ended: an opponent was found, or why not.
     pub fn seek_ended(&mut self, now: Instant, outcome: Outcome) {
-        self.seek = None;
         match outcome {
-            Outcome::Done(_) => {}
-            Outcome::TooMany => self.pause(now),
-            Outcome::NoToken => self.no_token(),
-            Outcome::Refused(words) | Outcome::Lost(words) => {
-                let words = Notice::words(&words);
-                let words = format!("no opponent is looked for any more: {words}");
-                self.out.notices.push_back(Notice::Refused(words));
+            Outcome::TooMany => {
+                self.pause(now);
+                self.unanswered_seek_ends(&Notice::Pause.to_string());
             }
+            Outcome::NoToken => self.no_token(),
+            _ => {}
+        }
+        let Some(Sought {
+            request, ticket, ..
+        }) = self.seek.take()
+        else {
+            return;
+        };
+        match outcome {
+            Outcome::Refused(words) => {
+                self.reply(ticket, Err(request.refused(&Notice::words(&words))));
+            }
+            Outcome::Lost(why) => self.refuse(ticket, &lost(&why)),
+            Outcome::Done(_) | Outcome::TooMany | Outcome::NoToken => {}
         }
     }
 
@@ -895,6 +953,14 @@ impl From<&Notice> for BoardEvent {
             text: notice.to_string(),
         }
     }
+}
+
+/// No answer came, in words.
+fn lost(why: &str) -> String {
+    format!(
+        "Lichess does not answer ({}): try again",
+        Notice::words(why)
+    )
 }
 
 /// Why a game cannot be played on a board.

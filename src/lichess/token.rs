@@ -52,6 +52,11 @@ impl Token {
         fits.then(|| Self(text.to_owned()))
     }
 
+    /// It, for the server.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// As the header wants it, which does not show it either.
     pub fn bearer(&self) -> HeaderValue {
         // It has letters, digits and _ only.

@@ -383,8 +383,8 @@ impl Session {
                 let by = self.hand.unwrap_or(self.game.turn());
                 self.finish(GameEnd::resigned(by));
             }
-            (Saying::Abort, Phase::Plays) => self.finish(GameEnd::Aborted),
-            (Saying::Draw, Phase::Plays) if self.hand.is_none() => self.finish(GameEnd::Draw),
+            (Saying::Abort, Phase::Plays) => self.finish(GameEnd::ABORTED),
+            (Saying::Draw, Phase::Plays) if self.hand.is_none() => self.finish(GameEnd::AGREED),
             (Saying::Draw, Phase::Plays) => {
                 return Err(
                     "the engine declines: play on, or put the kings on a light and a dark square in the centre"
@@ -579,7 +579,7 @@ impl Session {
     ) {
         if place.put_out {
             self.phase = Phase::Rests;
-            self.over = Some(GameEnd::Aborted);
+            self.over = Some(GameEnd::ABORTED);
             self.take_back = None;
             self.reply = None;
             self.commands.clear();
@@ -685,7 +685,7 @@ impl Session {
         // From its last move on no hand is awaited.
         self.over = GameEnd::by_rules(&self.game);
         if self.game.len() >= MAX_PLIES {
-            self.over = self.over.or(Some(GameEnd::Aborted));
+            self.over = self.over.or(Some(GameEnd::ABORTED));
         }
         self.state();
         if let Some(end) = self.over {

@@ -10,7 +10,7 @@ use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
 use super::record::{Heading, Record, Standing};
 use crate::{
     game::{Game, MAX_PLIES},
-    pgn_text::read_elapsed,
+    pgn_text::{Termination, read_elapsed},
     vocabulary::{By, GameEnd},
 };
 
@@ -47,14 +47,14 @@ struct Tags {
     players: [Option<String>; 2],
     date: String,
     time: String,
-    abandoned: bool,
+    termination: Option<Termination>,
     ours: bool,
 }
 
 struct Moves {
     record: Record,
     outcome: Option<Outcome>,
-    abandoned: bool,
+    termination: Option<Termination>,
     players: [Option<By>; 2],
 }
 
@@ -80,7 +80,7 @@ impl Visitor for Reading<'_> {
             b"UTCDate" => tags.date = text.replace('.', "-"),
             b"UTCTime" => tags.time = text.into_owned(),
             b"Variant" => tags.chess960 = text == "Chess960",
-            b"Termination" => tags.abandoned = text == "abandoned",
+            b"Termination" => tags.termination = Termination::named(&text),
             b"Annotator" => tags.ours = board_of(&text) == board_of(&self.heading.annotator),
             b"FEN" => match text.parse() {
                 Ok(fen) => tags.start = Some(fen),
@@ -117,7 +117,7 @@ impl Visitor for Reading<'_> {
         ControlFlow::Continue(Moves {
             record,
             outcome: None,
-            abandoned: tags.abandoned,
+            termination: tags.termination,
             players,
         })
     }
@@ -167,14 +167,13 @@ impl Visitor for Reading<'_> {
         let Moves {
             mut record,
             outcome,
-            abandoned,
+            termination,
             ..
         } = moves;
         record.standing = match (outcome?, GameEnd::by_rules(&record.game)) {
-            (_, Some(end)) => Standing::Ended(end),
-            (Outcome::Known(outcome), None) => Standing::Known(outcome),
-            (Outcome::Unknown, None) if abandoned => Standing::Ended(GameEnd::Aborted),
-            (Outcome::Unknown, None) => Standing::Open,
+            (_, Some(end)) => end.into(),
+            (Outcome::Unknown, None) if termination.is_none() => Standing::Open,
+            (outcome, None) => Standing::Over(outcome, termination),
         };
         (!record.game.is_empty()).then_some(record)
     }

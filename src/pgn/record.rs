@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration, time::SystemTime};
 
 use jiff::tz::TimeZone;
-use shakmaty::{Color, KnownOutcome, Outcome, Position};
+use shakmaty::{Color, Outcome, Position as _};
 
 use crate::{
     game::Game,
+    pgn_text::Termination,
     vocabulary::{By, GameEnd},
 };
 
@@ -29,10 +30,14 @@ pub enum Standing {
     /// It is being played, or was abandoned.
     #[default]
     Open,
-    /// It ended like this.
-    Ended(GameEnd),
-    /// It has this result, according to its file.
-    Known(KnownOutcome),
+    /// It is over.
+    Over(Outcome, Option<Termination>),
+}
+
+impl From<GameEnd> for Standing {
+    fn from(end: GameEnd) -> Self {
+        Self::Over(end.outcome, Termination::of(end))
+    }
 }
 
 /// One game with what is known of it.
@@ -70,8 +75,7 @@ impl Record {
     pub fn outcome(&self) -> Outcome {
         match self.standing {
             Standing::Open => Outcome::Unknown,
-            Standing::Ended(end) => end.outcome(self.game.position()),
-            Standing::Known(outcome) => Outcome::Known(outcome),
+            Standing::Over(outcome, _) => outcome,
         }
     }
 
@@ -105,17 +109,14 @@ impl Record {
         self.by.resize(game.len(), None);
         self.took.resize(game.len(), None);
         self.game = game.clone();
-        self.standing = match GameEnd::by_rules(game) {
-            Some(end) => Standing::Ended(end),
-            None => Standing::Open,
-        };
+        self.standing = GameEnd::by_rules(game).map_or(Standing::Open, Standing::from);
         true
     }
 
     /// The game was reported to have ended so; the end by the rules is not overruled. `true` if that changes it.
     pub fn end(&mut self, end: GameEnd) -> bool {
         let end = GameEnd::by_rules(&self.game).unwrap_or(end);
-        let before = std::mem::replace(&mut self.standing, Standing::Ended(end));
+        let before = std::mem::replace(&mut self.standing, end.into());
         before != self.standing
     }
 

@@ -1,12 +1,12 @@
 //! A game's file: PGN, the seven tags first.
 
 use jiff::tz::TimeZone;
-use shakmaty::{Color, Outcome};
+use shakmaty::Color;
 
 use super::record::{Heading, Record, Standing};
 use crate::{
     pgn_text::{clock, elapsed, movetext, start_tags, tag},
-    vocabulary::{By, GameEnd},
+    vocabulary::By,
 };
 
 /// A game as PGN.
@@ -33,13 +33,8 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
     tag(&mut text, "UTCDate", &utc("%Y.%m.%d"));
     tag(&mut text, "UTCTime", &utc("%H:%M:%S"));
     tag(&mut text, "TimeControl", "?");
-    let termination = match (record.standing, record.outcome()) {
-        (Standing::Ended(GameEnd::Aborted), _) => Some("abandoned"),
-        (_, Outcome::Known(_)) => Some("normal"),
-        (_, Outcome::Unknown) => None,
-    };
-    if let Some(termination) = termination {
-        tag(&mut text, "Termination", termination);
+    if let Standing::Over(_, Some(termination)) = record.standing {
+        tag(&mut text, "Termination", termination.word());
     }
     tag(&mut text, "Annotator", &heading.annotator);
     text.push('\n');

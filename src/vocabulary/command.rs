@@ -142,7 +142,7 @@ impl fmt::Display for Command {
                 write!(f, "away {client} {}", if *on { "on" } else { "off" })
             }
             Self::Yield { client } => write!(f, "yield {client}"),
-            Self::Ended { client, end } => write!(f, "ended {client} {}", end.word()),
+            Self::Ended { client, end } => write!(f, "ended {client} {}", end.words()),
             Self::PutOut => f.write_str("put-out"),
             Self::Release { client } => write!(f, "release {client}"),
         }

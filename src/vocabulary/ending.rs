@@ -3,14 +3,21 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Chess, Color, KnownOutcome, Outcome, Position};
+use shakmaty::{Color, KnownOutcome, Outcome, Position};
+use thiserror::Error;
 
-use crate::game::Game;
+use crate::{game::Game, state::text};
 
 /// Occurrences of the same position that end a game (FIDE Laws of Chess 9.6.1).
 const FIVEFOLD: usize = 5;
 /// Half-moves without a capture or a pawn's move that end a game (FIDE Laws of Chess 9.6.2).
 const SEVENTY_FIVE: u32 = 150;
+/// Occurrences of the same position after which a player may claim a draw (FIDE Laws of Chess 9.2).
+const THREEFOLD: usize = 3;
+/// Half-moves without a capture or a pawn's move after which a player may claim a draw (FIDE Laws of Chess 9.3).
+const FIFTY: u32 = 100;
+/// Characters shown of a text that is not an end.
+const MAX_SHOWN: usize = 40;
 
 /// The authority by which a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,122 +33,248 @@ pub enum Judge {
     Program,
 }
 
-/// How a game ended.
+/// Why a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum GameEnd {
-    /// It was left.
-    Aborted,
+pub enum Reason {
     /// Checkmate.
     Checkmate,
-    /// A draw, agreed upon or claimed.
-    Draw,
     /// Stalemate.
     Stalemate,
-    /// Neither side has the pieces to win.
+    /// There are too few pieces left to win.
     InsufficientMaterial,
     /// The same position too many times.
     Repetition,
     /// Too many moves without a capture or a pawn's move.
     FiftyMoves,
-    /// White resigned.
-    WhiteResigned,
-    /// Black resigned.
-    BlackResigned,
+    /// A rule of a variant of chess.
+    Variant,
+    /// Both players agreed.
+    Agreement,
+    /// A player resigned.
+    Resignation,
+    /// A player's time ran out.
+    Time,
+    /// A player left the game, and the other one claimed the result.
+    Abandoned,
+    /// The game was left before it counted.
+    Aborted,
+    /// A player did not make the first move.
+    NoStart,
+    /// A player broke the rules of the server.
+    Cheat,
+    /// The server does not say, or in a word that is not known here.
+    Unknown,
+}
+
+impl Reason {
+    /// Every reason, with its name in events and transcripts.
+    const WORDS: [(Self, &str); 14] = [
+        (Self::Checkmate, "checkmate"),
+        (Self::Stalemate, "stalemate"),
+        (Self::InsufficientMaterial, "insufficient-material"),
+        (Self::Repetition, "repetition"),
+        (Self::FiftyMoves, "fifty-moves"),
+        (Self::Variant, "variant"),
+        (Self::Agreement, "agreement"),
+        (Self::Resignation, "resignation"),
+        (Self::Time, "time"),
+        (Self::Abandoned, "abandoned"),
+        (Self::Aborted, "aborted"),
+        (Self::NoStart, "no-start"),
+        (Self::Cheat, "cheat"),
+        (Self::Unknown, "unknown"),
+    ];
+
+    /// Its name in events and transcripts.
+    pub fn word(self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(reason, _)| *reason == self);
+        found.map_or("", |(_, word)| word)
+    }
+}
+
+/// How a game ended: why, and with which result. Neither follows from the other: time that runs out may be a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Kept")]
+pub struct GameEnd {
+    /// Why.
+    #[serde(rename = "end")]
+    pub reason: Reason,
+    /// The result; `*` if there is none.
+    #[serde(with = "text")]
+    pub outcome: Outcome,
 }
 
 impl GameEnd {
+    /// The game was left, without a result.
+    pub const ABORTED: Self = Self::without_result(Reason::Aborted);
+    /// A draw that both players agreed upon.
+    pub const AGREED: Self = Self::drawn(Reason::Agreement);
+
+    /// This colour won.
+    pub const fn won(reason: Reason, winner: Color) -> Self {
+        let outcome = Outcome::Known(KnownOutcome::Decisive { winner });
+        Self { reason, outcome }
+    }
+
+    /// A draw.
+    pub const fn drawn(reason: Reason) -> Self {
+        let outcome = Outcome::Known(KnownOutcome::Draw);
+        Self { reason, outcome }
+    }
+
+    /// Neither a win nor a draw.
+    pub const fn without_result(reason: Reason) -> Self {
+        let outcome = Outcome::Unknown;
+        Self { reason, outcome }
+    }
+
     /// This colour resigned.
     pub fn resigned(by: Color) -> Self {
-        by.fold_wb(Self::WhiteResigned, Self::BlackResigned)
+        Self::won(Reason::Resignation, by.other())
     }
 
-    /// Who resigned.
-    pub fn resigner(self) -> Option<Color> {
-        match self {
-            Self::WhiteResigned => Some(Color::White),
-            Self::BlackResigned => Some(Color::Black),
-            _ => None,
-        }
+    /// A draw in this game, where whoever reports it does not say why: by what the position allows to claim, else agreed.
+    pub fn draw_in(game: &Game) -> Self {
+        let position = game.position();
+        Self::drawn(match Self::by_rules(game) {
+            Some(end) if end.outcome.winner().is_none() => end.reason,
+            _ if game.repetitions() >= THREEFOLD => Reason::Repetition,
+            _ if position.halfmoves() >= FIFTY => Reason::FiftyMoves,
+            _ => Reason::Agreement,
+        })
     }
-}
 
-impl GameEnd {
+    /// Who lost.
+    pub fn loser(self) -> Option<Color> {
+        self.outcome.winner().map(Color::other)
+    }
+
     /// How a game ended by the rules that need no claim: mate, stalemate, dead positions, five times the same position,
     /// and 75 moves without progress (FIDE Laws of Chess 5.1.1, 5.2.1, 5.2.2, 9.6).
     pub fn by_rules(game: &Game) -> Option<Self> {
         let position = game.position();
         if position.legal_moves().is_empty() {
             Some(if position.is_check() {
-                Self::Checkmate
+                Self::won(Reason::Checkmate, position.turn().other())
             } else {
-                Self::Stalemate
+                Self::drawn(Reason::Stalemate)
             })
         } else if position.is_insufficient_material() {
-            Some(Self::InsufficientMaterial)
+            Some(Self::drawn(Reason::InsufficientMaterial))
         } else if game.repetitions() >= FIVEFOLD {
-            Some(Self::Repetition)
+            Some(Self::drawn(Reason::Repetition))
         } else if position.halfmoves() >= SEVENTY_FIVE {
-            Some(Self::FiftyMoves)
+            Some(Self::drawn(Reason::FiftyMoves))
         } else {
             None
         }
     }
 
-    /// The result of a game that ended so, if this is its last position: `*` for one that was left.
-    pub fn outcome(self, last: &Chess) -> Outcome {
-        let won = |winner| Outcome::Known(KnownOutcome::Decisive { winner });
-        match self {
-            Self::Aborted => Outcome::Unknown,
-            Self::Checkmate => won(last.turn().other()),
-            Self::WhiteResigned => won(Color::Black),
-            Self::BlackResigned => won(Color::White),
-            _ => Outcome::Known(KnownOutcome::Draw),
-        }
+    /// As in transcripts: `resignation 1-0`.
+    pub fn words(self) -> String {
+        format!("{} {}", self.reason.word(), self.outcome)
     }
 
-    /// Every end, with its name in events and transcripts.
-    const WORDS: [(Self, &str); 9] = [
-        (Self::Aborted, "aborted"),
-        (Self::Checkmate, "checkmate"),
-        (Self::Draw, "draw"),
-        (Self::Stalemate, "stalemate"),
-        (Self::InsufficientMaterial, "insufficient-material"),
-        (Self::Repetition, "repetition"),
-        (Self::FiftyMoves, "fifty-moves"),
-        (Self::WhiteResigned, "white-resigned"),
-        (Self::BlackResigned, "black-resigned"),
-    ];
-
-    /// Its name in events and transcripts.
-    pub fn word(self) -> &'static str {
-        let found = Self::WORDS.iter().find(|(end, _)| *end == self);
-        found.map_or("", |(_, word)| word)
+    /// What older versions kept and recorded: the result was in the word, or, for mate, in the position.
+    fn of_old(word: &str) -> Option<Self> {
+        Some(match word {
+            "white-resigned" => Self::resigned(Color::White),
+            "black-resigned" => Self::resigned(Color::Black),
+            "draw" => Self::AGREED,
+            "stalemate" => Self::drawn(Reason::Stalemate),
+            "insufficient-material" => Self::drawn(Reason::InsufficientMaterial),
+            "repetition" => Self::drawn(Reason::Repetition),
+            "fifty-moves" => Self::drawn(Reason::FiftyMoves),
+            "checkmate" => Self::without_result(Reason::Checkmate),
+            "aborted" => Self::ABORTED,
+            _ => return None,
+        })
     }
 }
 
 impl fmt::Display for GameEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Aborted => "aborted",
-            Self::Checkmate => "checkmate",
-            Self::Draw => "a draw",
-            Self::Stalemate => "a draw by stalemate",
-            Self::InsufficientMaterial => "a draw: neither side can win",
-            Self::Repetition => "a draw by repetition",
-            Self::FiftyMoves => "a draw by the move rule",
-            Self::WhiteResigned => "White resigned",
-            Self::BlackResigned => "Black resigned",
-        })
+        let name = |color: Color| color.fold_wb("White", "Black");
+        let Some(winner) = self.outcome.winner() else {
+            return f.write_str(match self.reason {
+                Reason::Checkmate => "checkmate",
+                Reason::Stalemate => "a draw by stalemate",
+                Reason::InsufficientMaterial => "a draw: too few pieces are left to win",
+                Reason::Repetition => "a draw by repetition",
+                Reason::FiftyMoves => "a draw by the move rule",
+                Reason::Variant => "a draw by the rules of the variant",
+                Reason::Agreement => "a draw by agreement",
+                Reason::Resignation => "a player resigned",
+                Reason::Time => "a draw: time ran out, but too few pieces are left to win",
+                Reason::Abandoned => "a draw: a player left",
+                Reason::Aborted => "aborted",
+                Reason::NoStart => "the first move was not made",
+                Reason::Cheat => "a player broke the rules of the server",
+                Reason::Unknown if self.outcome.is_known() => "a draw",
+                Reason::Unknown => "its result is not known",
+            });
+        };
+        let (winner, loser) = (name(winner), name(winner.other()));
+        match self.reason {
+            Reason::Checkmate => f.write_str("checkmate"),
+            Reason::Resignation => write!(f, "{loser} resigned"),
+            Reason::Time => write!(f, "{winner} won on time"),
+            Reason::Abandoned => write!(f, "{winner} won: {loser} left"),
+            Reason::NoStart => write!(f, "{winner} won: {loser} did not make the first move"),
+            Reason::Cheat => write!(f, "{winner} won: {loser} broke the rules of the server"),
+            Reason::Variant => write!(f, "{winner} won by the rules of the variant"),
+            Reason::Unknown => write!(f, "{winner} won"),
+            // In these nobody wins in chess, but a server with variants may say otherwise.
+            other => write!(f, "{winner} won: {}", other.word().replace('-', " ")),
+        }
     }
 }
 
 impl FromStr for GameEnd {
-    type Err = ();
+    type Err = NoEnd;
 
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let found = Self::WORDS.iter().find(|(_, word)| *word == text);
-        found.map(|(end, _)| *end).ok_or(())
+    /// Reads what [`words`](Self::words) wrote, and what older versions did.
+    fn from_str(text: &str) -> Result<Self, NoEnd> {
+        let wrong = || NoEnd(text.chars().take(MAX_SHOWN).collect());
+        let Some((word, outcome)) = text.split_once(' ') else {
+            return Self::of_old(text).ok_or_else(wrong);
+        };
+        let found = Reason::WORDS.iter().find(|(_, known)| *known == word);
+        let (reason, _) = *found.ok_or_else(wrong)?;
+        let outcome = outcome.parse().map_err(|_| wrong())?;
+        Ok(Self { reason, outcome })
+    }
+}
+
+/// The text is not the end of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not the end of a game, such as `resignation 1-0`")]
+pub struct NoEnd(String);
+
+/// An end as it is kept: by this version, or by an older one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Now {
+        end: Reason,
+        #[serde(with = "text")]
+        outcome: Outcome,
+    },
+    Old(String),
+}
+
+impl TryFrom<Kept> for GameEnd {
+    type Error = NoEnd;
+
+    fn try_from(kept: Kept) -> Result<Self, NoEnd> {
+        match kept {
+            Kept::Now { end, outcome } => Ok(Self {
+                reason: end,
+                outcome,
+            }),
+            Kept::Old(text) => text.parse(),
+        }
     }
 }
 
@@ -167,11 +300,11 @@ impl BoardResult {
     /// The game's end, if this side is to move.
     pub fn end(self, turn: Color) -> GameEnd {
         match self {
-            Self::Repetition => GameEnd::Repetition,
-            Self::FiftyMoves => GameEnd::FiftyMoves,
-            Self::InsufficientMaterial => GameEnd::InsufficientMaterial,
-            Self::Stalemate => GameEnd::Stalemate,
-            Self::Checkmate => GameEnd::Checkmate,
+            Self::Repetition => GameEnd::drawn(Reason::Repetition),
+            Self::FiftyMoves => GameEnd::drawn(Reason::FiftyMoves),
+            Self::InsufficientMaterial => GameEnd::drawn(Reason::InsufficientMaterial),
+            Self::Stalemate => GameEnd::drawn(Reason::Stalemate),
+            Self::Checkmate => GameEnd::won(Reason::Checkmate, turn.other()),
             Self::BoardResigns => GameEnd::resigned(turn),
         }
     }
@@ -187,5 +320,41 @@ impl fmt::Display for BoardResult {
             Self::Checkmate => "checkmate",
             Self::BoardResigns => "the board's own engine resigns",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_read_as_it_was_written_and_an_older_ones_word_too() {
+        for (reason, word) in Reason::WORDS {
+            assert_eq!(serde_json::to_value(reason).unwrap(), word);
+            for outcome in ["1-0", "0-1", "1/2-1/2", "*"] {
+                let outcome = outcome.parse().unwrap();
+                let end = GameEnd { reason, outcome };
+                assert_eq!(end.words().parse(), Ok(end));
+                let kept = serde_json::to_string(&end).unwrap();
+                assert_eq!(serde_json::from_str::<GameEnd>(&kept).unwrap(), end);
+                assert!(!end.to_string().is_empty());
+            }
+        }
+        for (old, now) in [
+            ("white-resigned", "resignation 0-1"),
+            ("black-resigned", "resignation 1-0"),
+            ("draw", "agreement 1/2-1/2"),
+            ("fifty-moves", "fifty-moves 1/2-1/2"),
+            ("checkmate", "checkmate *"),
+            ("aborted", "aborted *"),
+        ] {
+            assert_eq!(old.parse::<GameEnd>().unwrap().words(), now);
+            let kept = serde_json::to_string(old).unwrap();
+            let kept: GameEnd = serde_json::from_str(&kept).unwrap();
+            assert_eq!(kept.words(), now);
+        }
+        for wrong in ["", "resignation", "resignation 2-0", "time", "left *"] {
+            assert!(wrong.parse::<GameEnd>().is_err(), "{wrong}");
+        }
     }
 }

@@ -115,6 +115,7 @@ pub enum Event {
     /// The game is over.
     Ended {
         /// How it ended.
+        #[serde(flatten)]
         end: GameEnd,
         /// Who decided it.
         by: Judge,

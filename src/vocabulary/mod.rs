@@ -24,7 +24,7 @@ pub use board_name::{BoardName, BoardNameError, MAX_BOARDS, MAX_NAME};
 pub use channel::{Channel, NoChannel, Outgoing, Reply, Request};
 pub use client_name::ClientName;
 pub use command::{ClientId, Command};
-pub use ending::{BoardResult, GameEnd, Judge};
+pub use ending::{BoardResult, GameEnd, Judge, NoEnd, Reason};
 pub use event::{By, Event, rounded};
 pub use link_state::{GARBLED, LinkState, UNHEARD, mute, stranger};
 pub use misplaced::Misplaced;

@@ -221,7 +221,11 @@ fn game(line: &Value) -> String {
 
 fn ending(line: &Value) -> String {
     let told = line["ending"].as_str().or(line["result"].as_str());
-    told.unwrap_or_default().replace('-', " ")
+    let mut text = told.unwrap_or_default().replace('-', " ");
+    if let Some(outcome) = line["outcome"].as_str().filter(|outcome| *outcome != "*") {
+        let _ = write!(text, ", {outcome}");
+    }
+    text
 }
 
 fn players(line: &Value) -> String {

@@ -176,6 +176,7 @@ async fn say(house: &House, saying: Saying) -> Result<Response, Wrong> {
 fn refused(why: &NotDone) -> Wrong {
     let status = match why {
         NotDone::NoAccount => StatusCode::NOT_FOUND,
+        NotDone::Refused(_) => StatusCode::BAD_REQUEST,
         NotDone::NotNow(_) | NotDone::NoAnswer => StatusCode::CONFLICT,
     };
     Wrong::new(status, why.to_string())

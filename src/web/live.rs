@@ -22,7 +22,7 @@ use crate::{
     bus::BoardHandle,
     game::Game,
     pairings::{Pairing, Player},
-    pgn_text::{clock, elapsed, left, movetext, program, start_tags, tag},
+    pgn_text::{Termination, clock, elapsed, left, movetext, program, start_tags, tag},
     vocabulary::{BoardName, By, ClientName, GameEnd, Snapshot},
 };
 
@@ -123,9 +123,9 @@ impl Live {
             .state
             .ending
             .filter(|_| game.continues(&self.state.game));
-        let outcome = told.or_else(|| GameEnd::by_rules(game));
-        let outcome = outcome.map_or(Outcome::Unknown, |end| end.outcome(game.position()));
-        let result = outcome.to_string();
+        let end = GameEnd::by_rules(game).or(told);
+        let result = end.map_or(Outcome::Unknown, |end| end.outcome).to_string();
+        let termination = end.and_then(Termination::of);
         let given = |text: Option<&String>| text.map_or("?", String::as_str).to_owned();
         let paired = self.paired.as_deref();
         let said = &self.house.broadcast;
@@ -160,6 +160,9 @@ impl Live {
             if let Some(utc) = date(TimeZone::UTC, format) {
                 tag(&mut text, name, &utc);
             }
+        }
+        if let Some(termination) = termination {
+            tag(&mut text, "Termination", termination.word());
         }
         tag(&mut text, "Board", &number);
         let since = clock(self.since, &TimeZone::UTC, "%Y%m%d-%H%M%S");

@@ -16,7 +16,8 @@ use crate::{
     lines::printable,
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
     vocabulary::{
-        ClientId, ClientName, Command, GameEnd, Occasion, Opponent, Reported, Snapshot, Wording,
+        ClientId, ClientName, Command, GameEnd, Occasion, Opponent, Reason, Reported, Snapshot,
+        Wording,
     },
 };
 
@@ -531,11 +532,12 @@ impl Session {
     fn ended(&mut self, ending: Ending) {
         let Some(on) = self.on.take() else { return };
         // If the hand plays both sides, the side to move resigns.
-        let hand = on.hand().unwrap_or(on.game.turn());
+        let turn = on.game.turn();
+        let hand = on.hand().unwrap_or(turn);
         let end = match ending {
-            Ending::Aborted => GameEnd::Aborted,
-            Ending::Checkmate => GameEnd::Checkmate,
-            Ending::Draw => GameEnd::Draw,
+            Ending::Aborted => GameEnd::ABORTED,
+            Ending::Checkmate => GameEnd::won(Reason::Checkmate, turn.other()),
+            Ending::Draw => GameEnd::draw_in(&on.game),
             Ending::UserResigned => GameEnd::resigned(hand),
             Ending::OpponentResigned => GameEnd::resigned(hand.other()),
         };

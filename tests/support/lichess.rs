@@ -19,7 +19,7 @@ use axum::{
 use boardbridge::game::{Game, uci};
 use futures_util::stream;
 use serde_json::{Value, json};
-use shakmaty::{CastlingMode, Color, Move, Position, uci::UciMove};
+use shakmaty::{CastlingMode, Chess, Color, File, Move, Position, Role, Square, uci::UciMove};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle, time::sleep};
 
 use super::{
@@ -29,6 +29,12 @@ use super::{
 
 /// The token that it takes.
 pub const TOKEN: &str = "lip_TheTestsOwn1";
+/// A token of the same account that is not for playing at boards.
+pub const NARROW_TOKEN: &str = "lip_ForBroadcasts";
+/// A game that is estimated to take each player less than this, in s, is not rapid: no board may seek it.
+const RAPID: f64 = 480.0;
+/// The moves that such an estimate counts with.
+const MOVES: f64 = 40.0;
 /// How often it sends an empty line.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 
@@ -52,8 +58,8 @@ pub enum Fault {
 /// How lines are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
-    /// Castling as the king and the rook's square, as in Chess960.
-    pub king_takes_rook: bool,
+    /// Castling as the king's two squares where that is possible, as in earlier years.
+    pub old_castling: bool,
     /// The clock, in s; none for correspondence.
     pub clock: Option<u64>,
 }
@@ -61,6 +67,7 @@ pub struct Style {
 #[derive(Debug)]
 struct Played {
     id: String,
+    variant: &'static str,
     hand: Color,
     game: Game,
     status: &'static str,
@@ -75,7 +82,7 @@ struct Inner {
     played: Option<Played>,
     others: Vec<Value>,
     faults: VecDeque<Fault>,
-    /// Requests in words, as they were taken: `move e2e4`.
+    /// Requests in words, as they came and were taken: `move e2e4`.
     taken: Vec<String>,
     /// What no client may do.
     wrongs: Vec<String>,
@@ -86,6 +93,8 @@ struct Inner {
     silent: Vec<mpsc::UnboundedSender<String>>,
     /// Not before then is anything answered.
     away: bool,
+    /// It tells the scopes of a token only when it is asked for them.
+    hides_scopes: bool,
     seeks: usize,
     /// Nothing may come before then.
     quiet_until: Option<tokio::time::Instant>,
@@ -147,13 +156,24 @@ impl Lichess {
         self.begins_from(hand, Game::standard())
     }
 
-    /// The same, with these moves made already.
+    /// The same in this game, with its moves made already.
     pub fn begins_from(&self, hand: Color, game: Game) -> String {
+        let variant = if game.is_standard() {
+            "standard"
+        } else {
+            "fromPosition"
+        };
+        self.begins_as(variant, hand, game)
+    }
+
+    /// The same in this variant.
+    pub fn begins_as(&self, variant: &'static str, hand: Color, game: Game) -> String {
         let mut inner = self.inner();
         inner.games_begun += 1;
         let id = format!("Game{:04}", inner.games_begun);
         inner.played = Some(Played {
             id: id.clone(),
+            variant,
             hand,
             game,
             status: "started",
@@ -218,6 +238,30 @@ impl Lichess {
         let played = inner.played.as_mut().unwrap();
         (played.status, played.winner) = (status, winner);
         inner.shows();
+    }
+
+    /// The game ends like this, and only the streams of events tell it.
+    pub fn ends_unseen(&self, status: &'static str, winner: Option<Color>) {
+        let mut inner = self.inner();
+        let played = inner.played.as_mut().unwrap();
+        (played.status, played.winner) = (status, winner);
+        let finish = inner.info("gameFinish");
+        inner.event(&finish);
+    }
+
+    /// The game ends like this, and only its own streams tell it.
+    pub fn ends_without_event(&self, status: &'static str, winner: Option<Color>) {
+        let mut inner = self.inner();
+        let played = inner.played.as_mut().unwrap();
+        (played.status, played.winner) = (status, winner);
+        let state = inner.state();
+        inner.game_line(&state);
+        inner.games.clear();
+    }
+
+    /// From now on it tells the scopes of a token only when it is asked for them.
+    pub fn hides_scopes(&self) {
+        self.inner().hides_scopes = true;
     }
 
     /// A line on the game's streams.
@@ -372,6 +416,63 @@ fn name(color: Color) -> &'static str {
     color.fold_wb("white", "black")
 }
 
+/// The number of a status.
+fn number(status: &str) -> u8 {
+    match status {
+        "created" => 10,
+        "started" => 20,
+        "aborted" => 25,
+        "mate" => 30,
+        "resign" => 31,
+        "stalemate" => 32,
+        "timeout" => 33,
+        "draw" => 34,
+        "outoftime" => 35,
+        "cheat" => 36,
+        "noStart" => 37,
+        "unknownFinish" => 38,
+        "insufficientMaterialClaim" => 39,
+        "variantEnd" => 60,
+        other => panic!("{other}"),
+    }
+}
+
+/// The move that the server takes this text for, if it is legal. The king on its own rook's square is castling in every variant.
+/// Its two squares are castling only from the e-file with a rook on a or h, and never in Chess960; otherwise they are a plain step.
+fn meant(variant: &str, position: &Chess, text: &str) -> Option<Move> {
+    let Ok(UciMove::Normal {
+        from,
+        to,
+        promotion,
+    }) = text.parse()
+    else {
+        return None;
+    };
+    let own = |square, role| position.our(role).contains(square);
+    let two_squares = variant != "chess960"
+        && from.file() == File::E
+        && from.rank() == to.rank()
+        && from.distance(to) == 2;
+    let corner = if to.file() > from.file() {
+        File::H
+    } else {
+        File::A
+    };
+    let corner = Square::from_coords(corner, from.rank());
+    let rook = if own(to, Role::Rook) {
+        Some(to)
+    } else {
+        Some(corner).filter(|_| two_squares)
+    };
+    let castling = rook.filter(|_| own(from, Role::King));
+    let is_meant = |m: &Move| match (*m, castling) {
+        (Move::Castle { king, rook }, Some(with)) => king == from && rook == with,
+        (Move::Castle { .. }, None) | (_, Some(_)) => false,
+        (m, None) => m.from() == Some(from) && m.to() == to && m.promotion() == promotion,
+    };
+    position.legal_moves().into_iter().find(is_meant)
+}
+
 fn schema() -> &'static Schema {
     static SCHEMA: OnceLock<Schema> = OnceLock::new();
     SCHEMA.get_or_init(schema::lichess)
@@ -425,25 +526,33 @@ impl Inner {
     fn info(&self, kind: &str) -> Value {
         let played = self.played.as_ref().unwrap();
         let speed = self.speed();
-        json!({ "type": kind, "game": {
+        let variant = json!({ "key": played.variant, "name": played.variant });
+        let mut info = json!({ "type": kind, "game": {
             "id": played.id, "gameId": played.id, "fullId": format!("{}wxyz", played.id),
             "color": name(played.hand), "fen": played.game.fen().to_string(), "speed": speed,
-            "source": "friend", "variant": { "key": "standard", "name": "Standard" },
+            "source": "friend", "variant": variant,
             "opponent": { "id": "other", "username": "Other", "rating": 1600 },
             "isMyTurn": played.game.turn() == played.hand,
             "compat": { "bot": false, "board": true },
-        }})
+            "status": { "id": number(played.status), "name": played.status },
+        }});
+        if let Some(winner) = played.winner {
+            info["game"]["winner"] = name(winner).into();
+        }
+        info
     }
 
     fn state(&self) -> Value {
         let played = self.played.as_ref().unwrap();
-        let mode = CastlingMode::from_chess960(self.style.king_takes_rook);
-        let moves: Vec<String> = played
-            .game
-            .moves()
-            .iter()
-            .map(|m| m.to_uci(mode).to_string())
-            .collect();
+        let written = |m: &Move| {
+            if self.style.old_castling {
+                uci(*m)
+            } else {
+                m.to_uci(CastlingMode::Chess960)
+            }
+        };
+        let moves = played.game.moves().iter();
+        let moves: Vec<String> = moves.map(|m| written(m).to_string()).collect();
         let time = self.style.clock.map_or(2_147_483_647, |s| 1000 * s);
         let spent = 1000 * played.game.len() as u64;
         let mut state = json!({
@@ -480,7 +589,7 @@ impl Inner {
         };
         let mut full = json!({
             "type": "gameFull", "id": played.id, "speed": self.speed(), "rated": false,
-            "variant": { "key": "standard", "name": "Standard", "short": "Std" },
+            "variant": { "key": played.variant, "name": played.variant, "short": "Std" },
             "perf": { "name": "Rapid" }, "createdAt": 1_780_000_000_000_u64,
             "white": white, "black": black, "initialFen": start, "state": self.state(),
         });
@@ -545,6 +654,29 @@ fn broken() -> Response {
     response
 }
 
+/// Whose token it is, and what it is for.
+fn account(scopes: Option<&str>) -> Response {
+    let me = said("account", &json!({ "id": "me", "username": "Me" }));
+    let mut response = me.into_response();
+    if let Some(scopes) = scopes {
+        let header = scopes.parse().unwrap();
+        response.headers_mut().insert("X-OAuth-Scopes", header);
+    }
+    response
+}
+
+/// What tokens are for, as it is asked with no authorisation.
+fn tested(tokens: &str) -> Response {
+    let about = |token: &str| match token {
+        TOKEN => json!({ "userId": "me", "scopes": "board:play,challenge:read", "expires": null }),
+        NARROW_TOKEN => json!({ "userId": "me", "scopes": "study:write", "expires": null }),
+        _ => Value::Null,
+    };
+    let tokens = tokens.split(',');
+    let tested: Value = tokens.map(|t| (t.to_owned(), about(t))).collect();
+    tested.to_string().into_response()
+}
+
 fn no_token() -> Response {
     let words = said("error", &json!({ "error": "No such token" }));
     (StatusCode::UNAUTHORIZED, words).into_response()
@@ -580,6 +712,14 @@ pub fn challenge(id: &str, direction: &str) -> Value {
     })
 }
 
+/// Whether this seek is for a game faster than rapid.
+fn is_fast(form: &str) -> bool {
+    let form = form_value(form);
+    let time = form["time"].as_f64().map(|minutes| 60.0 * minutes);
+    let increment = form["increment"].as_f64().unwrap_or_default();
+    time.is_some_and(|time| time + MOVES * increment < RAPID)
+}
+
 /// The form that a request has by the published description.
 fn form_of(parts: &[&str]) -> &'static str {
     match parts {
@@ -597,6 +737,9 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     let form = String::from_utf8(form.to_vec()).unwrap();
     let path = head.uri.path().to_owned();
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    if parts == ["api", "token", "test"] && head.method == Method::POST {
+        return tested(&form);
+    }
     check(&inner, &head, &parts, &form);
     if let Some(response) = at_once(&inner, &head, &parts, &form) {
         return response;
@@ -666,8 +809,19 @@ fn at_once(
     if !header(header::USER_AGENT).starts_with("BoardBridge/") {
         inner_now.wrong(format!("{path} without its name"));
     }
-    if header(header::AUTHORIZATION) != format!("Bearer {TOKEN}") {
-        return Some(no_token());
+    let token = header(header::AUTHORIZATION);
+    let token = token.strip_prefix("Bearer ").unwrap_or_default();
+    let scopes = match token {
+        TOKEN => "board:play, challenge:read",
+        NARROW_TOKEN => "study:write",
+        _ => return Some(no_token()),
+    };
+    if parts == ["api", "account"] {
+        return Some(account(Some(scopes).filter(|_| !inner_now.hides_scopes)));
+    }
+    if token == NARROW_TOKEN {
+        let words = said("error", &json!({ "error": "Missing scope: board:play" }));
+        return Some((StatusCode::FORBIDDEN, words).into_response());
     }
     Some(match parts {
         ["api", "stream", "event"] => {
@@ -704,6 +858,7 @@ fn at_once(
             }
             streamed(lines)
         }
+        ["api", "board", "seek"] if is_fast(form) => refused("Invalid time control"),
         ["api", "board", "seek"] => {
             inner_now.taken.push(format!("seek {form}"));
             if form.contains("days=") {
@@ -735,9 +890,6 @@ fn at_once(
 
 fn asked(inner: &mut Inner, parts: &[&str], form: &str) -> Response {
     match parts {
-        ["api", "account"] => {
-            said("account", &json!({ "id": "me", "username": "Me" })).into_response()
-        }
         [
             "api",
             "challenge",
@@ -797,13 +949,12 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
                 }
                 _ => {}
             }
-            let m = text.parse::<UciMove>().unwrap();
-            let legal = m.to_move(played.game.position()).ok();
+            let legal = meant(played.variant, played.game.position(), text);
             let Some(m) = legal.filter(|_| played.game.turn() == hand) else {
                 return refused("Not your turn, or game already over");
             };
             played.play(m);
-            let words = format!("move {}", uci(m));
+            let words = format!("move {text}");
             inner.arrived.insert(words.clone(), Instant::now());
             inner.taken.push(words);
             if fault == Some(Fault::Unshown) {

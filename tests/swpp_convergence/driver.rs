@@ -8,8 +8,8 @@ use boardbridge::{
     game::{Game, uci},
     lines::LINE_WAIT,
     vocabulary::{
-        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Reply, Reported,
-        Request, Snapshot,
+        BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Reason, Reply,
+        Reported, Request, Snapshot,
     },
 };
 use fastrand::Rng;
@@ -129,10 +129,14 @@ pub enum Act {
 
 pub fn act() -> impl Strategy<Value = Act> {
     let end = prop_oneof![
-        Just(GameEnd::Aborted),
-        Just(GameEnd::Draw),
-        Just(GameEnd::WhiteResigned),
-        Just(GameEnd::BlackResigned),
+        Just(GameEnd::ABORTED),
+        Just(GameEnd::AGREED),
+        Just(GameEnd::resigned(Color::White)),
+        Just(GameEnd::resigned(Color::Black)),
+        Just(GameEnd::won(Reason::Time, Color::White)),
+        Just(GameEnd::won(Reason::Abandoned, Color::Black)),
+        Just(GameEnd::drawn(Reason::Time)),
+        Just(GameEnd::without_result(Reason::Cheat)),
     ];
     prop_oneof![
         4 => any::<usize>().prop_map(Act::GuiMoves),
@@ -940,11 +944,11 @@ impl World {
             }
             Act::GuiEnds(end) => {
                 let hand = self.wire.told.flatten();
-                self.ends.push(match (end, end.resigner()) {
-                    (_, Some(who)) if hand.is_none_or(|hand| hand == who) => '3',
-                    (_, Some(_)) => '4',
-                    (GameEnd::Draw, _) => '2',
-                    _ => '0',
+                self.ends.push(match end.loser() {
+                    Some(who) if hand.is_none_or(|hand| hand == who) => '3',
+                    Some(_) => '4',
+                    None if end.outcome.is_known() => '2',
+                    None => '0',
                 });
                 self.command(Command::Ended {
                     client: CLIENT,

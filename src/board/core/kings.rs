@@ -83,9 +83,9 @@ impl Core {
             return None;
         }
         Some(match (kings & Bitboard::LIGHT_SQUARES).count() {
-            2 => GameEnd::BlackResigned,
-            0 => GameEnd::WhiteResigned,
-            _ => GameEnd::Draw,
+            2 => GameEnd::resigned(Color::Black),
+            0 => GameEnd::resigned(Color::White),
+            _ => GameEnd::AGREED,
         })
     }
 

@@ -4,7 +4,7 @@ mod free;
 
 use std::time::Duration;
 
-use shakmaty::uci::UciMove;
+use shakmaty::{Color, uci::UciMove};
 use uuid::Uuid;
 
 use super::*;
@@ -234,7 +234,7 @@ fn a_new_game_that_waited_for_the_board_is_begun_there_and_the_one_before_is_end
     assert_eq!(rig.transmits(), "", "it waits");
     let ended = Command::Ended {
         client: CLIENT,
-        end: GameEnd::BlackResigned,
+        end: GameEnd::resigned(Color::Black),
     };
     rig.core.command(rig.now, ended);
     // The hand plays White in the game that ends, and Black in the next.
@@ -315,7 +315,7 @@ fn who_waits_gets_the_board_though_the_hand_ends_the_game_before_its_last_move_i
     // Its last move is on the way when the player puts the pieces back.
     rig.tells("e2e4 e7e5");
     let client = CLIENT;
-    let end = GameEnd::BlackResigned;
+    let end = GameEnd::resigned(Color::Black);
     rig.core.command(rig.now, Command::Ended { client, end });
     rig.hears("N\r\n");
     for _ in 0..10 {
@@ -392,13 +392,13 @@ fn an_end_that_is_told_before_the_last_move_is_shown_stays_the_games_end() {
     rig.states("e2e4 e7e5");
     let ended = Command::Ended {
         client: CLIENT,
-        end: GameEnd::WhiteResigned,
+        end: GameEnd::resigned(Color::White),
     };
     rig.core.command(rig.now, ended);
     rig.waits(10);
     let snapshot = rig.core.snapshot();
     assert_eq!(snapshot.game.len(), 2);
-    assert_eq!(snapshot.ending, Some(GameEnd::WhiteResigned));
+    assert_eq!(snapshot.ending, Some(GameEnd::resigned(Color::White)));
     rig.states("");
     rig.waits(10);
     assert_eq!(rig.core.snapshot().ending, None);

@@ -1,12 +1,12 @@
 //! Signals check and the end of a game on the board.
 
-use shakmaty::{Color, Outcome, Position};
+use shakmaty::{Outcome, Position};
 
 use super::{
     Neo,
     codec::{self, Sign},
 };
-use crate::vocabulary::GameEnd;
+use crate::vocabulary::{GameEnd, Reason};
 
 /// What was signalled to the board about its game.
 #[derive(Debug, Default)]
@@ -33,24 +33,15 @@ impl Neo {
     /// Signals an end of the game that its position does not show.
     pub(super) fn sign_of(&mut self, end: GameEnd) {
         // A mate that is not on the board yet is signalled when it is.
-        let early = end == GameEnd::Checkmate && !self.squares.game().position().is_checkmate();
+        let mate = end.reason == Reason::Checkmate;
+        let early = mate && !self.squares.game().position().is_checkmate();
         if !self.is_known() || early || std::mem::replace(&mut self.signs.ended, true) {
             return;
         }
-        let winner = match end {
-            // Aborted: no one won, and there is no sign for it.
-            GameEnd::Aborted => None,
-            GameEnd::Draw
-            | GameEnd::Stalemate
-            | GameEnd::InsufficientMaterial
-            | GameEnd::Repetition
-            | GameEnd::FiftyMoves => Some(None),
-            GameEnd::Checkmate => Some(Some(self.squares.game().turn().other())),
-            GameEnd::WhiteResigned => Some(Some(Color::Black)),
-            GameEnd::BlackResigned => Some(Some(Color::White)),
-        };
-        if let Some(winner) = winner {
-            self.say(codec::sign(Sign::Result(winner), self.settings.old_signs));
+        // Without a result there is no sign for it.
+        if let Outcome::Known(outcome) = end.outcome {
+            let sign = Sign::Result(outcome.winner());
+            self.say(codec::sign(sign, self.settings.old_signs));
         }
         self.say(codec::reset());
         self.say(codec::no_game());

@@ -37,7 +37,7 @@ use crate::{
     lines::{LINE_WAIT, Line, Lines, printable},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
     vocabulary::{
-        Beginning, Channel, GameEnd, Opponent, Outgoing, Reply, Reported, Request, Wording,
+        Beginning, Channel, GameEnd, Opponent, Outgoing, Reason, Reply, Reported, Request, Wording,
     },
 };
 
@@ -550,22 +550,14 @@ impl Driver for Swpp {
 
     fn game_ended(&mut self, _now: Instant, end: GameEnd) {
         let hand = self.told.and_then(|told| told.hand);
-        let ending = match end {
-            GameEnd::Aborted => Ending::Aborted,
-            GameEnd::Checkmate => Ending::Checkmate,
-            GameEnd::Draw
-            | GameEnd::Stalemate
-            | GameEnd::InsufficientMaterial
-            | GameEnd::Repetition
-            | GameEnd::FiftyMoves => Ending::Draw,
-            // If the player moves both sides, it is the user who resigns.
-            GameEnd::WhiteResigned | GameEnd::BlackResigned => {
-                if hand.is_none_or(|hand| end.resigner() == Some(hand)) {
-                    Ending::UserResigned
-                } else {
-                    Ending::OpponentResigned
-                }
-            }
+        let ending = match (end.reason, end.loser()) {
+            (Reason::Checkmate, _) => Ending::Checkmate,
+            // Of a game that is lost in any other way there are only these two. If the player moves both sides, it is the user
+            // who resigns.
+            (_, Some(loser)) if hand.is_none_or(|hand| loser == hand) => Ending::UserResigned,
+            (_, Some(_)) => Ending::OpponentResigned,
+            (_, None) if end.outcome.is_known() => Ending::Draw,
+            (_, None) => Ending::Aborted,
         };
         self.end(ending);
     }

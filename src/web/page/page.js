@@ -286,7 +286,8 @@ class Board {
     this.showPlayers();
     const todo = state.guidance.map((action) => action.text);
     part(".list").replaceChildren(...todo.map((text) => element("li", "", text)));
-    write(part(".result"), state.ending ? "Over: " + state.ending.replaceAll("-", " ") : "");
+    const result = state.outcome === "*" ? "" : ", " + state.outcome;
+    write(part(".result"), state.ending ? "Over: " + state.ending.replaceAll("-", " ") + result : "");
     const offers = { draw: "The opponent offers a draw", "take-back": "The opponent asks to take back" };
     write(part(".notice"), [capital(paired?.notice), offers[paired?.offer]].filter(Boolean).join(". "));
     const waits = state.waiting.length ? "; waiting: " + state.waiting.join(", ") : "";
