@@ -122,7 +122,7 @@ pub enum Command {
     /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air through a second real adapter, for any
     /// program in range.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, random, off, on, on
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, set-up FEN (on a Citrine), random, off, on, on
     /// forgetful, forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage
     /// COUNT.
     ///

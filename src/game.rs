@@ -7,8 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, File, Move, Position, PositionError, Rank, Role,
-    Square, fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError, uci::UciMove,
+    Board, CastlingMode, Chess, Color, EnPassantMode, File, Move, Position, PositionError, Rank,
+    Role, Setup, Square, fen::Fen, san::SanPlus, uci::IllegalUciMoveError, uci::ParseUciMoveError,
+    uci::UciMove,
 };
 use thiserror::Error;
 
@@ -99,6 +100,29 @@ impl Game {
             start,
             moves: Vec::new(),
         }
+    }
+
+    /// A game that starts with these pieces. Castling is allowed where a king and a rook stand on their squares of standard
+    /// chess. `None` if that is not a position of a game.
+    pub fn of_pieces(board: &Board, turn: Color) -> Option<Self> {
+        let mut setup = Setup::empty();
+        setup.board = board.clone();
+        setup.turn = turn;
+        for color in Color::ALL {
+            let at = |file| Square::from_coords(file, color.backrank());
+            if board.piece_at(at(File::E)) != Some(color.king()) {
+                continue;
+            }
+            for rook in [at(File::A), at(File::H)] {
+                if board.piece_at(rook) == Some(color.rook()) {
+                    setup.castling_rights.add(rook);
+                }
+            }
+        }
+        let start = setup
+            .position::<Chess>(CastlingMode::Standard)
+            .or_else(PositionError::ignore_impossible_check);
+        start.ok().map(Self::from_start)
     }
 
     /// A game that starts from a FEN.

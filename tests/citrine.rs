@@ -1,5 +1,5 @@
-//! A Citrine's lamps and settings: the core against the simulated board, both without I/O, on one virtual clock. The
-//! player sees only the lamps.
+//! A Citrine's lamps and settings, and the positions that the player sets up on it: the core against the simulated board,
+//! both without I/O, on one virtual clock. The player sees only the lamps.
 
 #![allow(
     missing_docs,
@@ -179,7 +179,7 @@ fn a_move_is_lit_wherever_the_program_is_killed_while_it_shows_it() {
         let means_other = moves.contains("g8f6") && moves.ends_with("e1g1");
         if means_other && table.cable.board.shown().is_some() {
             let advice = table.cable.core.snapshot().advice;
-            assert_eq!(advice, Advice::Make(last), "{what}");
+            assert!(advice == Advice::Shown(last), "{what}: {advice}");
             table.hand(HandAction::Execute);
         }
         assert_eq!(table.cable.board.shown(), None, "{what}: {:?}", table.sent);
@@ -405,4 +405,143 @@ fn lifting_the_king_of_the_side_not_to_move_makes_the_boards_own_move_the_player
     table.states(&game(""));
     table.moves("g1f3");
     assert_eq!(table.answer().as_deref(), Some("g1f3"), "after {played}");
+}
+
+/// A king and a pawn against a king, White to move.
+const PAWN: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+
+fn set_up(fen: &str) -> HandAction {
+    let game = Game::from_fen(fen).unwrap();
+    HandAction::SetUp(Box::new(simulators::game::Game::from_start(
+        game.start().clone(),
+    )))
+}
+
+#[test]
+fn a_position_that_the_player_sets_up_on_the_board_is_its_game() {
+    for (fen, first) in [
+        (PAWN, "e2e4"),
+        ("4k3/4p3/8/8/8/8/8/4K3 b - - 0 1", "e7e5"),
+        // White cannot be to move: Black's king is in check.
+        ("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1", "e8d8"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1"),
+    ] {
+        for wait in [0, 200, 400, 500, 550, 600, 650, 1000, 5000] {
+            let what = format!("{fen}, {first} after {wait} ms");
+            let mut table = Table::new(ms(700));
+            table.pass(TALK);
+            table.hand(set_up(fen));
+            table.pass(ms(wait));
+            table.moves(first);
+            table.pass(TALK);
+            let snapshot = table.cable.snapshot();
+            let held = &snapshot.game;
+            let board = ours(table.cable.board.game());
+            let (held_now, on_board) = (held.position(), board.position());
+            assert_eq!(held_now.board(), on_board.board(), "{what}: {held}");
+            assert_eq!(held_now.turn(), on_board.turn(), "{what}: {held}");
+            // A move that was made before the board has shown where it began is part of that position.
+            if wait >= 1000 {
+                let mut wanted = Game::from_fen(fen).unwrap();
+                wanted.play_uci([first]).unwrap();
+                assert_eq!(**held, wanted, "{what}");
+            }
+            assert!(snapshot.sure, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_board_that_goes_back_to_the_players_own_start_position_begins_its_game_there() {
+    let mut table = Table::new(ms(700));
+    table.pass(TALK);
+    table.hand(set_up(PAWN));
+    table.pass(TALK);
+    table.moves("e2e4");
+    table.pass(TALK);
+    // By whoever sends the board this.
+    table.cable.board.received(table.now, b"O\r\n");
+    table.pass(TALK);
+    assert_eq!(*table.cable.snapshot().game, Game::from_fen(PAWN).unwrap());
+    table.hand(HandAction::NewGame);
+    table.pass(TALK);
+    assert_eq!(*table.cable.snapshot().game, Game::standard());
+}
+
+#[test]
+fn the_first_move_after_a_new_game_is_neither_lost_nor_late_because_the_board_is_asked_where_it_began()
+ {
+    // A move that the board does not transmit yet is found in its list.
+    for (wait, within) in [
+        (100, 1500),
+        (310, 1),
+        (450, 1),
+        (500, 1),
+        (600, 1),
+        (2000, 1),
+    ] {
+        let mut table = Table::new(ms(700));
+        table.pass(TALK);
+        table.states(&game(""));
+        table.pass(TALK);
+        table.hand(HandAction::NewGame);
+        table.pass(ms(wait));
+        table.moves("e2e4");
+        table.pass(ms(within));
+        assert_eq!(
+            table.answer().as_deref(),
+            Some("e2e4"),
+            "{wait} ms: {:?}",
+            table.sent
+        );
+        table.pass(TALK);
+        assert_eq!(*table.cable.snapshot().game, game("e2e4"), "{wait} ms");
+        let lost = |seen: &&Report| matches!(seen, Report::Lost(_));
+        assert_eq!(table.seen.iter().find(lost), None, "{wait} ms");
+    }
+}
+
+#[test]
+fn a_position_that_was_set_up_while_nobody_listened_shows_when_a_move_is_refused() {
+    for (before, target) in [("", "d2d4"), ("e2e4", "e2e4 g8h6")] {
+        let mut table = Table::new(ms(700));
+        table.pass(TALK);
+        for m in game(before).uci_moves() {
+            table.hand(HandAction::Move(m));
+        }
+        table.pass(TALK);
+        table.cable.plugged = false;
+        table.hand(set_up(PAWN));
+        for m in game(before).uci_moves() {
+            table.hand(HandAction::Move(m));
+        }
+        table.cable.plugged = true;
+        table.states(&game(target));
+        table.pass(ms(60_000));
+        assert_eq!(
+            table.cable.board.game().position().board(),
+            game(target).position().board(),
+            "{:?}",
+            table.sent
+        );
+        let shown = table.sent.iter().filter(|line| line.starts_with("mg8h6"));
+        assert!(shown.count() <= 6, "{:?}", table.sent);
+    }
+}
+
+#[test]
+fn the_first_command_over_a_port_keeps_its_distance_from_the_daemon_before() {
+    let mut table = Table::new(ms(700));
+    table.pass(TALK);
+    for wait in [0, 20, 56, 90] {
+        // The daemon that had the port before has just asked.
+        table.cable.unplug(table.now, "restarted");
+        table.cable.board.received(table.now, b"G\r\n");
+        while table.cable.board.poll_transmit().is_some() {}
+        table.pass(ms(wait));
+        table.cable.plug(table.now);
+        table.pass(TALK);
+    }
+    let lost = |seen: &&Report| matches!(seen, Report::Lost(_));
+    assert_eq!(table.seen.iter().find(lost), None, "{:?}", table.sent);
 }

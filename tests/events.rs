@@ -472,7 +472,7 @@ the WhitePawn app (serial /dev/ttyGS0): cannot connect: there is no /dev/ttyGS0:
 08:53:09  citrine  2... d5 (d7d5) by hand, 7.0 s
 08:53:11  citrine  2... d5 (d7d5) taken back by hand
 08:53:12  citrine  new game
-08:53:13  citrine  position given to the board: 8/8/8/4k3/8/8/4P3/4K3 w - - 0 1
+08:53:13  citrine  position set up: 8/8/8/4k3/8/8/4P3/4K3 w - - 0 1
 08:53:14  citrine  target: startpos, 5 plies: … g1f3 b8c6 f1b5
 08:53:15  citrine  the game is over: White resigned
 08:53:16  citrine  the board says: draw by the 50-move rule

@@ -476,6 +476,7 @@ fn arrows_show_the_move_to_be_made_and_the_one_to_be_taken_back() {
     let wrong = Reported::squares(Square::A1, Square::H7, None);
     for (advice, arrows) in [
         (Advice::Make(plain), vec!["e2e4"]),
+        (Advice::Shown(plain), vec!["e2e4"]),
         (
             Advice::PutBack {
                 made: plain,
@@ -714,8 +715,9 @@ impl Any {
         snapshot.guidance = (self.guidance.iter())
             .map(|(piece, from, to)| carry(*piece, square(*from), square(*to)))
             .collect();
-        snapshot.advice = match (self.advice.0 % 8, last) {
+        snapshot.advice = match (self.advice.0 % 9, last) {
             (0, Some(m)) => Advice::Make(m),
+            (8, Some(m)) => Advice::Shown(m),
             (1, Some(m)) => Advice::TakeBack(m),
             (2, Some(made)) => Advice::PutBack {
                 made,

@@ -197,3 +197,27 @@ fn a_board_that_takes_no_commands_has_only_a_few_waiting() {
     assert_eq!(rig.session.game().len(), 3);
     assert!(rig.asked(Side::Second).len() <= 6);
 }
+
+#[test]
+fn a_position_that_the_hand_sets_up_before_a_game_is_the_game_on_both_boards() {
+    let pawn = Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap();
+    let mut rig = Rig::new(true);
+    let mut board = Snapshot::new(BoardName::default());
+    board.link = LinkState::Up;
+    board.sure = true;
+    board.game = Arc::new(pawn.clone());
+    board.put_to_start = 1;
+    board.places.push(ClientPlace {
+        client: ClientId(1),
+        number: rig.numbers[0],
+        joined: true,
+        put_out: false,
+        answer: Vec::new(),
+    });
+    rig.session.snapshot(rig.now, Side::First, &board);
+    assert_eq!(*rig.session.game(), pawn);
+    for side in Side::BOTH {
+        let told = |c: &Command| matches!(c, Command::Target { game, .. } if **game == pawn);
+        assert!(rig.asked(side).iter().any(told), "{side:?}");
+    }
+}

@@ -506,7 +506,7 @@ impl World {
                 self.knows();
                 self.hand(HandAction::Move(m));
             }
-            Advice::Make(m) => {
+            Advice::Make(m) | Advice::Shown(m) => {
                 // The person knows which squares are lit, or reads the words.
                 let m = *m;
                 let mut game = self.neo.game().clone();

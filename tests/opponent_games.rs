@@ -643,3 +643,36 @@ async fn stockfish_plays_a_whole_game_on_a_neo_though_it_is_killed() {
     assert!(killed);
     watch.tells("the game is over").await;
 }
+
+#[tokio::test]
+async fn a_position_that_the_hand_sets_up_on_the_board_is_played_by_the_engine_and_kept() {
+    const PAWN: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    let folder = House::folder();
+    let kept = folder.path().join("games");
+    let games = kept_in(&kept);
+    let game = ["e2e4", "e8e7", "e1e2", "e7e6"].map(str::to_owned);
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, &games).await;
+    table.turn(0).await;
+    table.hand.does(&format!("set-up {PAWN}")).await;
+    let begins = |state: &Snapshot| {
+        state
+            .target
+            .as_ref()
+            .is_some_and(|t| t.fen().to_string() == PAWN)
+    };
+    table.house.until(table.board, begins).await;
+    table.plays(&game, 0, Color::White).await;
+    table.turn(4).await;
+    let heard = fs::read_to_string(table.house.folder.path().join("heard")).unwrap();
+    let position = format!("position fen {PAWN} moves e2e4\n");
+    assert!(heard.contains(&position), "{heard}");
+    let House { daemon, folder } = table.house;
+    daemon.stop().await;
+    let found = games_in(&kept);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].moves(), game.join(" "));
+    assert_eq!(found[0].tag("SetUp"), "1");
+    assert_eq!(found[0].tag("FEN"), PAWN);
+    drop(folder);
+}

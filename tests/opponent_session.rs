@@ -422,3 +422,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_position_that_the_hand_sets_up_on_the_board_is_the_next_game() {
+    let pawn = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    for (hand, first) in [(Hand::White, "e2e4"), (Hand::Black, "")] {
+        let mut rig = Rig::new(Some(hand));
+        rig.holds("");
+        // The board says `New Game`, and then shows where.
+        rig.put_to_start = 1;
+        rig.holds("");
+        rig.put_to_start = 2;
+        let set_up = |rig: &Rig, moves: &str| {
+            let mut held = Game::from_fen(pawn).unwrap();
+            held.play_uci(moves.split_whitespace()).unwrap();
+            let mut board = rig.board("");
+            board.places[0].answer = held.moves().to_vec();
+            board.game = Arc::new(held);
+            board
+        };
+        let board = set_up(&rig, "");
+        let asked = rig.sees(&board);
+        let is_it = |command: &Command| matches!(command, Command::Target { game, .. } if game.fen().to_string() == pawn);
+        assert!(asked.iter().any(is_it), "{asked:?}");
+        let begins = |command: &Command| matches!(command, Command::NewGame { .. });
+        assert!(!asked.iter().any(begins), "the pieces stand: {asked:?}");
+        let board = set_up(&rig, first);
+        rig.sees(&board);
+        rig.passes(STANDS_WAIT);
+        let question = rig.session.question().unwrap();
+        assert_eq!(question.game, *board.game);
+        // Back to the start.
+        rig.put_to_start = 3;
+        rig.holds("");
+        assert_eq!(*rig.session.game(), game(""));
+    }
+}

@@ -120,6 +120,9 @@ impl Rig {
             ".Referee on\r\n",
             "Xmit on\r\n",
             "Game   1\r\n.      white       black\r\n",
+            "br bn bb bq bk bb bn br\r\nbp bp bp bp bp bp bp bp\r\n   ::    ::    ::    ::\r\n\
+             ::    ::    ::    ::   \r\n   ::    ::    ::    ::\r\n::    ::    ::    ::   \r\n\
+             WP WP WP WP WP WP WP WP\r\nWR WN WB WQ WK WB WN WR\r\n",
         ] {
             rig.waits(1);
             rig.hears(text);
@@ -218,6 +221,56 @@ fn another_position_in_mid_set_up_is_asked_for_from_what_stood_before() {
     assert_eq!(snapshot.guidance.len(), 29);
     let rook_off = |a: &Action| a.from == Some(Square::A1) && a.to.is_none();
     assert!(snapshot.guidance.iter().any(rook_off));
+}
+
+#[test]
+fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_it_were_not() {
+    // A Citrine is asked every 15 s, and nobody answers here.
+    let boards: [(Rig, fn(&str) -> String, &str, u64); 3] = [
+        (
+            Rig::citrine(),
+            |m| format!("M   1   {m}\r\n"),
+            "M   1,  e7-e5\r\n",
+            4,
+        ),
+        (
+            Rig::ucb(),
+            |m| format!("M{}\r\n", m.replace('-', "")),
+            "",
+            60,
+        ),
+        (
+            Rig::swpp(),
+            |m| format!("MB {}\n", m.replace('-', "")),
+            "",
+            60,
+        ),
+    ];
+    for (mut rig, words, echo, seconds) in boards {
+        rig.follows(game(""));
+        rig.waits(2);
+        rig.hears(&words("e2-e4"));
+        rig.takes("e2e4");
+        rig.follows(game("e2e4 e7e5"));
+        rig.waits(1);
+        rig.hears(echo);
+        for _ in 0..3 {
+            rig.waits(seconds);
+            assert_eq!(
+                rig.snapshot().advice.to_string(),
+                "shown: e7e5. Make it if you have not, then your move."
+            );
+        }
+        // It is one instruction from the time when the board has the move.
+        let asked =
+            |event: &&Event| matches!(event, Event::Advice { text } if text.contains("e7e5"));
+        let asked: Vec<_> = rig.events.iter().filter(asked).collect();
+        assert!(asked.len() <= 2, "{asked:?}");
+        rig.says(Command::Ready { client: CLIENT });
+        assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+        rig.hears(&words("g1-f3"));
+        assert_eq!(*rig.snapshot().game, game("e2e4 e7e5 g1f3"));
+    }
 }
 
 #[test]
@@ -528,7 +581,7 @@ fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
     assert_eq!(link, LinkState::Unheard { garbled: false });
     assert!(link.why().unwrap().contains("6 wires"));
     rig.follows(game("e2e4"));
-    rig.waits(1);
+    rig.waits(61);
     assert_eq!(*rig.snapshot().game, game("e2e4"));
     rig.hears("\u{fffd}\u{fffd}\r\n");
     let link = rig.snapshot().link;
@@ -571,4 +624,114 @@ fn a_board_whose_words_cannot_be_read_is_not_only_silent() {
     rig.hears("\u{80}\u{9e}\r\n");
     rig.waits(60);
     assert!(rig.snapshot().advice.to_string().contains("baud"));
+}
+
+#[test]
+fn a_ucb_of_which_nothing_is_known_is_given_time_to_put_the_pieces_up_before_its_first_move() {
+    let shows = |rig: &Rig| *rig.snapshot().game == game("e2e4");
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game("e2e4"));
+    rig.waits(55);
+    assert!(!shows(&rig));
+    assert_eq!(rig.snapshot().advice, Advice::NewGame);
+    rig.waits(10);
+    assert!(shows(&rig));
+    // The go key and the button say that they stand.
+    for ready in [true, false] {
+        let mut rig = Rig::new("novag-ucb");
+        rig.follows(game("e2e4"));
+        rig.waits(5);
+        assert!(!shows(&rig));
+        if ready {
+            rig.says(Command::Ready { client: CLIENT });
+        } else {
+            rig.hears("J\r\n");
+        }
+        rig.waits(1);
+        assert!(shows(&rig), "{ready}");
+    }
+    // Those that have just been put there stand.
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    assert!(shows(&rig));
+}
+
+#[test]
+fn a_ucb_that_is_switched_on_with_the_program_there_is_given_the_time_too() {
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game(""));
+    rig.waits(5);
+    rig.hears(" \r\n");
+    rig.hears("P\r\n");
+    rig.waits(5);
+    rig.follows(game("e2e4"));
+    rig.waits(45);
+    assert_eq!(*rig.snapshot().game, game(""));
+    rig.hears("J\r\n");
+    rig.waits(1);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+}
+
+#[test]
+fn board_ready_confirms_what_was_asked_for_when_it_was_pressed() {
+    let mended = |rig: &Rig| rig.events.contains(&Event::Mended);
+    let executed = |rig: &Rig, m: &str| {
+        let it = |event: &Event| matches!(event, Event::Executed { uci } if uci.to_string() == m);
+        rig.events.iter().any(it)
+    };
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game("e2e4"));
+    rig.waits(61);
+    rig.follows(game("e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    // The player has put the last piece in place, and has not seen the lamps yet.
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(mended(&rig) && !executed(&rig, "e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    assert_eq!(rig.to_do(), "");
+    rig.waits(1);
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+    // The same with two moves.
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(17);
+    assert_eq!(*rig.snapshot().game, game("e2e4 e7e5"));
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e2e4") && !executed(&rig, "e7e5"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    rig.waits(5);
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e7e5"));
+}
+
+#[test]
+fn a_ucb_is_given_the_position_at_once_when_the_program_changes_its_shown_move() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(17);
+    rig.follows(game("e2e4 c7c5"));
+    assert!(matches!(rig.snapshot().advice, Advice::SetUp(_)));
+    // Nine lines.
+    rig.waits(3);
+    assert_eq!(*rig.snapshot().game, game("e2e4 c7c5"));
+}
+
+#[test]
+fn a_ucb_is_led_back_from_another_move_than_the_shown_one_after_the_time_for_a_correction() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    rig.hears("Me2e3\r\n");
+    let set_up = |event: &&Event| matches!(event, Event::SetUp { .. });
+    let given = |rig: &Rig| rig.events.iter().filter(set_up).count();
+    let before = given(&rig);
+    rig.waits(2);
+    assert!(matches!(rig.snapshot().advice, Advice::Mistake { .. }));
+    // Three seconds in all, and nine lines.
+    rig.waits(4);
+    assert_eq!(given(&rig), before + 1);
+    assert!(rig.to_do().starts_with("move the white pawn from e3"));
 }

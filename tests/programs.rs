@@ -547,6 +547,8 @@ fn whatever_a_simulated_hand_is_told_to_do_is_printed_or_why_not() {
                 ("lift-king", "shown "),
                 ("lift-king", "refused a move is shown"),
                 ("execute", "executed "),
+                ("set-up 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "new-game"),
+                ("e2e4", "made e2e4"),
                 ("off", "off"),
                 ("on", "on"),
                 ("unplug", "unplugged"),

@@ -292,6 +292,10 @@ fn what_is_new_is_told_at_once() {
         (Advice::Make(e4), "make the move e2e4 on the board"),
         (Advice::Make(e5), "make the move e7e5 on the board"),
         (
+            Advice::Shown(e5),
+            "shown: e7e5. Make it if you have not, then your move.",
+        ),
+        (
             Advice::PutBack {
                 made: e4,
                 takes_back: true,

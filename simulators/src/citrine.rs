@@ -52,6 +52,8 @@ pub struct Citrine {
     speed: f64,
     on: bool,
     game: Game,
+    /// A start position that the player has set up.
+    origin: Option<Game>,
     /// Whether referee mode is on: the player moves both sides.
     referee: bool,
     xmit: bool,
@@ -76,6 +78,7 @@ impl Citrine {
             speed,
             on: true,
             game: Game::standard(),
+            origin: None,
             referee: false,
             xmit: false,
             level: LEVEL.to_owned(),
@@ -122,8 +125,8 @@ impl Citrine {
         std::mem::take(&mut shown.lit).then_some(shown.m)
     }
 
-    fn new_game(&mut self) {
-        self.game = Game::standard();
+    fn new_game(&mut self, start: Game) {
+        self.game = start;
         self.forget_settings();
         self.show_nothing();
         self.say("New Game");
@@ -205,7 +208,9 @@ impl Citrine {
                 self.say(&line);
             }
             "I" => self.say("ID.UCBII V1.09"),
-            "N" => self.new_game(),
+            "N" => self.new_game(Game::standard()),
+            // Back to the start position of the player's own.
+            "O" if self.origin.is_some() => self.new_game(self.origin.clone().unwrap_or_default()),
             "T" => self.take_back(true),
             "G" => self.list(),
             "P" => self.grid(),
@@ -492,7 +497,8 @@ impl SimulatedBoard for Citrine {
                 self.report(Report::On { forgetful });
                 self.line.clear();
                 if forgetful {
-                    self.new_game();
+                    self.origin = None;
+                    self.new_game(Game::standard());
                 }
             }
             _ if !self.on => self.report(Report::Refused("the board is off".to_owned())),
@@ -513,7 +519,11 @@ impl SimulatedBoard for Citrine {
                 "wrong {m}: a Citrine beeps at a wrong move itself, and does not report it"
             ))),
             HandAction::TakeBack => self.take_back(false),
-            HandAction::NewGame => self.new_game(),
+            HandAction::NewGame => self.new_game(Game::standard()),
+            HandAction::SetUp(game) => {
+                self.origin = Some((*game).clone());
+                self.new_game(*game);
+            }
             HandAction::ForgetSettings => {
                 self.forget_settings();
                 self.report(Report::ForgotSettings);

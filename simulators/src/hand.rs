@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use shakmaty::{Color, Position};
+use shakmaty::{CastlingMode, Color, Position, fen::Fen};
 use thiserror::Error;
 
 use super::{HandAction, SimulatedBoard};
@@ -37,8 +37,8 @@ impl Plays {
 /// A line that is not a valid order.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, random, \
-     off, on, on forgetful, forget-settings, lift-king, unplug, plug, garbage COUNT"
+    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, set-up FEN, \
+     random, off, on, on forgetful, forget-settings, lift-king, unplug, plug, garbage COUNT"
 )]
 pub struct NoOrder(String);
 
@@ -63,6 +63,11 @@ impl FromStr for HandAction {
             ["garbage", bytes] => {
                 let bytes: usize = bytes.parse().map_err(|_| none())?;
                 Self::Garbage(bytes.min(MAX_GARBAGE))
+            }
+            ["set-up", fen @ ..] => {
+                let fen: Fen = fen.join(" ").parse().map_err(|_| none())?;
+                let start = fen.into_position(CastlingMode::Standard);
+                Self::SetUp(Box::new(Game::from_start(start.map_err(|_| none())?)))
             }
             ["wrong", m] => Self::Wrong(m.parse().map_err(|_| none())?),
             [m] => Self::Move(m.parse().map_err(|_| none())?),

@@ -60,6 +60,8 @@ pub enum HandAction {
     TakeBack,
     /// Put the pieces on their starting squares.
     NewGame,
+    /// Set up a start position of one's own on a Citrine, and begin a game there.
+    SetUp(Box<Game>),
     /// Switch the board off.
     Off,
     /// Switch the board on.

@@ -318,7 +318,9 @@ impl SimulatedBoard for Ucb {
                 }
                 self.report(Report::NewGame);
             }
-            HandAction::ForgetSettings | HandAction::LiftKing => self.report(only_a_citrine()),
+            HandAction::ForgetSettings | HandAction::LiftKing | HandAction::SetUp(_) => {
+                self.report(only_a_citrine())
+            }
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

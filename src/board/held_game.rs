@@ -80,6 +80,33 @@ enum Grounds {
     Proof,
 }
 
+/// How far the first position of the game is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Opening {
+    /// It is known.
+    #[default]
+    Known,
+    /// The board began a game by itself, or holds one that does not take a move which is legal in it: the pieces may have
+    /// been set up by hand. The start position is assumed until the squares show another.
+    Assumed,
+    /// The squares have shown another. The side to move may be assumed until the first move shows it.
+    Shown,
+}
+
+/// What a picture of the squares shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A position of a known game, or one move beyond.
+    Followed,
+    /// Another position, in which the board may have begun a game: a second picture is needed, as one line may be damaged.
+    Doubtful,
+    /// The board has begun a game in this position.
+    Begun,
+    /// Nothing known.
+    Strange,
+}
+
 /// The game on one board.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -100,6 +127,10 @@ pub struct Held {
     /// A move that was seen being made while nothing was known of the game.
     seen: Option<Reported>,
     grounds: Grounds,
+    opening: Opening,
+    /// The squares shown once where a game may have begun.
+    #[serde(skip)]
+    pictured: Option<Box<Board>>,
     /// A position was on its way to the board when the link was lost: the board may or may not hold it.
     suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
@@ -128,6 +159,8 @@ impl Default for Held {
             found: 0,
             seen: None,
             grounds: Grounds::Nothing,
+            opening: Opening::Known,
+            pictured: None,
             suspected: false,
             unconfirmed: false,
             listed: None,
@@ -291,8 +324,59 @@ impl Held {
         self.base = game.len();
         self.lead.clear();
         self.game = game;
+        self.opening = Opening::Known;
         self.prove();
         self.confirm();
+    }
+
+    /// The board has begun a game by itself. It may be asked where: until it answers, that is at the start.
+    pub fn begins(&mut self) {
+        self.replace(Game::standard());
+        self.list.clear();
+        self.opening_in_doubt();
+    }
+
+    /// The pieces may have been set up by hand: the next pictures of the squares decide.
+    pub fn opening_in_doubt(&mut self) {
+        self.opening = Opening::Assumed;
+        self.pictured = None;
+    }
+
+    /// Whether pictures of the squares decide where the game began.
+    pub fn is_opening_in_doubt(&self) -> bool {
+        self.opening == Opening::Assumed
+    }
+
+    /// The first move of a list that was made in the known game.
+    pub fn first_listed(&self, moves: &[Reported]) -> Option<Reported> {
+        let known = moves.strip_prefix(self.lead.as_slice())?;
+        known.first().copied()
+    }
+
+    /// This move was made first in a game whose first side to move may have been assumed. `true` if it was the other.
+    pub fn opens_with(&mut self, reported: Reported) -> bool {
+        reported.color.is_some_and(|mover| self.opens_for(mover))
+    }
+
+    /// The same for the last move before it.
+    fn opens_after(&mut self, reported: Reported) -> bool {
+        reported
+            .color
+            .is_some_and(|mover| self.opens_for(mover.other()))
+    }
+
+    fn opens_for(&mut self, turn: Color) -> bool {
+        if self.opening != Opening::Shown || !self.game.is_empty() || self.game.turn() == turn {
+            return false;
+        }
+        let Some(game) = Game::of_pieces(self.game.position().board(), turn) else {
+            return false;
+        };
+        let lead = std::mem::take(&mut self.lead);
+        self.replace(game);
+        self.lead = lead;
+        self.opening = Opening::Shown;
+        true
     }
 
     /// The game may have changed unseen.
@@ -542,7 +626,8 @@ impl Held {
             .into_iter()
             .filter(|plies| led && *plies <= held.len())
             .map(|plies| (plies, lead, held.truncated(plies)));
-        let standard = (list.skipped == 0).then(|| (0, 0, Game::standard()));
+        let standard = list.skipped == 0 && self.opening != Opening::Shown;
+        let standard = standard.then(|| (0, 0, Game::standard()));
         let follows = |game: &Game| {
             let fits = |target: &&Game| game.continues(target) || target.continues(game);
             targets.iter().any(fits)
@@ -617,9 +702,56 @@ impl Held {
         self.astray = None;
     }
 
-    /// Handles the board's own picture of its squares. `false` if it is neither a position of a known game nor one move
-    /// beyond.
-    pub fn see(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
+    /// Handles the board's own picture of its squares.
+    pub fn see(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> Seen {
+        if self.follows(board, turn, targets) {
+            if self.opening == Opening::Assumed {
+                self.opening = Opening::Known;
+            }
+            // Its list shows moves that were made before the first picture.
+            let last = self.lead.last().copied();
+            let turned = last.is_some_and(|last| self.opens_after(last));
+            return if turned { Seen::Begun } else { Seen::Followed };
+        }
+        if self.opening == Opening::Known {
+            return Seen::Strange;
+        }
+        match self.pictured.take() {
+            None => {
+                self.pictured = Some(Box::new(board.clone()));
+                Seen::Doubtful
+            }
+            Some(before) if goes_on(&before, board) && self.begin_in(board, turn) => Seen::Begun,
+            // Two pictures that differ, or that are not of a position, are believed as little as none.
+            Some(_) => {
+                self.assure();
+                Seen::Followed
+            }
+        }
+    }
+
+    /// The board has begun a game in which its pieces stand so, after the moves that it lists. `false` if that cannot be.
+    fn begin_in(&mut self, board: &Board, turn: Option<Color>) -> bool {
+        let list = std::mem::take(&mut self.list);
+        let mover = list.last().and_then(|last| last.color);
+        let known = turn.or(mover.map(Color::other));
+        let white = || Game::of_pieces(board, Color::White);
+        let game = match known {
+            Some(turn) => Game::of_pieces(board, turn),
+            // White, unless Black's king is in check.
+            None => white().or_else(|| Game::of_pieces(board, Color::Black)),
+        };
+        let Some(game) = game else {
+            return false;
+        };
+        self.replace(game);
+        self.lead = list;
+        self.opening = Opening::Shown;
+        true
+    }
+
+    /// Whether the squares show a position of a known game, or one move beyond. It is taken for the game then.
+    fn follows(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
         let fits = |position: &Chess| {
             position.board() == board && turn.is_none_or(|turn| turn == position.turn())
         };
@@ -677,6 +809,15 @@ impl Held {
         self.base = self.game.len() - usize::from(is_later);
         self.lead = list;
     }
+}
+
+/// Whether the pieces stand as before, or one legal move further.
+fn goes_on(before: &Board, board: &Board) -> bool {
+    let moved = |turn| {
+        let game = Game::of_pieces(before, turn);
+        game.is_some_and(|game| leads_to(game.position(), board).is_some())
+    };
+    before == board || Color::ALL.into_iter().any(moved)
 }
 
 /// The one legal move of `position` after which the pieces stand as on `board`.
@@ -771,7 +912,8 @@ mod tests {
                 Listed::Followed,
                 "that is a guess"
             );
-            assert!(held.see(target.position().board(), None, &[&target]));
+            let seen = held.see(target.position().board(), None, &[&target]);
+            assert_eq!(seen, Seen::Followed);
             assert_eq!(*held.game(), target);
             // The hand plays on, and the board is asked again.
             learned(&mut held, "b2b4 a7a6 h2h3", &target);
@@ -796,7 +938,8 @@ mod tests {
         let mut held = Held::default();
         held.replace(set_up.clone());
         learned(&mut held, "", &set_up);
-        assert!(held.see(on.position().board(), None, &[&set_up]));
+        let seen = held.see(on.position().board(), None, &[&set_up]);
+        assert_eq!(seen, Seen::Followed);
         assert_eq!(*held.game(), on);
         learned(&mut held, "a2a3", &set_up);
         assert_eq!(*held.game(), on);

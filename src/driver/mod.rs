@@ -171,11 +171,17 @@ pub trait Driver: Send {
     /// Whether a new step may be started.
     fn idle(&self) -> bool;
 
+    /// Whether a position or a new game may be started. Some boards take one at any time, also while the player still has
+    /// time for the step before.
+    fn takes_position(&self) -> bool {
+        self.idle()
+    }
+
     /// Whether a step is in progress that the board has neither accepted nor failed to take. A driver drops one
     /// that the board makes void, for instance by a new game.
     fn stepping(&self) -> bool;
 
-    /// Starts a step. Call it only while [`Self::idle`]; otherwise the step is dropped.
+    /// Starts a step. Call it only while [`Self::idle`], or [`Self::takes_position`]; otherwise the step is dropped.
     fn start(&mut self, now: Instant, step: Step);
 
     /// The player has finished the current step: something proved it, or the player said so.

@@ -109,11 +109,12 @@ impl<T> Pacer<T> {
         self.queue.clear();
     }
 
-    /// The link was lost: drops everything that waits and forgets what was heard. The message sent last may still keep
-    /// the board busy when the next link begins.
-    pub fn link_ended(&mut self) {
+    /// A link begins: nothing waits and nothing was heard. Whoever had the line before, such as this program before a
+    /// restart, may have just written: the first message keeps its gap from now on.
+    pub fn link_began(&mut self, now: Instant) {
         self.queue.clear();
         self.last_heard = None;
+        self.last_sent = Some(now);
     }
 }
 
@@ -135,5 +136,16 @@ mod tests {
         assert_eq!(pacer.deadline(), Some(start + ms(120)));
         assert_eq!(pacer.poll(start + ms(120)), Some(("b".into(), 2)));
         assert!(pacer.is_empty());
+    }
+
+    #[test]
+    fn the_first_message_over_a_link_keeps_its_distance_from_whoever_had_the_line_before() {
+        let start = Instant::now();
+        let ms = Duration::from_millis;
+        let mut pacer = Pacer::default();
+        pacer.link_began(start);
+        pacer.push(start, "a", 1, ms(100), ms(0));
+        assert_eq!(pacer.poll(start + ms(99)), None);
+        assert_eq!(pacer.poll(start + ms(100)), Some(("a".into(), 1)));
     }
 }

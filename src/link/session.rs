@@ -92,7 +92,7 @@ impl Session {
             next_at: None,
             notices: VecDeque::new(),
         };
-        session.begin();
+        session.begin(Game::standard());
         session
     }
 
@@ -202,7 +202,7 @@ impl Session {
             self.state(wish.side);
         }
         if self.next_at.take_if(|at| *at <= now).is_some() {
-            self.begin();
+            self.begin(Game::standard());
         }
     }
 
@@ -218,7 +218,7 @@ impl Session {
             let client = self.end(side).player.client;
             let ours = snapshot.place(client, number).is_some_and(|p| p.joined);
             if at_start && (ours || snapshot.holders.is_empty()) {
-                self.begin();
+                self.begin(snapshot.game.truncated(0));
             } else {
                 // A board may have become one that cannot tell.
                 self.next_at = self.next_at.or_else(|| self.next_game_at(now));
@@ -247,8 +247,11 @@ impl Session {
         }
         self.illegal(side, snapshot);
         if put_to_start {
+            let start = snapshot.game.truncated(0);
             if self.game.len() >= BEGUN {
                 self.wishes(now, side);
+            } else if start != self.game.truncated(0) {
+                self.begin(start);
             } else {
                 // Its core has dropped the game.
                 self.state(side);
@@ -317,8 +320,8 @@ impl Session {
         self.end(side).yield_to_others(yields);
     }
 
-    fn begin(&mut self) {
-        self.game = Game::standard();
+    fn begin(&mut self, start: Game) {
+        self.game = start;
         self.over = None;
         self.wish = None;
         self.next_at = None;
@@ -413,7 +416,9 @@ impl Session {
             return;
         }
         if self.wish.is_some_and(|wish| wish.side == other) {
-            self.begin();
+            let starts = Side::BOTH.map(|side| self.end(side).start().clone());
+            let set_up = starts.into_iter().find(|start| !start.is_standard());
+            self.begin(set_up.unwrap_or_default());
             return;
         }
         let until = now + WISH_WAIT;

@@ -110,6 +110,8 @@ pub struct End {
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
     at_start: bool,
+    /// Where the hand last put the pieces up for a game.
+    start: Game,
     /// The hand's move out of turn has been refused.
     refused: bool,
     /// The board has been seen in this game before the game ended.
@@ -131,6 +133,7 @@ impl End {
             take_back: None,
             put_to_start: 0,
             at_start: false,
+            start: Game::standard(),
             refused: false,
             has_begun: false,
             told: BTreeSet::new(),
@@ -219,13 +222,24 @@ impl End {
         self.at_start
     }
 
-    /// Notes whether all pieces stand at the start. `true` if the hand has just put them there.
+    /// Notes whether all pieces stand at the start, or where the hand has set them up. `true` if it has just done so, and
+    /// perhaps moved since.
     pub fn put_to_start(&mut self, snapshot: &Snapshot) -> bool {
         let game = &snapshot.game;
-        self.at_start =
-            snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
+        let known = snapshot.link.is_open() && snapshot.sure;
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
-        self.at_start && before != self.put_to_start
+        let set_up = known && before != self.put_to_start;
+        if set_up {
+            self.start = game.truncated(0);
+        }
+        let begins = game.is_standard() || game.start() == self.start.start();
+        self.at_start = known && begins && game.is_empty();
+        set_up && (self.at_start || !game.is_standard())
+    }
+
+    /// Where the hand last put the pieces up for a game.
+    pub fn start(&self) -> &Game {
+        &self.start
     }
 
     /// Whether the board reports that the pieces no longer stand at the start.

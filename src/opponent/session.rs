@@ -156,7 +156,7 @@ impl Session {
             commands: VecDeque::new(),
             notices: VecDeque::new(),
         };
-        session.begin();
+        session.begin(Game::standard());
         session
     }
 
@@ -309,7 +309,7 @@ impl Session {
             self.called = true;
         }
         if self.next_at.take_if(|at| *at <= now).is_some() {
-            self.begin();
+            self.begin(Game::standard());
         }
     }
 
@@ -319,10 +319,13 @@ impl Session {
         let open = snapshot.link.is_open();
         let game = &snapshot.game;
         let stands = open && snapshot.sure && snapshot.ending.is_none();
-        self.at_start = stands && game.is_standard() && game.is_empty();
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
-        let set_up = stands && game.is_standard() && before != self.put_to_start;
-        let put_to_start = set_up && game.is_empty();
+        let set_up = stands && before != self.put_to_start;
+        // The hand may have set up another position than the start.
+        let is_ours = game.start() == self.game.start();
+        let is_start = game.is_standard() || set_up || is_ours;
+        self.at_start = stands && is_start && game.is_empty();
+        let put_to_start = set_up && (game.is_empty() || !is_ours);
         if self.phase == Phase::Rests {
             // The first move may have come with the set-up.
             self.at_start |= set_up;
@@ -369,9 +372,9 @@ impl Session {
             (Saying::NewGame, Phase::Waits) => self.called = true,
             (Saying::NewGame, _) => {
                 self.at_start = false;
-                self.begin();
+                self.begin(Game::standard());
             }
-            (Saying::Ready, Phase::Rests) => self.begin(),
+            (Saying::Ready, Phase::Rests) => self.begin(Game::standard()),
             (Saying::Ready, _) => {
                 self.called = true;
                 self.ask(|client| Command::Ready { client });
@@ -426,8 +429,8 @@ impl Session {
         }
     }
 
-    /// A game can begin.
-    fn begin(&mut self) {
+    /// A game can begin in this position.
+    fn begin(&mut self, start: Game) {
         self.played += u64::from(self.game.len() >= BEGUN);
         self.games += 1;
         self.hand = self.place.hand.map(|hand| match hand {
@@ -436,7 +439,7 @@ impl Session {
             Hand::Alternate => Color::from_white(self.played.is_multiple_of(2)),
         });
         self.phase = Phase::Waits;
-        self.game = Game::standard();
+        self.game = start;
         self.over = None;
         self.has_begun = false;
         self.called = false;
@@ -511,7 +514,7 @@ impl Session {
         if !is_free {
             self.next_at = None;
         } else if self.at_start {
-            self.begin();
+            self.begin(snapshot.game.truncated(0));
         } else if !snapshot.tells_all && self.next_at.is_none() {
             self.next_at = Some(now + NEXT_WAIT);
         }
@@ -531,9 +534,10 @@ impl Session {
             return;
         }
         self.has_begun |= snapshot.ending.is_none();
-        if put_to_start && !self.game.is_empty() {
-            // The hand does not want the engine's first move.
-            self.begin();
+        let start = snapshot.game.truncated(0);
+        if put_to_start && start != self.game {
+            // The hand does not want the engine's first move, or begins elsewhere.
+            self.begin(start);
             return;
         }
         self.answer(place);
@@ -604,11 +608,13 @@ impl Session {
             return;
         }
         if put_to_start {
-            if self.unsettled_until.is_some_and(|until| now < until) {
+            let start = snapshot.game.truncated(0);
+            let is_unsettled = self.unsettled_until.is_some_and(|until| now < until);
+            if is_unsettled && start.is_standard() {
                 self.notices.push_back(Notice::GoesOn);
                 self.state();
             } else {
-                self.begin();
+                self.begin(start);
             }
             return;
         }

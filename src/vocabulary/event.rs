@@ -88,7 +88,7 @@ pub enum Event {
         /// Who began it.
         by: By,
     },
-    /// A position was given to the board.
+    /// A position was given to the board, or set up on it by the hand.
     SetUp {
         /// The position.
         #[serde(serialize_with = "display")]
@@ -249,7 +249,7 @@ impl fmt::Display for Event {
                 By::Target => write!(f, "ply {ply}: {uci} taken back for the program"),
             },
             Self::NewGame { .. } => f.write_str("new game"),
-            Self::SetUp { fen } => write!(f, "position given to the board: {fen}"),
+            Self::SetUp { fen } => write!(f, "position set up: {fen}"),
             Self::Executed { uci } => write!(f, "{uci} executed"),
             Self::Mistake { text } => f.write_str(text),
             Self::Mended => f.write_str("the pieces are in place again"),

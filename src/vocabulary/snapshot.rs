@@ -72,7 +72,8 @@ pub struct Snapshot {
     /// The hand has taken back moves of the target, and the board has not been led anywhere since: what the hand played
     /// after that still counts as part of the take-back.
     pub taken_back: bool,
-    /// How many times the hand has put all pieces on their starting squares.
+    /// How many times the hand has put the pieces up for a game: on their starting squares, or in another position from
+    /// which the board has begun a game.
     pub put_to_start: u64,
     /// What to do so that the pieces stand as they should, in this order; empty if they do, or if it is unknown.
     pub guidance: Arc<[Action]>,

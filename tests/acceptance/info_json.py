@@ -125,6 +125,10 @@ class Story(Match):
         self.think(0)
         if self.table.spec.kind in (UCB, SWPP):
             self.expect("new-game")
+        if self.table.spec.kind == UCB:
+            # Nothing is known of its pieces yet.
+            self.to_do("the pieces are to be put up", "put the pieces on their starting squares")
+            self.says_ready()
         self.to_do("the program waits for the first move", "White to move")
 
     def hand_moves(self) -> None:
@@ -146,7 +150,7 @@ class Story(Match):
             self.to_do(f"the motor plays {move}", "to move")
             return
         self.expect(f"shown {move}")
-        self.to_do(f"the program plays {move}", f"make the move {move}")
+        self.to_do(f"the program plays {move}", f"shown: {move}.")
         if meanwhile:
             meanwhile()
         self.simulator.order("execute")
@@ -173,7 +177,7 @@ class Story(Match):
         self.simulator.order(f"wrong {other.uci()}")
         self.to_do(f"the hand makes {other.uci()} instead", f"{other.uci()} was made")
         self.simulator.order(f"wrong {back.uci()}")
-        self.to_do("and puts the piece back", f"make the move {self.move(self.ply)}")
+        self.to_do("and puts the piece back", f"shown: {self.move(self.ply)}.")
 
     def nonsense(self) -> None:
         """The hand makes a move that cannot be played, and puts the piece back."""

@@ -229,7 +229,7 @@ def cable_pull_while_shown(match: Match) -> None:
     since = match.mark()
     plug(match)
     if match.is_citrine:
-        match.told(f"make the move {match.move(match.ply)} on the board", since)
+        match.told(f"shown: {match.move(match.ply)}.", since)
     else:
         match.led_to(match.ply + 1)
 

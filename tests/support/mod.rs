@@ -248,7 +248,9 @@ impl House {
             let last = snapshot.target.as_ref().and_then(|target| target.last());
             let told = match snapshot.advice {
                 Advice::YourMove(_) => true,
-                Advice::Make(m) => Some(m) == last && snapshot.game.last() == last,
+                Advice::Make(m) | Advice::Shown(m) => {
+                    Some(m) == last && snapshot.game.last() == last
+                }
                 _ => false,
             };
             told && snapshot.awaiting

@@ -255,7 +255,12 @@ impl Watch {
     /// Waits until the player is told to move after this many plies, or to make the last shown move and then one of
     /// their own.
     pub async fn asks_at(&mut self, plies: usize) {
-        let shown = |watch: &Self| format!("make the move {} on the board", watch.last);
+        let shown = |watch: &Self| {
+            format!(
+                "shown: {}. Make it if you have not, then your move.",
+                watch.last
+            )
+        };
         while self.plies != plies
             || !(self.advice.ends_with("to move on the board") || self.advice == shown(self))
         {

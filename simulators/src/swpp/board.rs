@@ -373,7 +373,9 @@ impl SimulatedBoard for SwppBoard {
                 self.reset(Game::standard());
                 self.report(Report::NewGame);
             }
-            HandAction::ForgetSettings | HandAction::LiftKing => self.report(only_a_citrine()),
+            HandAction::ForgetSettings | HandAction::LiftKing | HandAction::SetUp(_) => {
+                self.report(only_a_citrine())
+            }
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

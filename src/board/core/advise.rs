@@ -77,10 +77,17 @@ impl Core {
             .map(|following| following.advice.clone())
     }
 
-    /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing.
+    /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing, and one that does
+    /// not see its squares cannot tell whether the move was made: the player may have made it long ago.
     fn make(&self) -> Option<Advice> {
-        let by_hand = !self.driver.capabilities().moves_itself;
-        self.shown().filter(|_| by_hand).map(Advice::Make)
+        let board = self.driver.capabilities();
+        let m = self.shown().filter(|_| !board.moves_itself)?;
+        let awaited = self.claims.awaiting() && self.claims.target() == Some(self.held.game());
+        Some(if awaited && !board.sees_squares {
+            Advice::Shown(m)
+        } else {
+            Advice::Make(m)
+        })
     }
 
     /// The move that was shown and may not have been made yet. Steps for a game that the program has left do not count.

@@ -7,10 +7,13 @@ use std::{
 
 use shakmaty::uci::UciMove;
 
-use super::{Core, current_step::Following};
+use super::{
+    Core,
+    current_step::{Asked, Following},
+};
 use crate::{
     board::held_game::Certainty,
-    game::Game,
+    game::{Game, uci},
     vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };
 
@@ -37,7 +40,7 @@ impl Core {
             } => self.was_told(client, number, answer),
             Command::Refuse { client, number } => self.refuses(now, client, number),
             Command::NewGame { client } => self.announces(client),
-            Command::Ready { client } if self.claims.has(client) => self.ready(now),
+            Command::Ready { client } if self.claims.has(client) => self.pressed(now),
             Command::Ready { .. } => {}
             Command::Promotion { client, role } => self.claims.set_promotion(client, role),
             Command::Away { client, on } => self.is_away(client, on),
@@ -276,7 +279,29 @@ impl Core {
         }
     }
 
-    /// The player says that the board stands as it should.
+    /// The player presses `Board ready`: confirms what was asked for when the player read it.
+    fn pressed(&mut self, now: Instant) {
+        let late = self.current_step.pressed_late(now);
+        let by_hand = self.leading.is_by_hand() || self.deviation.mistake().is_some();
+        let shown = self.held.unconfirmed().map(Asked::Move);
+        let asked = late
+            .or_else(|| by_hand.then_some(Asked::Position))
+            .or(shown)
+            .or(self.current_step.to_place());
+        match late {
+            Some(Asked::Position) => self.current_step.confirm(),
+            // It counts as made already.
+            Some(Asked::Move(_)) => {}
+            None => self.ready(now),
+        }
+        match asked {
+            Some(Asked::Position) => self.event(Event::Mended),
+            Some(Asked::Move(m)) => self.event(Event::Executed { uci: uci(m) }),
+            None => {}
+        }
+    }
+
+    /// The board stands as it should.
     pub(super) fn ready(&mut self, now: Instant) {
         if self.leading.is_by_hand()
             && let Some(target) = self.claims.target().cloned()

@@ -1,5 +1,7 @@
 //! The step that the board is asked for, and what the hand has to do for it.
 
+use std::time::{Duration, Instant};
+
 use shakmaty::{Board, Move};
 
 use super::placement::Placement;
@@ -12,6 +14,18 @@ pub(super) struct Following {
     /// The game whose last position the pieces should then show.
     pub game: Game,
 }
+
+/// What a press of `Board ready` confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The pieces stand as they were to be set up.
+    Position,
+    /// The hand has made this shown move.
+    Move(Move),
+}
+
+/// How late a press may be: the player read the words before they changed, and then reached for the button.
+pub const PRESS_WAIT: Duration = Duration::from_secs(3);
 
 /// The step that the driver is carrying out.
 #[derive(Debug)]
@@ -30,6 +44,9 @@ pub(super) struct CurrentStep {
     /// A set-up or take-back that the hand is still following.
     following: Option<Following>,
     placement: Placement,
+    /// What the player was asked for, and had not confirmed, until the last move was shown, and until when a press is for
+    /// that.
+    before: Option<(Asked, Instant)>,
 }
 
 impl CurrentStep {
@@ -46,6 +63,7 @@ impl CurrentStep {
     /// A step begins. `left`: the board has been told already.
     pub fn begin(&mut self, step: Step, left: bool) {
         self.step = Some(UnderWay { step, left });
+        self.before = None;
     }
 
     /// Something has been sent to the board.
@@ -132,6 +150,27 @@ impl CurrentStep {
     pub fn confirm(&mut self) {
         self.following = None;
         self.placement = Placement::AsHeld;
+        self.before = None;
+    }
+
+    /// A move was shown. `unmade`: the move shown before it, if nothing has proved that it was made.
+    pub fn shown(&mut self, now: Instant, unmade: Option<Asked>) {
+        let before = self.to_place().or(unmade);
+        self.before = before.map(|before| (before, now + PRESS_WAIT));
+    }
+
+    /// What a press that comes now confirms if the player had not read yet that a move is shown.
+    pub fn pressed_late(&mut self, now: Instant) -> Option<Asked> {
+        let before = self.before.take();
+        before
+            .filter(|(_, until)| now < *until)
+            .map(|(asked, _)| asked)
+    }
+
+    /// That the pieces stand as they were to be set up, if nothing has proved it.
+    pub fn to_place(&self) -> Option<Asked> {
+        let is_open = self.following.is_some() || self.placement != Placement::AsHeld;
+        is_open.then_some(Asked::Position)
     }
 
     /// Where the pieces stand.

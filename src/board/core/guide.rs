@@ -140,7 +140,8 @@ impl Core {
             Placement::Was(board) => board == wanted,
             Placement::Unknown => false,
             Placement::AsHeld => {
-                self.held.certainty() != Certainty::Lost && self.last_seen() == wanted
+                let known = self.held.is_known() && self.held.certainty() != Certainty::Lost;
+                known && self.last_seen() == wanted
             }
         }
     }

@@ -6,7 +6,7 @@ use shakmaty::{Board, Color, Position};
 
 use super::Core;
 use crate::{
-    board::held_game::{Held, List, Listed},
+    board::held_game::{Held, List, Listed, Seen},
     driver::{Step, StepFailure},
     game::Game,
     vocabulary::{By, Event, Reported},
@@ -17,9 +17,18 @@ impl Core {
     pub(super) fn listed(&mut self, now: Instant, list: List<'_>) {
         let held = self.held.game().clone();
         let before = held.len();
+        if let Some(first) = self.held.first_listed(list.moves) {
+            self.turned(now, first);
+        }
         let targets: Vec<&Game> = self.claims.target().into_iter().collect();
         self.listed = self.held.learn(list, &targets);
-        if self.listed != Listed::Followed {
+        let sent = self.current_step.sent();
+        let refused = sent.is_some_and(|(plies, _)| plies == before) && *self.held.game() == held;
+        if refused && self.waits.has_failed_twice() {
+            // It is legal in the game that we believe to be on the board.
+            self.held.opening_in_doubt();
+        }
+        if self.held.is_opening_in_doubt() || self.listed != Listed::Followed {
             self.driver.look(now);
         }
         self.learned(before);
@@ -75,7 +84,7 @@ impl Core {
             let same = |game: &Game| game.position().board() == board;
             let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
             // The hand may have moved already.
-            if !is_as_before && given.see(board, turn, &[]) {
+            if !is_as_before && given.see(board, turn, &[]) == Seen::Followed {
                 let plies = game.len();
                 self.accepted(now);
                 let played = given.game().moves().get(plies).copied();
@@ -87,15 +96,41 @@ impl Core {
             }
             return;
         }
-        let before = self.held.game().len();
+        let held = self.held.game().clone();
         let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-        if self.held.see(board, turn, &targets) {
-            self.learned(before);
-            self.claims
-                .stepped(self.held.game(), self.held.fresh_from());
-        } else {
-            self.held.lose();
-            self.published.changed();
+        match self.held.see(board, turn, &targets) {
+            Seen::Followed => {
+                self.learned(held.len());
+                self.claims
+                    .stepped(self.held.game(), self.held.fresh_from());
+                if self.claims.target() == Some(self.held.game()) {
+                    // Also if the player was asked to set it up by hand.
+                    self.leading.set_up();
+                }
+            }
+            Seen::Doubtful => self.driver.look(now),
+            Seen::Begun => {
+                self.went_to_start(held);
+                self.begun_elsewhere(now);
+            }
+            Seen::Strange => self.lost(),
+        }
+    }
+
+    /// The game on the board begins in a position that the hand has set up.
+    fn begun_elsewhere(&mut self, now: Instant) {
+        self.current_step.take_sent();
+        self.move_times.forget_from(0);
+        self.verdict.begins();
+        self.begun_by_hand(now);
+        let fen = self.held.game().fen();
+        self.event(Event::SetUp { fen });
+    }
+
+    /// The side of a move shows who moved first in a position that the hand has set up.
+    pub(super) fn turned(&mut self, now: Instant, made: Reported) {
+        if self.held.opens_with(made) {
+            self.begun_elsewhere(now);
         }
     }
 

@@ -67,7 +67,9 @@ impl MoveTimes {
         let plies = game.len();
         let made = match advice {
             Advice::YourMove(_) => Some(true),
-            Advice::Make(m) if awaiting && game.last() == Some(*m) => Some(false),
+            Advice::Make(m) | Advice::Shown(m) if awaiting && game.last() == Some(*m) => {
+                Some(false)
+            }
             _ if free && plies > 0 => Some(true),
             _ => None,
         };

@@ -31,6 +31,7 @@ enum Take {
 impl Core {
     /// The board reports a move.
     pub(super) fn moved(&mut self, now: Instant, reported: Reported) {
+        self.turned(now, reported);
         let plays_on = self.plays_on(now, reported);
         match self.take(reported, plays_on) {
             Take::Echo(m) => {

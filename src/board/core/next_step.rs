@@ -29,7 +29,7 @@ impl Core {
         match self.standing() {
             // The kings may have been put back meanwhile.
             Standing::KingsUp if unsure => self.driver.learn(now),
-            Standing::Led(_) if self.waits.waits() || !self.driver.idle() => {}
+            Standing::Led(_) if self.waits.waits() || !self.driver.takes_position() => {}
             Standing::Led(_) if unsure && self.driver.capabilities().tells_game => {
                 self.driver.learn(now);
             }
@@ -41,7 +41,8 @@ impl Core {
                     self.driver.capabilities(),
                     self.circumstances(target),
                 );
-                return self.follow(now, plan);
+                let is_position = matches!(plan, Plan::Do(Step::SetUp(_) | Step::NewGame(_)));
+                return (self.driver.idle() || is_position) && self.follow(now, plan);
             }
             Standing::Free => self.guess_from_squares(),
             Standing::Away | Standing::KingsUp | Standing::ByHand(_) | Standing::Rests(_) => {}

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Core;
 use crate::{
-    board::held_game::List,
+    board::held_game::{List, Listed},
     driver::{DriverEvent, registry::others},
     game::Game,
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
@@ -90,24 +90,39 @@ impl Core {
     fn put_to_start(&mut self, now: Instant) {
         self.waits.takes_set_ups();
         let before = self.held.game().clone();
-        self.held.replace(Game::standard());
+        if self.driver.is_asked() {
+            // It will show where, or not.
+            self.held.begins();
+            self.listed = Listed::Followed;
+        } else {
+            self.held.replace(Game::standard());
+        }
+        self.begun_by_hand(now);
+        self.went_to_start(before);
+        self.event(Event::NewGame { by: By::Hand });
+    }
+
+    /// The hand has put the pieces where the game on the board begins.
+    pub(super) fn begun_by_hand(&mut self, now: Instant) {
         self.verdict.goes_on();
         self.deviation.corrected();
         self.hand.put_to_start();
         self.confirm(now);
-        self.went_to_start(before);
         self.waits.after_hand(now, Duration::ZERO);
         // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
         let leads = self.leading.leads() && self.claims.awaiting();
         self.leading.lead(leads);
-        self.event(Event::NewGame { by: By::Hand });
     }
 
     /// Proves nothing about a shown move: the player may only want the program to continue.
     fn stands_ready(&mut self, now: Instant) {
         if self.current_step.following().is_some() {
             self.confirm(now);
-            self.published.changed();
+            self.event(Event::Mended);
+        } else if self.current_step.to_place().is_some() {
+            // A move was shown since: the player still has the time for that.
+            self.current_step.confirm();
+            self.event(Event::Mended);
         }
     }
 

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use shakmaty::{Board, Move, Position};
 
-use super::{Core, current_step::Following};
+use super::{
+    Core,
+    current_step::{Asked, Following},
+};
 use crate::{
     board::held_game::Certainty,
     driver::{Step, StepFailure},
@@ -90,10 +93,14 @@ impl Core {
         } else {
             game
         };
-        let new_to_board = game != *held;
+        let new_to_board = game != *held || !self.stood_as(game.position().board());
         // What the hand was following is replaced: that step is not under way any more.
         self.current_step.ask(new_to_board.then(|| Following {
-            advice: Advice::SetUp(game.fen()),
+            advice: if game.is_standard() && game.is_empty() {
+                Advice::NewGame
+            } else {
+                Advice::SetUp(game.fen())
+            },
             game: game.clone(),
         }));
         if new_to_board {
@@ -124,7 +131,7 @@ impl Core {
         }
         match step {
             None => {}
-            Some(Step::Show(m)) => self.has_shown(m),
+            Some(Step::Show(m)) => self.has_shown(now, m),
             Some(Step::TakeBack(m)) => self.has_taken_back(m),
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
@@ -136,7 +143,9 @@ impl Core {
         self.front_ends_know();
     }
 
-    fn has_shown(&mut self, m: Move) {
+    fn has_shown(&mut self, now: Instant, m: Move) {
+        let before = self.held.unconfirmed().map(Asked::Move);
+        self.current_step.shown(now, before);
         let ply = self.held.game().len() + 1;
         self.held.shown(m);
         self.event(Event::Moved {

@@ -91,6 +91,11 @@ impl Waits {
         self.lead_after = Some(now + wait);
     }
 
+    /// Whether the last two steps have failed, or more.
+    pub fn has_failed_twice(&self) -> bool {
+        self.failures >= 2
+    }
+
     /// Earlier failures do not delay the next step.
     pub fn forgive(&mut self) {
         self.failures = 0;

@@ -94,6 +94,10 @@ pub struct Citrine {
     on: On,
     /// Whether the board reports that its settings are on.
     tells_settings: bool,
+    /// Whether it answers when it is asked for its squares, once that is known.
+    shows_squares: Option<bool>,
+    /// The rank that its answer begins with.
+    first_rank: Rank,
     /// When its settings were last sent or asked for.
     checked: Option<Instant>,
     receiving: Option<Receiving>,
@@ -131,6 +135,8 @@ impl Citrine {
             setting: None,
             on: On::default(),
             tells_settings: false,
+            shows_squares: None,
+            first_rank: Rank::Eighth,
             checked: None,
             receiving: None,
             doing: None,
@@ -494,8 +500,12 @@ impl Citrine {
                 self.drop_all();
                 self.settings(now);
                 self.event(DriverEvent::NewGame);
+                // The pieces may stand elsewhere than at the start: a board that shows its squares is asked for them first.
+                if self.shows_squares == Some(true) {
+                    self.ask(now, Question::Squares);
+                }
                 // A move made before the settings arrived was not reported.
-                self.learn(now);
+                self.learn_soon(now);
             }
         }
     }
@@ -573,16 +583,26 @@ impl Citrine {
     }
 
     fn placed(&mut self, now: Instant, rows: &[[Option<Piece>; 8]], side: Option<Color>) {
-        // The documents do not say which rank comes first; Novag's position lines elsewhere begin with the
-        // eighth.
-        let mut board = codec::grid(rows, Rank::Eighth);
+        self.shows_squares = Some(true);
+        // The documents do not say which rank comes first; Novag's position lines elsewhere begin with the eighth. A
+        // position that is expected shows it, and so does the start position.
+        let [down, up] = [Rank::Eighth, Rank::First].map(|first| codec::grid(rows, first));
         if let Some(Doing::SetUp { board: wanted }) = &self.doing {
-            let turned = codec::grid(rows, Rank::First);
-            if differences(wanted, &turned) < differences(wanted, &board) {
-                board = turned;
+            if differences(wanted, &up) < differences(wanted, &down) {
+                self.first_rank = Rank::First;
+            } else if differences(wanted, &down) < differences(wanted, &up) {
+                self.first_rank = Rank::Eighth;
             }
             self.set_up_taken(now);
+        } else if up == Board::new() {
+            self.first_rank = Rank::First;
+        } else if down == Board::new() {
+            self.first_rank = Rank::Eighth;
         }
+        let board = match self.first_rank {
+            Rank::First => up,
+            _ => down,
+        };
         self.event(DriverEvent::Placed {
             board: Box::new(board),
             turn: side,
@@ -610,6 +630,7 @@ impl Citrine {
                     self.set_up_taken(now);
                     self.event(DriverEvent::Accepted);
                 } else {
+                    self.shows_squares = Some(false);
                     self.event(DriverEvent::NoPicture);
                 }
                 return;
@@ -662,6 +683,7 @@ impl Driver for Citrine {
 
     fn link_up(&mut self, now: Instant) {
         self.link_down();
+        self.pacer.link_began(now);
         self.up = true;
         self.checked = Some(now);
         self.settings(now);
@@ -676,12 +698,12 @@ impl Driver for Citrine {
         self.answering = false;
         self.lines.clear();
         self.line_ends = None;
-        self.pacer.link_ended();
         self.events.clear();
         self.learned = None;
         self.learn_at = None;
         self.lit = None;
         self.tells_settings = false;
+        self.shows_squares = None;
     }
 
     fn received(&mut self, now: Instant, _channel: Channel, bytes: &[u8]) {
@@ -872,7 +894,9 @@ impl Driver for Citrine {
     }
 
     fn look(&mut self, now: Instant) {
-        if self.up && self.asking.is_none() {
+        if self.shows_squares == Some(false) {
+            self.event(DriverEvent::NoPicture);
+        } else if self.up && self.asking.is_none() {
             self.ask(now, Question::Squares);
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Source: "Novag UCB Communications", see `PROTOCOL.md`. What shaped this driver:
 //!
-//! - The board has no input buffer and acknowledges nothing. Lines are kept apart, and nothing is sent after a shown
-//!   move until it was made, confirmed, or [`Settings::move_wait`] ran out.
+//! - The board has no input buffer and acknowledges nothing. Lines are kept apart, and no move is sent after a shown one
+//!   until that was made, confirmed, or [`Settings::move_wait`] ran out. Positions may be sent at any time.
 //! - The board asks: who are you, which mode, where are the pieces. It does so when it is switched on, and may
 //!   do so at any time.
 //! - It cannot be asked anything: its presence is known when it speaks, which may be with the player's first move. It
@@ -25,7 +25,6 @@ pub use self::settings::{BAUD, Settings};
 pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
 use crate::{
-    game::Game,
     lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{Channel, Outgoing},
 };
@@ -45,7 +44,7 @@ enum Sent {
 }
 
 /// The current step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// Being sent to the board; the player will be given this long.
     Sending {
@@ -53,8 +52,6 @@ enum Doing {
         wait: Duration,
         /// The first line has been sent.
         begun: bool,
-        /// The game with the last position that the player is to set up.
-        set_up: Option<Box<Game>>,
     },
     /// Waiting for the player.
     Hand {
@@ -62,8 +59,6 @@ enum Doing {
         since: Instant,
         /// The latest time to wait.
         until: Instant,
-        /// As in `Sending`.
-        set_up: Option<Box<Game>>,
     },
 }
 
@@ -212,14 +207,15 @@ impl Driver for Ucb {
         }
     }
 
-    fn link_up(&mut self, _now: Instant) {
+    fn link_up(&mut self, now: Instant) {
         self.link_down();
+        self.pacer.link_began(now);
         self.up = true;
         self.events.push_back(DriverEvent::Unheard);
     }
 
     fn link_down(&mut self) {
-        self.pacer.link_ended();
+        self.pacer.clear();
         self.up = false;
         self.heard = false;
         self.lines.clear();
@@ -277,7 +273,12 @@ impl Driver for Ucb {
     }
 
     fn idle(&self) -> bool {
-        self.up && self.doing.is_none() && !self.asked && self.pacer.is_empty()
+        self.doing.is_none() && self.takes_position()
+    }
+
+    fn takes_position(&self) -> bool {
+        let is_free = self.up && !self.asked && self.pacer.is_empty();
+        is_free && !self.stepping()
     }
 
     fn stepping(&self) -> bool {
@@ -285,30 +286,23 @@ impl Driver for Ucb {
     }
 
     fn start(&mut self, now: Instant, step: Step) {
-        if !self.idle() {
-            return;
-        }
-        let (wait, set_up) = match step {
-            Step::Show(m) => {
+        let wait = match step {
+            Step::Show(m) if self.idle() => {
                 self.say(now, &codec::show(m), Sent::StepEnd);
-                (self.settings.move_wait, None)
+                self.settings.move_wait
             }
-            Step::NewGame(_) => {
+            Step::NewGame(_) if self.takes_position() => {
                 self.say(now, "New Game", Sent::StepEnd);
-                (self.settings.setup_wait, Some(Box::default()))
+                self.settings.setup_wait
             }
-            Step::SetUp(game) => {
+            Step::SetUp(game) if self.takes_position() => {
                 self.position_lines(now, game.position(), false);
-                (self.settings.setup_wait, Some(game))
+                self.settings.setup_wait
             }
-            // Not among this board's capabilities.
-            Step::TakeBack(_) => return,
+            // A take-back is not among this board's capabilities.
+            Step::Show(_) | Step::NewGame(_) | Step::SetUp(_) | Step::TakeBack(_) => return,
         };
-        self.doing = Some(Doing::Sending {
-            wait,
-            begun: false,
-            set_up,
-        });
+        self.doing = Some(Doing::Sending { wait, begun: false });
     }
 
     fn confirm(&mut self, now: Instant) {
@@ -318,22 +312,6 @@ impl Driver for Ucb {
             if *until <= now {
                 self.doing = None;
             }
-        }
-    }
-
-    fn abandon(&mut self, target: Option<&Game>) {
-        // A position may be sent at any time, also to replace one that the player has not set up yet.
-        let left = |game: &Game| !target.is_some_and(|target| target.continues(game));
-        match &mut self.doing {
-            Some(Doing::Hand {
-                set_up: Some(game), ..
-            }) if left(game) => self.doing = None,
-            Some(Doing::Sending {
-                wait,
-                set_up: Some(game),
-                ..
-            }) if left(game) => *wait = Duration::ZERO,
-            _ => {}
         }
     }
 
@@ -347,11 +325,7 @@ impl Driver for Ucb {
         };
         self.pacer.clear();
         // The board waits for it: it is sent in any case.
-        self.doing = Some(Doing::Sending {
-            wait,
-            begun: true,
-            set_up: None,
-        });
+        self.doing = Some(Doing::Sending { wait, begun: true });
         self.position_lines(now, position, true);
     }
 
@@ -361,18 +335,12 @@ impl Driver for Ucb {
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let (bytes, sent) = self.pacer.poll(now)?;
-        if let Some(Doing::Sending {
-            wait,
-            begun,
-            set_up,
-        }) = &mut self.doing
-        {
+        if let Some(Doing::Sending { wait, begun }) = &mut self.doing {
             *begun = true;
             if sent == Sent::StepEnd {
                 self.doing = Some(Doing::Hand {
                     since: now,
                     until: now + *wait,
-                    set_up: set_up.take(),
                 });
                 self.events.push_back(DriverEvent::Accepted);
             }
