@@ -184,6 +184,25 @@ fn one_who_waits_is_reminded_why_and_what_to_do_as_long_as_it_awaits_a_move() {
 }
 
 #[test]
+fn who_turns_to_another_board_waits_no_more_for_the_first() {
+    let mut desk = Desk::new();
+    desk.sees(&desk.at("ucb", false));
+    desk.waits(NOTICE);
+    desk.says("setoption name Board value neo");
+    desk.says("position startpos");
+    desk.says("go infinite");
+    let mut game = Game::standard();
+    game.play_uci(["e2e4"]).unwrap();
+    let snapshot = Snapshot {
+        game: Arc::new(game),
+        ..desk.at("neo", false)
+    };
+    assert_eq!(desk.sees(&snapshot), [""; 0]);
+    let said = desk.waits(NOTICE);
+    assert!(said[0].contains("waiting for neo"), "{said:?}");
+}
+
+#[test]
 fn who_has_the_board_is_told_of_the_kings_and_of_the_boards_word_once() {
     let mut desk = Desk::new();
     let mut snapshot = desk.at("ucb", true);

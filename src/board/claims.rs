@@ -402,7 +402,7 @@ impl Claims {
     /// Whether the game on the board has ended. One that goes on after all keeps the board.
     pub fn set_over(&mut self, over: bool, now: Instant) {
         if std::mem::replace(&mut self.over, over) != over {
-            for claim in &mut self.all {
+            for claim in self.all.iter_mut().filter(|claim| claim.is_program()) {
                 claim.stirs();
                 claim.quiet = Some(now);
             }
@@ -1513,6 +1513,21 @@ mod tests {
                 prop_assert!(claims.deadline().is_none_or(|deadline| deadline > now));
             }
         }
+    }
+
+    #[test]
+    fn an_engine_that_makes_way_does_so_whether_or_not_a_game_was_over() {
+        let mut claims = Claims::default();
+        let engine = ClientName::Engine("Stockfish".into());
+        claims.state(WHITE, engine, 1, game("e2e4"), Occasion::default(), 0);
+        claims.set_awaiting(WHITE, true);
+        claims.make_way(WHITE);
+        let now = Instant::now();
+        claims.set_over(true, now);
+        claims.set_over(false, now);
+        state(&mut claims, BLACK, "d2d4");
+        claims.set_awaiting(BLACK, true);
+        assert!(claims.has(BLACK) && !claims.has(WHITE));
     }
 
     #[test]

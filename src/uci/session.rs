@@ -295,6 +295,7 @@ impl Session {
         self.statement.unsay();
         self.json.turn_away();
         self.told = Told::default();
+        self.others = None;
         self.choice.turn_to(board.clone(), name);
         if let Some(board) = board {
             self.actions.push_back(Action::Choose(board));
