@@ -29,10 +29,10 @@ pub enum Outcome {
 /// The addresses that are listened at.
 #[derive(Debug)]
 pub struct Listeners<'a> {
-    pub identity: &'a Identity,
-    pub holders: &'a Holders,
+    identity: &'a Identity,
+    holders: &'a Holders,
     /// Whether a daemon answers at its API.
-    pub running: bool,
+    running: bool,
     taken: Vec<(String, Listen)>,
 }
 

@@ -215,7 +215,7 @@ pub async fn serial(
         let (path, board) = (port.path.display(), &held.board);
         writeln!(
             output,
-            "# {path}: the running BoardBridge has it for its board {board}\n"
+            "# {path}: the running BoardBridge has it for its board {board}. To have it asked, stop the service first.\n"
         )?;
         cable = Cable::Board;
     }
