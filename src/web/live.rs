@@ -215,8 +215,8 @@ impl Live {
             ..Player::default()
         });
         let letters = player.name.chars().filter(|c| c.is_alphabetic()).count();
-        let is_none = |name: &&str| player.name.eq_ignore_ascii_case(name);
-        if letters < MIN_LETTERS || NO_NAMES.iter().any(|name| is_none(&name)) {
+        let is_it = |name: &&str| player.name.eq_ignore_ascii_case(name);
+        if letters < MIN_LETTERS || NO_NAMES.iter().any(is_it) {
             player.name = format!(
                 "Board {} {}",
                 self.board.name,

@@ -74,9 +74,9 @@ impl Identity {
             0 => resumed && self.game.is_empty(),
             lost => {
                 let far = lost > MAX_TAKEN_BACK;
-                self.begins
-                    || (resumed || far) && common == 0
-                    || far && (resumed || common < played.len())
+                let from_start = common == 0 && (far || resumed);
+                let elsewhere = far && (resumed || common < played.len());
+                self.begins || from_start || elsewhere
             }
         }
     }
