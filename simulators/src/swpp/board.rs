@@ -374,7 +374,7 @@ impl SimulatedBoard for SwppBoard {
                 self.report(Report::NewGame);
             }
             HandAction::ForgetSettings | HandAction::LiftKing | HandAction::SetUp(_) => {
-                self.report(only_a_citrine())
+                self.report(only_a_citrine());
             }
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
