@@ -18,11 +18,12 @@ use std::{
 };
 
 use boardbridge::game::{Game, uci};
+use rig::game::simulated;
 use shakmaty::{CastlingMode, Color, Move, Position};
 use simulators::{
     HandAction,
-    bluez::{ADAPTER, Bluez, address::Address},
-    neo::{Neo, Settings},
+    bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
+    neo::{self, Neo, Settings},
     run::Kind,
 };
 use support::{
@@ -59,7 +60,6 @@ fn game(number: usize, plies: usize) -> Game {
 fn took_each_move_once(lichess: &Lichess, game: &Game, hand: Color) {
     let moves = game.moves().iter().enumerate();
     let own = moves.filter(|(ply, _)| game.position_at(*ply).turn() == hand);
-    // The one form of castling that Lichess takes in every variant.
     let sent = |m: &Move| m.to_uci(CastlingMode::Chess960);
     let wanted: Vec<String> = own.map(|(_, m)| format!("move {}", sent(m))).collect();
     assert_eq!(lichess.taken(), wanted);
@@ -117,11 +117,8 @@ async fn a_daemon_that_is_killed_in_mid_game_loses_no_move_and_makes_none_twice(
     took_each_move_once(&lichess, &game, color);
 }
 
-#[tokio::test]
-async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log() {
-    let lichess = Lichess::new(RAPID).await;
-    let folder = tempfile::tempdir().unwrap();
-    let bluez = Bluez::start().unwrap();
+/// A Neo whose motor is fast, and its hand too.
+fn neo(bluez: &Bluez) -> Hosted<Neo> {
     let settings = Settings {
         suffix: "001".to_owned(),
         speed: 20.0,
@@ -130,17 +127,18 @@ async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log(
         ..Settings::default()
     };
     let address = Address([0x02, 0xBB, 0, 0, 0, 0x01]);
-    let neo = bluez.host(ADAPTER, address, Neo::new(settings)).unwrap();
-    let config = format!("{NEO}{}", lichess.config(folder.path(), ""));
-    let mut process = {
-        let _alone = STARTING.lock();
-        Process::start(&bluez, &config)
-    };
+    bluez.host(ADAPTER, address, Neo::new(settings)).unwrap()
+}
+
+/// Plays the rest of this game: the hand makes the moves of this colour, Lichess the others, by the motor.
+async fn plays(
+    process: &mut Process,
+    neo: &Hosted<Neo>,
+    lichess: &Lichess,
+    game: &Game,
+    color: Color,
+) {
     let mut watch = process.watch_of(Some("board")).await;
-    let game = game(1, 30);
-    let color = Color::White;
-    lichess.is_connected().await;
-    lichess.begins(color);
     for (ply, &m) in game.moves().iter().enumerate() {
         let m = uci(m);
         if game.position_at(ply).turn() == color {
@@ -162,9 +160,54 @@ async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log(
             lichess.has(ply + 1).await;
         }
     }
-    took_each_move_once(&lichess, &game, color);
+    assert_eq!(lichess.game(), *game);
+    took_each_move_once(lichess, game, color);
+}
+
+#[tokio::test]
+async fn a_game_is_played_on_a_neo_by_its_motor_and_the_token_is_not_in_the_log() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let bluez = Bluez::start().unwrap();
+    let neo = neo(&bluez);
+    let config = format!("{NEO}{}", lichess.config(folder.path(), ""));
+    let mut process = {
+        let _alone = STARTING.lock();
+        Process::start(&bluez, &config)
+    };
+    let color = Color::White;
+    lichess.is_connected().await;
+    lichess.begins(color);
+    plays(&mut process, &neo, &lichess, &game(1, 30), color).await;
     process.kept().await;
     let log = process.log();
     assert!(log.iter().any(|line| line.contains("lichess")));
     assert!(!log.iter().any(|line| line.contains(TOKEN)));
+}
+
+#[tokio::test]
+async fn castling_from_a_set_up_position_is_castling_for_lichess_too() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = tempfile::tempdir().unwrap();
+    let bluez = Bluez::start().unwrap();
+    let neo = neo(&bluez);
+    let config = format!("{NEO}{}", lichess.config(folder.path(), ""));
+    let mut process = {
+        let _alone = STARTING.lock();
+        Process::start(&bluez, &config)
+    };
+    lichess.is_connected().await;
+    // By the king's two squares, `b1c1` would be a step of the king, and `b1g1` nothing at all.
+    let start = Game::from_fen("rk5r/pppp1ppp/8/8/8/8/PPPP1PPP/RK5R w KQkq - 0 1").unwrap();
+    for moves in ["b1a1 b8h8", "b1h1 b8a8"] {
+        let mut watch = process.watch_of(Some("board")).await;
+        lichess.begins_from(Color::White, start.clone());
+        watch.tells("rk5r/").await;
+        let set_up = neo::Hand::SetUp(Box::new(simulated(&start)));
+        neo.with(|neo| neo.hand(Instant::now(), set_up));
+        let mut game = start.clone();
+        game.play_uci(moves.split(' ')).unwrap();
+        plays(&mut process, &neo, &lichess, &game, Color::White).await;
+        lichess.ends("resign", Some(Color::White));
+    }
 }
