@@ -8,9 +8,13 @@
     reason = "a test fails by panicking"
 )]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use boardbridge::{
@@ -18,8 +22,15 @@ use boardbridge::{
     livechess::session::{Action, MAX_FEEDS, Session},
     vocabulary::{BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Snapshot},
 };
+use fastrand::Rng;
 use proptest::prelude::*;
+use rig::{
+    cable::Cable,
+    clock::{Clocked, log},
+};
 use serde_json::{Value, json};
+use shakmaty::Position;
+use simulators::HandAction;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -198,6 +209,225 @@ fn a_client_has_a_bounded_number_of_feeds() {
     }
     let last = rig.said.last().unwrap();
     assert_eq!(last["response"], "error", "{last}");
+}
+
+/// A client, a core and a simulated board, on one virtual clock.
+struct Desk {
+    session: Session,
+    cable: Cable,
+    began: Instant,
+    now: Instant,
+    said: Vec<Value>,
+    /// Snapshots and commands that are on their way, in their order.
+    snapshots: VecDeque<Snapshot>,
+    commands: VecDeque<Command>,
+    /// What passes next.
+    random: Rng,
+}
+
+impl Clocked for Desk {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        let mut moved = true;
+        while moved {
+            let at = self.now - self.began;
+            moved = self.cable.carry(self.now, |_, passed| {
+                log("CONVERGENCE_LOG", at, || passed.to_string());
+            });
+            self.snapshots.extend(self.cable.core.poll_snapshot());
+            moved |= self.passes();
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.cable.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.cable.timeout(now);
+    }
+}
+
+impl Desk {
+    fn new(is_citrine: bool, seed: u64) -> Self {
+        let next = AtomicU64::new(1);
+        let number = Arc::new(move || ClientId(next.fetch_add(1, Ordering::Relaxed)));
+        let label = ClientName::LiveChess("127.0.0.1:5000".parse().unwrap());
+        let now = Instant::now();
+        let mut desk = Self {
+            session: Session::new(label, number),
+            cable: Cable::novag(is_citrine, Duration::from_millis(100)),
+            began: now,
+            now,
+            said: Vec::new(),
+            snapshots: VecDeque::new(),
+            commands: VecDeque::new(),
+            random: Rng::with_seed(seed),
+        };
+        desk.cable.plug(now);
+        desk
+    }
+
+    /// A snapshot reaches the client, or a command the core, whichever is quicker. `false` if none is on its way.
+    fn passes(&mut self) -> bool {
+        let (snapshots, commands) = (self.snapshots.len(), self.commands.len());
+        if snapshots + commands == 0 {
+            return false;
+        }
+        if self.random.usize(..snapshots + commands) < snapshots {
+            if let Some(snapshot) = self.snapshots.pop_front() {
+                self.session.snapshot(7, &snapshot);
+                self.acts();
+            }
+        } else if let Some(command) = self.commands.pop_front() {
+            self.cable.command(self.now, command);
+        }
+        true
+    }
+
+    fn acts(&mut self) {
+        while let Some(action) = self.session.poll_action() {
+            match action {
+                Action::Say(text) => {
+                    log("CONVERGENCE_LOG", self.now - self.began, || text.clone());
+                    self.said.push(serde_json::from_str(&text).unwrap());
+                }
+                Action::Takes(..) => {}
+                Action::Ask(_, command) => self.commands.push_back(command),
+            }
+        }
+    }
+
+    fn calls(&mut self, call: &Value) {
+        let board = Arc::new(self.cable.snapshot());
+        self.session.message(7, &call.to_string(), &[board]);
+        self.acts();
+        self.carry();
+    }
+
+    fn subscribes(&mut self) {
+        let serial = BoardName::default();
+        self.calls(&json!({"id": 2, "call": "subscribe", "param":
+                    {"feed": "eboardevent", "id": 1, "param": {"serialnr": serial}}}));
+    }
+
+    fn sets_up(&mut self, fen: &str) {
+        self.subscribes();
+        self.calls(&json!({"id": 3, "call": "call", "param":
+                    {"id": 1, "method": "setup", "param": {"fen": fen}}}));
+    }
+
+    fn hand(&mut self, moves: &str) {
+        for m in moves.split_whitespace() {
+            let action = HandAction::Move(m.parse().unwrap());
+            self.cable.hand(self.now, action);
+        }
+    }
+
+    /// What the feeds have said since: the pieces, the list and whether both agree.
+    fn feeds(&mut self) -> Vec<(String, Option<String>, Option<bool>)> {
+        let said = std::mem::take(&mut self.said);
+        let feeds = said.iter().filter(|said| said["response"] == "feed");
+        let feeds = feeds.map(|said| &said["param"]);
+        feeds
+            .map(|feed| {
+                let san = feed["san"].as_array().map(|list| {
+                    let sans = list.iter().map(|san| san.as_str().unwrap());
+                    sans.collect::<Vec<_>>().join(" ")
+                });
+                let board = feed["board"].as_str().unwrap().to_owned();
+                (board, san, feed["match"].as_bool())
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn what_the_hand_plays_for_both_colours_in_one_burst_is_published_whole_and_stays() {
+    let whole = "e2e4 e7e5 g1f3 b8c6 f1b5";
+    let ways = [(true, true), (true, false), (false, false)];
+    for ((is_citrine, is_away), seed) in ways
+        .into_iter()
+        .flat_map(|way| (0..30).map(move |n| (way, n)))
+    {
+        let mut desk = Desk::new(is_citrine, seed);
+        desk.sets_up(START);
+        desk.pass(Duration::from_secs(120));
+        desk.feeds();
+        if is_away {
+            let now = desk.now;
+            desk.cable.unplug(now, "the cable");
+            desk.pass(Duration::from_secs(1));
+            desk.hand(whole);
+            while desk.cable.board.poll_transmit().is_some() {}
+            let now = desk.now;
+            desk.cable.plug(now);
+        } else {
+            desk.hand(whole);
+        }
+        desk.pass(Duration::from_secs(120));
+        let mut lists: Vec<_> = desk.feeds().into_iter().filter_map(|feed| feed.1).collect();
+        lists.dedup();
+        let all = [
+            "e4",
+            "e4 e5",
+            "e4 e5 Nf3",
+            "e4 e5 Nf3 Nc6",
+            "e4 e5 Nf3 Nc6 Bb5",
+        ];
+        let from = lists.iter().position(|list| !list.is_empty()).unwrap();
+        assert_eq!(
+            lists[from..],
+            all,
+            "citrine {is_citrine}, away {is_away}, seed {seed}"
+        );
+        assert_eq!(*desk.cable.snapshot().game, game(whole));
+        desk.hand("a7a6");
+        desk.pass(Duration::from_secs(10));
+        let feeds = desk.feeds();
+        let last = feeds.last().unwrap().1.clone();
+        assert_eq!(last.as_deref(), Some("e4 e5 Nf3 Nc6 Bb5 a6"));
+    }
+}
+
+#[test]
+fn each_move_is_one_feed_and_the_pieces_match_until_they_stand_otherwise() {
+    for (is_citrine, seed) in [true, false]
+        .into_iter()
+        .flat_map(|kind| (0..30).map(move |n| (kind, n)))
+    {
+        let mut desk = Desk::new(is_citrine, seed);
+        desk.sets_up(START);
+        desk.pass(Duration::from_secs(120));
+        assert_eq!(desk.feeds().last().unwrap().2, Some(true));
+        let whole = "e2e4 e7e5 g1f3 b8c6";
+        for plies in 1..=4 {
+            let played = game(whole).truncated(plies);
+            desk.hand(&played.uci_moves().last().unwrap().to_string());
+            desk.pass(Duration::from_secs(20));
+            let feed = (
+                played.position().board().to_string(),
+                Some(played.sans().join(" ")),
+                Some(true),
+            );
+            assert_eq!(desk.feeds(), [feed], "citrine {is_citrine}, seed {seed}");
+        }
+        // Without `setup`: the pieces, once.
+        let mut desk = Desk::new(is_citrine, seed);
+        desk.subscribes();
+        desk.pass(Duration::from_secs(20));
+        desk.feeds();
+        for plies in 1..=4 {
+            let played = game(whole).truncated(plies);
+            desk.hand(&played.uci_moves().last().unwrap().to_string());
+            desk.pass(Duration::from_secs(20));
+            let feed = (played.position().board().to_string(), None, None);
+            assert_eq!(desk.feeds(), [feed], "citrine {is_citrine}, seed {seed}");
+        }
+    }
 }
 
 proptest! {

@@ -45,6 +45,10 @@ struct Play {
     game: Game,
     start: String,
     over: bool,
+    /// The board has heard of this game as stated last: earlier snapshots do not show what it makes of it.
+    heard: bool,
+    /// The pieces stand as in the game, as published last.
+    stands: bool,
 }
 
 #[derive(Debug)]
@@ -137,7 +141,13 @@ impl Session {
         for index in 0..self.feeds.len() {
             if self.feeds[index].board == board.board {
                 self.advance(time, index, board);
-                self.publish(time, index, board, None);
+                if self.feeds[index]
+                    .play
+                    .as_ref()
+                    .is_none_or(|play| play.heard)
+                {
+                    self.publish(time, index, board, None);
+                }
             }
         }
     }
@@ -234,6 +244,8 @@ impl Session {
             game,
             start,
             over: false,
+            heard: false,
+            stands: false,
         });
         let board = feed.board.clone();
         self.actions.push_back(Action::Takes(board, client));
@@ -247,6 +259,7 @@ impl Session {
             return;
         };
         play.number += 1;
+        play.heard = false;
         let client = play.client;
         let target = Command::Target {
             client,
@@ -275,6 +288,7 @@ impl Session {
         let Some(place) = board.place(play.client, play.number) else {
             return;
         };
+        play.heard = true;
         if !place.joined || play.over {
             return;
         }
@@ -331,18 +345,20 @@ impl Session {
             "flipped": feed.flipped,
             "board": placement(on_board),
         });
-        if let Some(play) = &feed.play {
+        if let Some(play) = &mut feed.play {
             let place = board.place(play.client, play.number);
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
-            // Not before the board awaits a move: until it has begun a new game, it may miss one.
-            let ready = matches!(board.advice, Advice::YourMove(_));
+            // Not before the board awaits a move: until it has begun a new game, it may miss one. From then on until
+            // pieces stand otherwise.
+            let ready = play.stands || matches!(board.advice, Advice::YourMove(_));
             let goes_on = joined && ready && *on_board == whole;
             let over = play.over && board.sure && board.game.position() == play.game.position();
             let right = board.guidance.is_empty() && (goes_on || over);
+            play.stands = made.is_some() || right;
             param["start"] = json!(play.start);
             param["san"] = json!(play.game.sans());
-            param["match"] = json!(made.is_some() || right);
+            param["match"] = json!(play.stands);
         }
         if feed.shown.as_ref() == Some(&param) {
             return;
