@@ -301,11 +301,9 @@ async fn names_are_text_or_else_the_boards_and_the_clock_of_a_hand_needs_no_oppo
     let folder = House::folder();
     let hands =
         BOARDS.map(|(name, _)| Hand::new(Kind::NovagCitrine, folder.path().join(name), true));
-    let more = format!(
-        "[[opponent]]\nboard = \"left\"\n[[opponent]]\nboard = \"right\"\n[state]\ndirectory = \"off\"\n\
-         [games]\ndirectory = \"off\"\nsite = \"Köln\"\n[web.broadcast.players]\nleft = {{ white = \"Łukasz\", black = \"X\" }}\n"
-    );
-    let house = House::with(folder, &BOARDS, &more).await;
+    let more = "[[opponent]]\nboard = \"left\"\n[[opponent]]\nboard = \"right\"\n[state]\ndirectory = \"off\"\n\
+         [games]\ndirectory = \"off\"\nsite = \"Köln\"\n[web.broadcast.players]\nleft = { white = \"Łukasz\", black = \"X\" }\n";
+    let house = House::with(folder, &BOARDS, more).await;
     let mut viewers = Viewers::new();
     for m in &MOVES[..2] {
         for (hand, (board, _)) in hands.iter().zip(BOARDS) {

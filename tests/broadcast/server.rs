@@ -29,11 +29,11 @@ const MAX_VALUE: usize = 140;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// By `GameId` alone, where both games have one.
-    ById,
+    Id,
     /// By `Event`, `Site`, the number of the round and of the board, and the names.
-    ByTags,
+    Tags,
     /// By `Event`, `Site`, `Round` and the names, all as they are written.
-    ByWords,
+    Words,
 }
 
 /// A game as it came, or as it is kept.
@@ -73,8 +73,8 @@ impl Game {
         let same = |tags: &[&str]| tags.iter().all(|tag| self.tag(tag) == other.tag(tag));
         let players = self.names() == other.names();
         match (rules, self.tag("GameId"), other.tag("GameId")) {
-            (Rules::ById, Some(this), Some(that)) => this == that,
-            (Rules::ByWords, ..) => same(&["Event", "Site", "Round"]) && players,
+            (Rules::Id, Some(this), Some(that)) => this == that,
+            (Rules::Words, ..) => same(&["Event", "Site", "Round"]) && players,
             _ => same(&["Event", "Site"]) && players && self.round() == other.round(),
         }
     }
@@ -178,7 +178,7 @@ pub struct Viewers(Vec<Round>);
 impl Viewers {
     pub fn new() -> Self {
         Self(
-            [Rules::ById, Rules::ByTags, Rules::ByWords]
+            [Rules::Id, Rules::Tags, Rules::Words]
                 .map(Round::new)
                 .into(),
         )
