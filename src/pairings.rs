@@ -358,8 +358,8 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.pairings.listed.send_if_modified(|listed| {
-            let own = |listed: &&Listed| listed.number == self.number;
-            if listed.get(&self.board).filter(own).is_none() {
+            let own = |listed: &Listed| listed.number == self.number;
+            if !listed.get(&self.board).is_some_and(own) {
                 return false;
             }
             let removed = listed.remove(&self.board);

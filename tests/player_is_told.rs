@@ -225,8 +225,10 @@ fn another_position_in_mid_set_up_is_asked_for_from_what_stood_before() {
 
 #[test]
 fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_it_were_not() {
+    /// How the board reports a move.
+    type Report = fn(&str) -> String;
     // A Citrine is asked every 15 s, and nobody answers here.
-    let boards: [(Rig, fn(&str) -> String, &str, u64); 3] = [
+    let boards: [(Rig, Report, &str, u64); 3] = [
         (
             Rig::citrine(),
             |m| format!("M   1   {m}\r\n"),

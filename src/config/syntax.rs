@@ -122,8 +122,11 @@ fn quoted_name(line: &str) -> Option<String> {
     (fits && !name.contains(['"', '\'']) && !is_toml(line) && is_toml(&text)).then_some(text)
 }
 
+/// Mends a line, if it needs that.
+type Step = fn(&str) -> String;
+
 /// What a line may need to be TOML, in the order in which it is done, and what is wrong without.
-const STEPS: [(fn(&str) -> String, &str); 4] = [
+const STEPS: [(Step, &str); 4] = [
     (spaces, "there is a no-break space in it"),
     (straight, "text needs straight quotes"),
     (closed, "a bracket or brace is missing"),

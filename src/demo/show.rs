@@ -104,7 +104,7 @@ impl Show {
         self.game = game.clone();
         if let Some(end) = over.filter(|_| !self.over) {
             self.over = true;
-            let _ = writeln!(lines, "{}", self.ended(end));
+            let _ = writeln!(lines, "{}", Self::ended(end));
         }
     }
 
@@ -113,7 +113,7 @@ impl Show {
         if ply.is_multiple_of(2) { white } else { black }
     }
 
-    fn ended(&self, end: GameEnd) -> String {
+    fn ended(end: GameEnd) -> String {
         let how = end.reason.word().replace('-', " ");
         format!(
             "The end: {how}, {}. The next game begins soon.",
@@ -189,7 +189,7 @@ impl Show {
         };
         let end = GameEnd::by_rules(&self.game).filter(|_| self.over);
         let _ = match (self.game.is_empty(), end) {
-            (_, Some(end)) => writeln!(text, "{}", self.ended(end)),
+            (_, Some(end)) => writeln!(text, "{}", Self::ended(end)),
             (true, None) => writeln!(text, "{other} has White and begins."),
             (false, None) => writeln!(text, "Made by hand on {mover}, shown on {other}."),
         };

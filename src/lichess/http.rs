@@ -157,7 +157,8 @@ impl Http {
             let told = response.headers().get(SCOPES);
             let told = told.and_then(|told| told.to_str().ok());
             let may_play = told.map(has_play);
-            let me: Me = objects::read(text(response).await?.as_bytes()).map_err(unreadable)?;
+            let me: Me = objects::read(text(response).await?.as_bytes())
+                .map_err(|error| unreadable(&error))?;
             let may_play = match may_play {
                 Some(may_play) => may_play,
                 None => self.is_for_play().await?,
@@ -184,7 +185,7 @@ impl Http {
             Err(outcome) => return Err(outcome),
         };
         let text = text(response).await?;
-        let tested: Value = objects::read(text.as_bytes()).map_err(unreadable)?;
+        let tested: Value = objects::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
         Ok(tested[token]["scopes"].as_str().is_some_and(has_play))
     }
 
@@ -260,7 +261,7 @@ fn has_play(scopes: &str) -> bool {
     scopes.split(',').any(|scope| scope.trim() == "board:play")
 }
 
-fn unreadable(error: serde_json::Error) -> Outcome {
+fn unreadable(error: &serde_json::Error) -> Outcome {
     Outcome::Lost(format!("its answer cannot be read: {error}"))
 }
 

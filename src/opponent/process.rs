@@ -87,13 +87,11 @@ impl<R: AsyncRead + Unpin> Output<R> {
                 Some(Line::Overlong(_)) => continue,
                 None => {}
             }
-            match self.pipe.read(&mut self.chunk[..]).await {
-                Ok(length @ 1..) => self.lines.push(&self.chunk[..length]),
-                Ok(0) | Err(_) => {
-                    let rest = self.lines.take_partial();
-                    return Some(rest).filter(|rest| !rest.is_empty());
-                }
-            }
+            let Ok(length @ 1..) = self.pipe.read(&mut self.chunk[..]).await else {
+                let rest = self.lines.take_partial();
+                return Some(rest).filter(|rest| !rest.is_empty());
+            };
+            self.lines.push(&self.chunk[..length]);
         }
     }
 }

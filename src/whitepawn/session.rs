@@ -685,8 +685,9 @@ mod tests {
             let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
             let wait = Duration::from_secs(3);
             let mut core = Core::new(BoardName::default(), driver, wait);
-            let now = Instant::now() + Duration::from_secs(1);
-            core.link_up(now - Duration::from_secs(1));
+            let opened = Instant::now();
+            core.link_up(opened);
+            let now = opened + Duration::from_secs(1);
             let identity = Identity {
                 version: "1".to_owned(),
                 serial: String::new(),

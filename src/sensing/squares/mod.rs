@@ -260,16 +260,13 @@ impl Squares {
 
     /// The pieces are assumed to stand like this, as the squares do. `None`: where they stand is unknown.
     pub fn assume(&mut self, pieces: Option<&Board>) {
-        match pieces {
-            Some(pieces) => {
-                self.stand_anew(pieces.clone());
-                self.follower.find();
-            }
-            None => {
-                self.touched = Touched::nothing();
-                self.forget(self.standing().clone());
-                self.follower.lose();
-            }
+        if let Some(pieces) = pieces {
+            self.stand_anew(pieces.clone());
+            self.follower.find();
+        } else {
+            self.touched = Touched::nothing();
+            self.forget(self.standing().clone());
+            self.follower.lose();
         }
     }
 
