@@ -92,7 +92,9 @@ impl Desk {
     fn rests(&mut self) -> Vec<String> {
         let mut heard = Vec::new();
         for _ in 0..8 {
-            let Some(deadline) = self.session.deadline() else {
+            // Who waits for the board is reminded for ever.
+            let reminder = self.now + session::REMINDER;
+            let Some(deadline) = self.session.deadline().filter(|&at| at < reminder) else {
                 self.now += REFRESH;
                 return heard;
             };

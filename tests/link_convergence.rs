@@ -813,7 +813,7 @@ mod told {
         let plays = |world: &mut World, side, m: &str| {
             world.hand(side, HandAction::Move(m.parse().unwrap()));
         };
-        world.pass(Duration::from_millis(950));
+        world.pass(Duration::from_millis(1100));
         plays(&mut world, Side::Second, "a2a3");
         world.hand(Side::Second, HandAction::NewGame);
         world.pass(Duration::from_millis(1200));

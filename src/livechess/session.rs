@@ -349,9 +349,13 @@ impl Session {
             let place = board.place(play.client, play.number);
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
-            // Not before the board awaits a move: until it has begun a new game, it may miss one. From then on until
-            // pieces stand otherwise.
-            let ready = play.stands || matches!(board.advice, Advice::YourMove(_));
+            // Not before the board awaits a move: until it has begun a new game, it may miss one. Then until there is
+            // something to put right.
+            let ready = match board.advice {
+                Advice::YourMove(_) => true,
+                Advice::Nothing => play.stands,
+                _ => false,
+            };
             let goes_on = joined && ready && *on_board == whole;
             let over = play.over && board.sure && board.game.position() == play.game.position();
             let right = board.guidance.is_empty() && (goes_on || over);

@@ -58,7 +58,7 @@ impl LinkState {
 /// The message for a board that was asked and has never answered.
 pub fn mute(others: &[BoardKind]) -> String {
     let asked =
-        "the board has not answered yet: is it switched on and connected, and is its `kind` right?";
+        "the board does not answer: is it switched on and connected, and is its `kind` right?";
     match others {
         [] => asked.to_owned(),
         others => {
