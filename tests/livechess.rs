@@ -382,13 +382,13 @@ async fn a_piece_on_a_wrong_square_is_no_move() {
     hand.does("wrong g1g3").await;
     page.until(&mut lichess, |page| page.matches.last() == Some(&false))
         .await;
-    plays(
-        &mut page,
-        &mut lichess,
-        (&house, &hand, board),
-        &["g1f3", "b8c6"],
-    )
-    .await;
+    // A UCB does not tell that its pieces were put right: the next move shows it.
+    house
+        .until(board, |state| state.awaiting && state.sure)
+        .await;
+    hand.does("g1f3").await;
+    page.until(&mut lichess, |page| page.plies > 2).await;
+    plays(&mut page, &mut lichess, (&house, &hand, board), &["b8c6"]).await;
     assert_eq!(page.list, ["e4", "e5", "Nf3", "Nc6"]);
     assert_eq!(lichess.posted, ["e2e4", "g1f3"]);
 }
