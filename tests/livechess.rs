@@ -366,6 +366,34 @@ async fn a_move_taken_back_is_published_as_a_shorter_list_first() {
 }
 
 #[tokio::test]
+async fn a_page_without_set_up_sees_the_first_moves_and_a_program_goes_on_with_that_game() {
+    for kind in [Kind::NovagCitrine, Kind::NovagUcb, Kind::SwppBoard] {
+        let (house, hand, board) = house(kind).await;
+        house.until(board, |state| state.link.is_open()).await;
+        let mut page = Page::open(house.address("livechess"), 0).await;
+        // It sets nothing up.
+        page.attached = true;
+        let mut lichess = Lichess::new(Color::White);
+        page.until(&mut lichess, |page| !page.last_board.is_empty())
+            .await;
+        for m in ["e2e4", "e7e5"] {
+            lichess.game.play_uci([m]).unwrap();
+            hand.does(m).await;
+            let seen = placement(lichess.game.position());
+            page.until(&mut lichess, |page| page.last_board == seen)
+                .await;
+        }
+        let mut gui = house.gui().await;
+        gui.asks("e2e4 e7e5").await;
+        house
+            .until(board, |state| state.awaiting && state.game.len() == 2)
+            .await;
+        hand.does("g1f3").await;
+        gui.hears("bestmove g1f3").await;
+    }
+}
+
+#[tokio::test]
 async fn a_piece_on_a_wrong_square_is_no_move() {
     let (house, hand, board) = house(Kind::NovagUcb).await;
     let mut page = Page::open(house.address("livechess"), 0).await;
