@@ -394,6 +394,40 @@ fn what_the_hand_plays_for_both_colours_in_one_burst_is_published_whole_and_stay
 }
 
 #[test]
+fn what_the_hand_plays_for_both_colours_while_the_board_is_away_and_the_page_comes_again_counts() {
+    for seed in 0..30 {
+        let mut desk = Desk::new(true, seed);
+        desk.sets_up(START);
+        desk.pass(Duration::from_secs(120));
+        desk.hand("e2e4");
+        desk.pass(Duration::from_secs(10));
+        desk.hand("e7e5");
+        desk.pass(Duration::from_secs(10));
+        let now = desk.now;
+        desk.cable.unplug(now, "the cable");
+        desk.pass(Duration::from_secs(1));
+        // The page is loaded again.
+        desk.sets_up(&game("e2e4 e7e5").fen().to_string());
+        desk.pass(Duration::from_secs(1));
+        desk.feeds();
+        desk.hand("g1f3 b8c6 f1b5");
+        while desk.cable.board.poll_transmit().is_some() {}
+        let now = desk.now;
+        desk.cable.plug(now);
+        desk.pass(Duration::from_secs(120));
+        let mut lists: Vec<_> = desk.feeds().into_iter().filter_map(|feed| feed.1).collect();
+        lists.dedup();
+        let from = lists.iter().position(|list| !list.is_empty());
+        let all = ["Nf3", "Nf3 Nc6", "Nf3 Nc6 Bb5"];
+        assert_eq!(lists[from.unwrap_or(0)..], all, "seed {seed}");
+        assert_eq!(
+            *desk.cable.snapshot().game,
+            game("e2e4 e7e5 g1f3 b8c6 f1b5")
+        );
+    }
+}
+
+#[test]
 fn each_move_is_one_feed_and_the_pieces_match_until_they_stand_otherwise() {
     for (is_citrine, seed) in [true, false]
         .into_iter()

@@ -44,8 +44,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{Move, Position, Role};
 
 use crate::{
-    game::Game,
-    vocabulary::{ClientId, ClientName, Occasion},
+    game::{Game, MAX_PLIES},
+    vocabulary::{ClientId, ClientName, Occasion, Opponent},
 };
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
@@ -746,8 +746,9 @@ impl Claims {
     ///
     /// A client that comes to a game, instead of continuing its own, is answered by one move that stands on the board
     /// then, and by none if there are more: with one the board stands as in the program's game, with more it holds a
-    /// different game that began the same way. In a game without a move, that one must have been seen being made. A
-    /// board that is away or has not reported its game is checked once it has.
+    /// different game that began the same way. In a game without a move, that one must have been seen being made. In a
+    /// game that has moves and that the hand plays for both colours, all that it has made since count. A board that is
+    /// away or has not reported its game is checked once it has.
     ///
     /// While the board is led elsewhere, `on_the_way`, taking back later moves does not leave an earlier one as an
     /// answer if it must not be one.
@@ -764,10 +765,10 @@ impl Claims {
             if claim.is_joined() && claim.comes {
                 claim.comes = on_the_way;
                 let plies = claim.game.len();
-                let may_be = if plies == 0 && is_found(plies) {
-                    0
-                } else {
-                    MOVES_BEFORE
+                let may_be = match plies {
+                    0 if is_found(plies) => 0,
+                    1.. if claim.occasion.opponent == Opponent::Nobody => MAX_PLIES,
+                    _ => MOVES_BEFORE,
                 };
                 if held.len() > plies + may_be && held.continues(&claim.game) {
                     claim.comes = false;
