@@ -2016,24 +2016,6 @@ fn a_hand_that_obeys_is_never_contradicted() {
     }
 }
 
-#[test]
-fn what_is_left_of_a_list_makes_no_move() {
-    // With the bishop on f8 the pieces stand as after d2d4.
-    let mut world = World::at("a2a4 b7b5 a4b5 a7a6 b5a6 a8a6");
-    for (from, to) in [
-        (Square::D2, Square::E5),
-        (Square::F8, Square::D2),
-        (Square::E5, Square::F8),
-        (Square::E2, Square::D4),
-    ] {
-        world.carries(from, to);
-        world.pass(Duration::from_secs(11));
-    }
-    world.pass(Duration::from_secs(30));
-    let mut rng = fastrand::Rng::with_seed(1);
-    world.obeys_to_the_end(&mut Vec::new(), &mut rng, "d2d4");
-}
-
 /// The pieces stand as after a move, or as before the last one, but for a pawn of the other side: the list asks for both
 /// back. The pawn is put back.
 fn all_but_a_move_undone(before: &str, pawn: (Square, Square), touches: &[Touch]) -> World {
