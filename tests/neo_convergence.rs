@@ -668,6 +668,18 @@ fn what_the_hand_plays_from_the_start_is_shown_while_nobody_plays_and_a_program_
 }
 
 #[test]
+fn a_first_move_that_crosses_a_programs_new_game_is_its_answer() {
+    let mut world = World::alone("");
+    world.pass(Duration::from_secs(30));
+    world.hand(HandAction::Move("e2e4".parse().unwrap()));
+    world.follows("");
+    world.awaits(true);
+    world.pass(Duration::from_secs(60));
+    assert_eq!(world.take_answer().as_deref(), Some("e2e4"));
+    world.stands("e2e4");
+}
+
+#[test]
 fn a_program_with_another_game_than_the_hands_begins_it_and_is_not_answered_by_a_move_from_before()
 {
     for (made, stated) in [("g1f3", ""), ("e2e4 e7e5", "e2e4"), ("e2e4", "d2d4")] {

@@ -229,9 +229,10 @@ impl Held {
     }
 
     /// A client states its game on a board whose game is a guess: one that has all these moves proves it, any other one
-    /// ends it. `true` if it is proved.
+    /// ends it. A guess without a move is proved by any game from the start: a hand that moves at the same moment is not
+    /// asked to put its piece back. `true` if it is proved.
     pub fn prove_guess(&mut self, target: &Game) -> bool {
-        let proved = !self.game.is_empty() && target.continues(&self.game);
+        let proved = target.continues(&self.game);
         if proved {
             self.grounds = Grounds::Proof;
         } else {
