@@ -8,11 +8,11 @@ use std::{io, time::Duration};
 use btleplug::{
     api::{
         Central as _, CentralEvent, Characteristic, Manager as _, Peripheral as _, ScanFilter,
-        WriteType,
+        ValueNotification, WriteType,
     },
     platform::{Adapter, Manager, Peripheral},
 };
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream::BoxStream};
 use thiserror::Error;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
@@ -32,9 +32,10 @@ const LOOK: Duration = Duration::from_millis(100);
 const SCAN: Duration = Duration::from_secs(3);
 /// The limit for each step: finding, connecting, and each write. A virtual machine is slow.
 const STEP_WAIT: Duration = Duration::from_secs(30);
-/// The limit for one attempt to connect. It is lost when the board restarts its advertisement just then; a successful
-/// one takes less than a second.
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
+/// The limit for one attempt to reach the board, from the connection to the subscription. It is lost when the board
+/// restarts its advertisement just then, or when the link ends on which another program of this machine had the board;
+/// a successful one takes about a second.
+const ATTEMPT_WAIT: Duration = Duration::from_secs(8);
 /// Bytes buffered in each direction between the radio and the app.
 const BUFFER: usize = 4096;
 
@@ -83,6 +84,14 @@ pub struct PhoneRadio {
     pub notify: Uuid,
 }
 
+/// A board that the phone has subscribed to.
+struct Link {
+    write: Characteristic,
+    notify: Characteristic,
+    values: BoxStream<'static, ValueNotification>,
+    events: BoxStream<'static, CentralEvent>,
+}
+
 impl PhoneRadio {
     /// Finds the board, connects and subscribes. Data written to the stream is sent line by line; the stream ends
     /// with the link, and the link with the stream.
@@ -92,22 +101,12 @@ impl PhoneRadio {
     pub async fn connect(&self) -> Result<Box<dyn Stream>, PhoneError> {
         let adapter = self.adapter().await?;
         let board = in_time("find the board", self.find(&adapter)).await?;
-        in_time("connect", link(&board)).await?;
-        in_time("learn the services", async {
-            Ok(board.discover_services().await?)
-        })
-        .await?;
-        let characteristic = |uuid| {
-            let mut all = board.characteristics().into_iter();
-            all.find(|one| one.uuid == uuid)
-                .ok_or(PhoneError::Missing(uuid))
-        };
-        let write = characteristic(self.write)?;
-        let notify = characteristic(self.notify)?;
-        // Before subscribing, so that nothing is missed.
-        let values = board.notifications().await?;
-        let events = adapter.events().await?;
-        in_time("subscribe", async { Ok(board.subscribe(&notify).await?) }).await?;
+        let Link {
+            write,
+            notify,
+            values,
+            events,
+        } = in_time("subscribe", self.reach(&adapter, &board)).await?;
         sleep(WRITE_AFTER).await;
 
         let (mut near, far) = duplex(BUFFER);
@@ -134,6 +133,42 @@ impl PhoneRadio {
             drop(near);
         });
         Ok(Box::new(far))
+    }
+
+    /// Connects and subscribes, with as many attempts as needed.
+    async fn reach(&self, adapter: &Adapter, board: &Peripheral) -> Result<Link, PhoneError> {
+        loop {
+            match timeout(ATTEMPT_WAIT, self.attempt(adapter, board)).await {
+                Ok(Err(PhoneError::Bluetooth(error))) => debug!(%error, "not reached"),
+                Ok(done) => return done,
+                Err(_) => debug!("not reached in time"),
+            }
+            // Gives the attempt up.
+            let _ = timeout(ATTEMPT_WAIT, board.disconnect()).await;
+            sleep(LOOK).await;
+        }
+    }
+
+    async fn attempt(&self, adapter: &Adapter, board: &Peripheral) -> Result<Link, PhoneError> {
+        board.connect().await?;
+        board.discover_services().await?;
+        let characteristic = |uuid| {
+            let mut all = board.characteristics().into_iter();
+            all.find(|one| one.uuid == uuid)
+                .ok_or(PhoneError::Missing(uuid))
+        };
+        let write = characteristic(self.write)?;
+        let notify = characteristic(self.notify)?;
+        // Before subscribing, so that nothing is missed.
+        let values = board.notifications().await?;
+        let events = adapter.events().await?;
+        board.subscribe(&notify).await?;
+        Ok(Link {
+            write,
+            notify,
+            values,
+            events,
+        })
     }
 
     async fn adapter(&self) -> Result<Adapter, PhoneError> {
@@ -199,21 +234,6 @@ fn no_session(error: btleplug::Error) -> PhoneError {
         PhoneError::NotAllowed
     } else {
         PhoneError::NoBluetooth(error)
-    }
-}
-
-/// Connects, with as many attempts as needed.
-async fn link(board: &Peripheral) -> Result<(), PhoneError> {
-    loop {
-        match timeout(CONNECT_WAIT, board.connect()).await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => debug!(%error, "not connected"),
-            // Gives the attempt up.
-            Err(_) => {
-                let _ = timeout(CONNECT_WAIT, board.disconnect()).await;
-            }
-        }
-        sleep(LOOK).await;
     }
 }
 
