@@ -8,8 +8,8 @@ import chess
 import chess.engine
 
 GAME = (Path(__file__).parent / "neo.uci").read_text().split()
-# The virtual machine is slow, and nothing here is about time.
-WAIT = 20
+# The virtual machine is slow, and nothing here is about time. A board that was not heard at once is looked for again.
+WAIT = 60
 
 
 def main() -> int:

@@ -1,10 +1,15 @@
 # The guest's part: a simulated Neo on the air by hci1, the daemon on hci0.
+#
+# A virtual radio is heard only at the moment when it begins to advertise, or the other one to scan. The latter Linux may
+# miss, and then hears nothing for ten seconds: so the daemon looks for the board before it comes on the air.
 set -u
-boardbridge simulate miko-neo --adapter hci1 --speed 8 --hand-delay 200ms --game /neo.uci --plays white > /simulated.log 2>&1 &
-simulated=$!
 boardbridge run --config /neo.toml > /daemon.log 2>&1 &
 daemon=$!
 until nc -w1 127.0.0.1 9670 < /dev/null; do usleep 200000; done
+timeout 60 sh -c 'until dbus-send --system --print-reply --dest=org.bluez /org/bluez/hci0 org.freedesktop.DBus.Properties.Get \
+  string:org.bluez.Adapter1 string:Discovering | grep -q true; do usleep 100000; done' || echo 'hci0 never scans'
+boardbridge simulate miko-neo --adapter hci1 --speed 8 --hand-delay 200ms --game /neo.uci --plays white > /simulated.log 2>&1 &
+simulated=$!
 ready
 kill "$daemon"
 wait "$daemon"

@@ -6,7 +6,7 @@
 set -u
 trap '' PIPE
 # Whoever does not come in this many seconds does not come.
-patience=40
+patience=60
 # The simulated Citrine is a pseudo-terminal.
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
