@@ -343,7 +343,7 @@ impl World {
     /// The instructions to the player belong to the program's own game.
     fn tells_of_no_other_game(&mut self) {
         let snapshot = self.snapshot();
-        if let Advice::Make(m) | Advice::Shown(m) = snapshot.advice {
+        if let Advice::Make(m) | Advice::Shown { m, .. } = snapshot.advice {
             let m = boardbridge::game::uci(m).to_string();
             if self.makes.last() != Some(&m) {
                 self.makes.push(m);
@@ -360,7 +360,7 @@ impl World {
                 (0..=game.len())
                     .any(|plies| *game.position_at(plies).board() == fen.as_setup().board)
             }
-            Advice::Make(m) | Advice::Shown(m) => target.moves().contains(m),
+            Advice::Make(m) | Advice::Shown { m, .. } => target.moves().contains(m),
             _ => true,
         };
         assert!(ours, "{:?} for {target}", snapshot.advice);

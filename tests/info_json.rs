@@ -478,7 +478,13 @@ fn arrows_show_the_move_to_be_made_and_the_one_to_be_taken_back() {
     let wrong = Reported::squares(Square::A1, Square::H7, None);
     for (advice, arrows) in [
         (Advice::Make(plain), vec!["e2e4"]),
-        (Advice::Shown(plain), vec!["e2e4"]),
+        (
+            Advice::Shown {
+                m: plain,
+                awaited: true,
+            },
+            vec!["e2e4"],
+        ),
         (
             Advice::PutBack {
                 made: plain,
@@ -719,7 +725,7 @@ impl Any {
             .collect();
         snapshot.advice = match (self.advice.0 % 9, last) {
             (0, Some(m)) => Advice::Make(m),
-            (8, Some(m)) => Advice::Shown(m),
+            (8, Some(m)) => Advice::Shown { m, awaited: false },
             (1, Some(m)) => Advice::TakeBack(m),
             (2, Some(made)) => Advice::PutBack {
                 made,

@@ -506,7 +506,7 @@ impl World {
                 self.knows();
                 self.hand(HandAction::Move(m));
             }
-            Advice::Make(m) | Advice::Shown(m) => {
+            Advice::Make(m) | Advice::Shown { m, .. } => {
                 // The person knows which squares are lit, or reads the words.
                 let m = *m;
                 let mut game = self.neo.game().clone();
@@ -680,9 +680,27 @@ fn a_first_move_that_crosses_a_programs_new_game_is_its_answer() {
 }
 
 #[test]
+fn a_program_that_comes_after_the_hands_last_move_is_answered_by_it() {
+    for (before, made) in [("", "g1f3"), ("e2e4", "e7e5")] {
+        let mut world = World::alone("");
+        before.split_whitespace().for_each(|m| world.plays(m));
+        world.plays(made);
+        world.follows(before);
+        world.awaits(true);
+        world.pass(Duration::from_secs(30));
+        assert_eq!(world.take_answer().as_deref(), Some(made));
+        world.stands(format!("{before} {made}").trim());
+    }
+}
+
+#[test]
 fn a_program_with_another_game_than_the_hands_begins_it_and_is_not_answered_by_a_move_from_before()
 {
-    for (made, stated) in [("g1f3", ""), ("e2e4 e7e5", "e2e4"), ("e2e4", "d2d4")] {
+    for (made, stated) in [
+        ("g1f3 g8f6", ""),
+        ("e2e4 e7e5 g1f3", "e2e4"),
+        ("e2e4", "d2d4"),
+    ] {
         let mut world = World::alone("");
         made.split(' ').for_each(|m| world.plays(m));
         world.guesses(made);

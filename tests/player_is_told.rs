@@ -686,11 +686,11 @@ fn board_ready_confirms_what_was_asked_for_when_it_was_pressed() {
     rig.follows(game("e2e4"));
     rig.waits(61);
     rig.follows(game("e2e4"));
-    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     // The player has put the last piece in place, and has not seen the lamps yet.
     rig.says(Command::Ready { client: CLIENT });
     assert!(mended(&rig) && !executed(&rig, "e2e4"));
-    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     assert_eq!(rig.to_do(), "");
     rig.waits(1);
     rig.says(Command::Ready { client: CLIENT });
@@ -703,7 +703,7 @@ fn board_ready_confirms_what_was_asked_for_when_it_was_pressed() {
     assert_eq!(*rig.snapshot().game, game("e2e4 e7e5"));
     rig.says(Command::Ready { client: CLIENT });
     assert!(executed(&rig, "e2e4") && !executed(&rig, "e7e5"));
-    assert!(matches!(rig.snapshot().advice, Advice::Shown(_)));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     rig.waits(5);
     rig.says(Command::Ready { client: CLIENT });
     assert!(executed(&rig, "e7e5"));

@@ -241,6 +241,8 @@ async fn illegal_positions_are_refused_in_words_and_go_is_answered() {
         "fen",
         "",
     ] {
+        // Another program each: what was just said is not said again.
+        let mut gui = house.gui().await;
         gui.says(&format!("position {position}\ngo")).await;
         gui.hears("info string position refused").await;
         gui.hears("bestmove 0000").await;

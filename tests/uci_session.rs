@@ -311,7 +311,10 @@ fn what_is_new_is_told_at_once() {
         (Advice::Make(e4), "make the move e2e4 on the board"),
         (Advice::Make(e5), "make the move e7e5 on the board"),
         (
-            Advice::Shown(e5),
+            Advice::Shown {
+                m: e5,
+                awaited: true,
+            },
             "shown: e7e5. Make it if you have not, then your move.",
         ),
         (
@@ -569,6 +572,8 @@ fn a_board_that_there_is_not_is_said_with_the_one_meant_and_can_still_be_chosen(
         said.contains(&"option name Board type combo default neo var ucb var neo".to_owned()),
         "{said:?}"
     );
+    assert_eq!(desk.says("go"), ["bestmove 0000"], "it has just been said");
+    desk.waits(INSTANT);
     let said = desk.says("go");
     assert!(said[0].contains("did you mean neo?"), "{said:?}");
     assert_eq!(said[1..], ["bestmove 0000"]);

@@ -65,7 +65,7 @@ pub const OVER: Duration = Duration::from_secs(5);
 
 /// Moves of the hand that may already stand on the board when a program comes and still answer it: the hand was quick,
 /// or played while the daemon was away.
-const MOVES_BEFORE: usize = 1;
+pub const MOVES_BEFORE: usize = 1;
 
 /// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
 /// most, and waits 15 s for an answer.
@@ -367,6 +367,11 @@ impl Claims {
             .as_ref()
             .map(|kept| &kept.label)
             .filter(|_| waited_for)
+    }
+
+    /// Whether the board's game is that of a client, connected or not.
+    pub fn has_game(&self) -> bool {
+        self.kept.is_some() || self.holders().next().is_some()
     }
 
     /// Time has passed. `true` if a client makes way now: [`Self::admit_waiting`] says for which.

@@ -228,11 +228,14 @@ impl Held {
         };
     }
 
-    /// A client states its game on a board whose game is a guess: one that has all these moves proves it, any other one
-    /// ends it. A guess without a move is proved by any game from the start: a hand that moves at the same moment is not
-    /// asked to put its piece back. `true` if it is proved.
-    pub fn prove_guess(&mut self, target: &Game) -> bool {
-        let proved = target.continues(&self.game);
+    /// A client states its game on a board whose game is a guess: one that has all these moves proves it, or all but so
+    /// many of the last, if these are new to every client; any other one ends it. A guess without a move is proved by
+    /// any game from the start: a hand that moves at the same moment is not asked to put its piece back. `true` if it is
+    /// proved.
+    pub fn prove_guess(&mut self, target: &Game, beyond: usize) -> bool {
+        let (held, plies) = (&self.game, target.len());
+        let is_answered = self.fresh_from <= plies && held.len() <= plies + beyond;
+        let proved = target.continues(held) || is_answered && held.continues(target);
         if proved {
             self.grounds = Grounds::Proof;
         } else {
@@ -474,7 +477,10 @@ impl Held {
         if !self.game.push(m) {
             return Meaning::Unexplained;
         }
-        if !self.is_guess() {
+        if self.is_guess() {
+            // The daemon may have been away when it was made.
+            self.remembered = false;
+        } else {
             self.prove();
         }
         self.confirm();
@@ -714,7 +720,12 @@ impl Held {
             let turned = last.is_some_and(|last| self.opens_after(last));
             return if turned { Seen::Begun } else { Seen::Followed };
         }
-        if self.opening == Opening::Known {
+        let is_known = match self.opening {
+            Opening::Known => true,
+            Opening::Assumed => false,
+            Opening::Shown => !self.game.is_empty(),
+        };
+        if is_known {
             return Seen::Strange;
         }
         match self.pictured.take() {
@@ -733,8 +744,7 @@ impl Held {
 
     /// The board has begun a game in which its pieces stand so, after the moves that it lists. `false` if that cannot be.
     fn begin_in(&mut self, board: &Board, turn: Option<Color>) -> bool {
-        let list = std::mem::take(&mut self.list);
-        let mover = list.last().and_then(|last| last.color);
+        let mover = self.list.last().and_then(|last| last.color);
         let known = turn.or(mover.map(Color::other));
         let white = || Game::of_pieces(board, Color::White);
         let game = match known {
@@ -745,6 +755,7 @@ impl Held {
         let Some(game) = game else {
             return false;
         };
+        let list = std::mem::take(&mut self.list);
         self.replace(game);
         self.lead = list;
         self.opening = Opening::Shown;

@@ -71,7 +71,7 @@ impl Player {
         match &state.advice {
             Advice::YourMove(_) if state.awaiting => Some(self.own_move(state)),
             // The simulated hand executes a shown move by itself, and refuses another until then.
-            Advice::Make(m) | Advice::Shown(m)
+            Advice::Make(m) | Advice::Shown { m, .. }
                 if state.awaiting && !sets_up && Some(*m) == last =>
             {
                 Some(self.own_move(state))

@@ -350,10 +350,12 @@ impl Session {
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
             // Not before the board awaits a move: until it has begun a new game, it may miss one. Then until there is
-            // something to put right.
+            // something to put right: a board that is away says nothing of its pieces.
             let ready = match board.advice {
                 Advice::YourMove(_) => true,
-                Advice::Nothing => play.stands,
+                Advice::Nothing | Advice::NoLink(_) | Advice::Silent { .. } | Advice::Mute(_) => {
+                    play.stands
+                }
                 _ => false,
             };
             let goes_on = joined && ready && *on_board == whole;

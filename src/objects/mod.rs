@@ -56,7 +56,7 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
         "awaiting": snapshot.awaiting,
         "advice": snapshot.advice.to_string(),
         "make": match snapshot.advice {
-            Advice::Make(m) | Advice::Shown(m) => Some(uci(m).to_string()),
+            Advice::Make(m) | Advice::Shown { m, .. } => Some(uci(m).to_string()),
             _ => None,
         },
         "guidance": snapshot.guidance,

@@ -5,6 +5,9 @@ use crate::{lines::printable, spelling, vocabulary::BoardName};
 /// The longest name that is repeated to a GUI, in characters.
 const MAX_REPEATED: usize = 60;
 
+/// There is no board to choose.
+const NONE: &str = "BoardBridge has no board yet: `sudo boardbridge scan --probe` finds yours; `boardbridge demo` needs none";
+
 /// The boards that a GUI can choose among, and the one it has chosen.
 #[derive(Debug)]
 pub(super) struct Choice {
@@ -74,7 +77,7 @@ impl Choice {
     pub fn why_none(&self) -> String {
         match &self.unknown {
             Some(unknown) => self.no_such(unknown),
-            None => "this BoardBridge has no board".to_owned(),
+            None => NONE.to_owned(),
         }
     }
 
@@ -86,6 +89,9 @@ impl Choice {
     }
 
     fn no_such(&self, name: &str) -> String {
+        if self.boards.is_empty() {
+            return NONE.to_owned();
+        }
         let meant = self.like(name);
         let meant = meant.map(|meant| format!(" (did you mean {meant}?)"));
         let names: Vec<_> = self.boards.iter().map(BoardName::as_str).collect();

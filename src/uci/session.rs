@@ -141,6 +141,13 @@ impl Session {
         self.say(format!("info string {text}"));
     }
 
+    /// The reason why something is refused; not twice in an instant.
+    fn refuse(&mut self, now: Instant, why: &str) {
+        if self.told.refuses(now, why) {
+            self.info(why);
+        }
+    }
+
     fn say(&mut self, line: impl Into<String>) {
         self.actions.push_back(Action::Say(line.into()));
     }
@@ -243,7 +250,7 @@ impl Session {
 
     fn set_option(&mut self, name: &str, value: Option<&str>, now: Instant) {
         match (name.to_ascii_lowercase().as_str(), value) {
-            ("board", Some(value)) => self.choose(value),
+            ("board", Some(value)) => self.choose(value, now),
             ("board ready", _) => self.ask(Command::Ready {
                 client: self.client,
             }),
@@ -270,7 +277,7 @@ impl Session {
         }
     }
 
-    fn choose(&mut self, value: &str) {
+    fn choose(&mut self, value: &str, now: Instant) {
         // What a GUI sends for an empty text.
         if value.is_empty() || value == "<empty>" {
             return;
@@ -285,8 +292,8 @@ impl Session {
         });
         self.turn_to(found.clone(), value);
         if found.is_none() {
-            let text = self.choice.why_none();
-            self.info(&text);
+            let why = self.choice.why_none();
+            self.refuse(now, &why);
         }
     }
 
@@ -329,7 +336,7 @@ impl Session {
             }
             Err(error) => {
                 let why = format!("position refused: {error}");
-                self.info(&why);
+                self.refuse(now, &why);
                 self.statement.set(Err(why));
             }
         }
@@ -372,14 +379,14 @@ impl Session {
             Ok(game) => game,
             Err(why) => {
                 let why = why.clone();
-                self.info(&why);
+                self.refuse(now, &why);
                 self.say("bestmove 0000");
                 return;
             }
         };
         if self.choice.board().is_none() {
             let why = self.choice.why_none();
-            self.info(&why);
+            self.refuse(now, &why);
             self.say("bestmove 0000");
             return;
         }
@@ -390,6 +397,10 @@ impl Session {
         let over = position.legal_moves().is_empty();
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
+        }
+        if let Some(others) = &mut self.others {
+            // It may get the board with this.
+            others.due = others.due.max(now + NOTICE);
         }
         if !self.statement.can_be_answered() {
             self.state(now);

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use shakmaty::Move;
 
-use super::throttle::Throttle;
+use super::throttle::{INSTANT, Throttle};
 use crate::game::Game;
 use crate::vocabulary::{BoardResult, GameEnd, Judge, LinkState, Snapshot};
 
@@ -22,12 +22,24 @@ pub(super) struct Told {
     unheard: Option<String>,
     /// A move that the hand took back while no search was open, and the program's game with it.
     taken_back: Option<(Move, Arc<Game>)>,
+    /// Why something was refused last, and when.
+    refused: Option<(String, Instant)>,
 }
 
 impl Told {
     /// The board's state has changed.
     pub fn snapshot(&mut self, snapshot: &Arc<Snapshot>) {
         self.latest = Some(snapshot.clone());
+    }
+
+    /// Something is refused for this reason. `false` if that was told an instant ago.
+    pub fn refuses(&mut self, now: Instant, why: &str) -> bool {
+        let again = |(told, at): &(String, Instant)| told == why && now < *at + INSTANT;
+        let is_news = !self.refused.as_ref().is_some_and(again);
+        if is_news {
+            self.refused = Some((why.to_owned(), now));
+        }
+        is_news
     }
 
     /// The latest state of the board.

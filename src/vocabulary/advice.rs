@@ -31,8 +31,13 @@ pub enum Advice {
     Stranger(BoardKind),
     /// This move should be made on the board.
     Make(Move),
-    /// The player's own move is awaited after this one, which the board shows and cannot tell whether it has been made.
-    Shown(Move),
+    /// The board shows this move, and cannot tell whether it has been made.
+    Shown {
+        /// The move.
+        m: Move,
+        /// The player's own move is awaited after it.
+        awaited: bool,
+    },
     /// The last move should be taken back on the board.
     TakeBack(Move),
     /// The hand took back a move that is still in the game of the program or the app.
@@ -132,7 +137,7 @@ impl Advice {
             Self::Make(_) | Self::YourMove(_) | Self::Analysed(_) => {
                 format!("{self}. Before that, unless it is done, {list}")
             }
-            Self::Shown(_) => format!("{self} Before that, unless it is done, {list}"),
+            Self::Shown { .. } => format!("{self} Before that, unless it is done, {list}"),
             Self::Nothing
             | Self::NoLink(_)
             | Self::Silent { .. }
@@ -155,11 +160,10 @@ impl fmt::Display for Advice {
             Self::Mute(others) => f.write_str(&mute(others)),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
-            Self::Shown(m) => write!(
-                f,
-                "shown: {}. Make it if you have not, then your move.",
-                uci(*m)
-            ),
+            Self::Shown { m, awaited } => {
+                let then = if *awaited { ", then your move" } else { "" };
+                write!(f, "shown: {}. Make it if you have not{then}.", uci(*m))
+            }
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
                 "take {} back on the board: the king first, then the rook",

@@ -248,7 +248,7 @@ impl House {
             let last = snapshot.target.as_ref().and_then(|target| target.last());
             let told = match snapshot.advice {
                 Advice::YourMove(_) => true,
-                Advice::Make(m) | Advice::Shown(m) => {
+                Advice::Make(m) | Advice::Shown { m, .. } => {
                     Some(m) == last && snapshot.game.last() == last
                 }
                 _ => false,

@@ -1,6 +1,6 @@
 //! What the player should know or do, given the state of the board.
 
-use shakmaty::Move;
+use shakmaty::{Move, Position};
 
 use super::{Core, answer_to, precedence::Standing};
 use crate::{
@@ -82,9 +82,12 @@ impl Core {
     fn make(&self) -> Option<Advice> {
         let board = self.driver.capabilities();
         let m = self.shown().filter(|_| !board.moves_itself)?;
-        let awaited = self.claims.awaiting() && self.claims.target() == Some(self.held.game());
-        Some(if awaited && !board.sees_squares {
-            Advice::Shown(m)
+        let held = self.held.game();
+        let target = self.claims.target();
+        let awaited = self.claims.awaiting() && target == Some(held);
+        let is_last = target.is_none() || held.position().is_game_over();
+        Some(if !board.sees_squares && (awaited || is_last) {
+            Advice::Shown { m, awaited }
         } else {
             Advice::Make(m)
         })

@@ -12,7 +12,7 @@ use super::{
     current_step::{Asked, Following},
 };
 use crate::{
-    board::held_game::Certainty,
+    board::{claims::MOVES_BEFORE, held_game::Certainty},
     game::{Game, uci},
     vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };
@@ -216,6 +216,9 @@ impl Core {
                 self.forget_old_game();
             }
             self.end_guess();
+            if let Some(target) = self.claims.target() {
+                self.identity.goes_on(target);
+            }
             self.waits.at_once();
             self.waits.forgive();
             self.leading.turn();
@@ -242,13 +245,13 @@ impl Core {
         }
     }
 
-    /// A client has come to a board whose game is a guess. If it states that very game, it goes on with it, also if it
-    /// has announced a new one: that one is under way.
+    /// A client has come to a board whose game is a guess. If it states that very game, or the hand has made one move
+    /// more, it goes on with it, also if it has announced a new one: that one is under way.
     fn end_guess(&mut self) {
         let Some(target) = self.claims.target().filter(|_| self.held.is_guess()) else {
             return;
         };
-        if self.held.prove_guess(target) {
+        if self.held.prove_guess(target, MOVES_BEFORE) {
             self.leading.begun();
         } else {
             self.driver.assume(None);

@@ -47,6 +47,11 @@ impl Contact {
         self.battery
     }
 
+    /// After a restart: whether it has ever answered.
+    pub fn recall(&mut self, heard: bool) {
+        self.heard = heard;
+    }
+
     /// The link is up.
     pub fn up(&mut self) {
         self.state = LinkState::Asking;

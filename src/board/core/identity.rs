@@ -44,6 +44,13 @@ impl Identity {
         self.begins = true;
     }
 
+    /// A client states this game. One that has all of the game before is that game, though a new one was announced: a
+    /// program that was started again announces one too.
+    pub fn goes_on(&mut self, stated: &Game) {
+        let is_same = !self.over && !self.game.is_empty() && stated.continues(&self.game);
+        self.begins &= !is_same;
+    }
+
     /// This game is played now, and is over or not. `true` if that begins a game.
     pub fn follow(&mut self, now: SystemTime, played: &Game, over: bool) -> bool {
         let before = (self.since, self.began);
@@ -120,6 +127,21 @@ mod tests {
         identity.follow(NOW, &game(""), false);
         assert_ne!(identity.since(), first);
         assert_eq!(identity.began(), None);
+    }
+
+    #[test]
+    fn a_program_that_is_started_again_and_states_the_same_game_goes_on_with_it() {
+        let mut identity = Identity::default();
+        identity.follow(NOW, &game("e2e4 e7e5"), false);
+        let first = identity.since();
+        identity.begins();
+        identity.goes_on(&game("e2e4 e7e5"));
+        identity.follow(NOW, &game("e2e4"), false);
+        assert_eq!(identity.since(), first);
+        identity.begins();
+        identity.goes_on(&game("d2d4"));
+        identity.follow(NOW, &game("d2d4"), false);
+        assert_ne!(identity.since(), first);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Core {
     }
 
     /// The board answers, but does not report its game.
-    pub(super) fn not_listed(&mut self) {
+    pub(super) fn not_listed(&mut self, now: Instant) {
         if self.is_blank() {
             self.lost();
             return;
@@ -46,6 +46,9 @@ impl Core {
         // A board that cannot report its game is assumed to hold what we know.
         self.held.assure();
         self.learned(self.held.game().len());
+        if self.held.is_opening_in_doubt() {
+            self.driver.look(now);
+        }
         let position = self.held.game().position();
         if self.verdict.kings_are_up() && self.driver.stands_as(position.board()) {
             self.verdict.kings_down();

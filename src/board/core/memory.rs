@@ -79,6 +79,7 @@ impl Core {
     /// Goes on in place of another core, whose clients are still there. Call it on a new core, before its link is up.
     pub fn resume(&mut self, now: Instant, memory: Memory) {
         self.held = memory.held.recalled();
+        self.contact.recall(self.held.is_known());
         self.claims = memory.claims;
         self.verdict = memory.verdict;
         self.leading = memory.leading;

@@ -67,7 +67,7 @@ impl MoveTimes {
         let plies = game.len();
         let made = match advice {
             Advice::YourMove(_) => Some(true),
-            Advice::Make(m) | Advice::Shown(m) if awaiting && game.last() == Some(*m) => {
+            Advice::Make(m) | Advice::Shown { m, .. } if awaiting && game.last() == Some(*m) => {
                 Some(false)
             }
             _ if free && plies > 0 => Some(true),

@@ -43,7 +43,9 @@ impl Core {
                 self.event(Event::Unreadable { text });
                 if self.is_free() {
                     self.deviation.mistaken(Some(reported));
-                    self.lost();
+                    if !self.claims.has_game() {
+                        self.lost();
+                    }
                 }
             }
             Take::Begins => {
@@ -135,7 +137,8 @@ impl Core {
             return false;
         }
         let position = self.held.game().position();
-        let is_open = self.held.certainty() != Certainty::Sure
+        let in_doubt = self.held.certainty() != Certainty::Sure && !self.claims.has_game();
+        let is_open = in_doubt
             || position.is_game_over()
             || carried(position.board().clone(), reported, position.turn()).is_none();
         !self.held.is_known() || is_open && !self.held.fits(reported, promotion)

@@ -39,7 +39,7 @@ impl Core {
                 },
             ),
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
-            DriverEvent::NoList => self.not_listed(),
+            DriverEvent::NoList => self.not_listed(now),
             DriverEvent::ListUnreadable => self.list_unreadable(now),
             DriverEvent::NoPicture => self.not_placed(),
             DriverEvent::Ended(result) => self.board_ended(result),

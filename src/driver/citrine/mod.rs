@@ -23,6 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::json;
 use shakmaty::{Board, Chess, Color, Move, Piece, Position, Rank, uci::UciMove};
 
 pub use self::settings::{Dialect, Settings};
@@ -902,11 +903,19 @@ impl Driver for Citrine {
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
-        self.unlit().map(|m| m.to_string().into())
+        let unlit = self.unlit().map(|m| m.to_string());
+        let from_first = self.first_rank == Rank::First;
+        (unlit.is_some() || from_first)
+            .then(|| json!({"unlit": unlit, "from_first_rank": from_first}))
     }
 
     fn recall(&mut self, memory: serde_json::Value) {
-        self.unlit = memory.as_str().and_then(|text| text.parse().ok());
+        // An older version kept the move alone.
+        let unlit = memory.get("unlit").unwrap_or(&memory).as_str();
+        self.unlit = unlit.and_then(|text| text.parse().ok());
+        if memory.get("from_first_rank") == Some(&true.into()) {
+            self.first_rank = Rank::First;
+        }
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {

@@ -242,7 +242,7 @@ fn arrows(snapshot: &Snapshot) -> Vec<Arrow> {
     };
     let mut arrows: Vec<Arrow> = snapshot.guidance.iter().filter_map(between).collect();
     let of_advice = match &snapshot.advice {
-        Advice::Make(m) | Advice::Shown(m) | Advice::PutBack { made: m, .. } => ways(*m),
+        Advice::Make(m) | Advice::Shown { m, .. } | Advice::PutBack { made: m, .. } => ways(*m),
         Advice::TakeBack(m) => back(ways(*m)),
         Advice::Mistake {
             expected: Some(expected),

@@ -129,12 +129,68 @@ fn a_program_that_has_answered_the_hands_move_has_only_its_own_move_shown() {
 }
 
 #[test]
+fn the_hands_last_move_answers_the_program_that_comes_to_the_game_before_it() {
+    for board in BOARDS {
+        for (stated, made) in [("", "g1f3"), ("g1f3", "g8f6"), ("g1f3 g8f6", "f3g1")] {
+            let mut rig = board.rig();
+            rig.makes(board, stated);
+            rig.makes(board, made);
+            rig.states(stated);
+            assert_eq!(rig.answer().unwrap().to_string(), made, "{board:?}");
+            assert_eq!(rig.sends(100), "", "{board:?}: {stated}, {made}");
+            let whole = format!("{stated} {made}");
+            assert_eq!(rig.shows(), (whole.trim().to_owned(), true));
+        }
+    }
+}
+
+#[test]
+fn a_move_from_before_an_announced_game_is_no_answer_and_one_after_it_is() {
+    for board in BOARDS {
+        for announced_first in [true, false] {
+            let mut rig = board.rig();
+            if announced_first {
+                rig.announces();
+            }
+            rig.makes(board, "g1f3");
+            if !announced_first {
+                rig.announces();
+            }
+            rig.states("");
+            let answer = rig.answer().map(|m| m.to_string());
+            assert_eq!(answer.as_deref(), announced_first.then_some("g1f3"));
+            let sent = rig.sends(100);
+            assert_eq!(sent.is_empty(), announced_first, "{board:?}: {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_programs_game_survives_a_slip_while_it_is_disconnected() {
+    for board in BOARDS {
+        let mut rig = board.rig();
+        rig.states("e2e4 e7e5 g1f3");
+        rig.sends(100);
+        let moves = "e2e4 e7e5 g1f3".to_owned();
+        assert_eq!(rig.shows().0, moves, "{board:?}");
+        let away = Command::Away {
+            client: CLIENT,
+            on: true,
+        };
+        rig.core.command(rig.now, away);
+        rig.reconnects(board);
+        // Out of turn, and legal at the start.
+        rig.makes(board, "d2d4");
+        assert_eq!(rig.shows().0, moves, "{board:?}");
+    }
+}
+
+#[test]
 fn a_program_that_states_another_game_begins_it_and_no_move_from_before_answers_it() {
     for board in BOARDS {
         for (made, stated) in [
-            ("g1f3", ""),
-            ("g1f3 g8f6", "g1f3"),
-            ("g1f3 g8f6 f3g1", "g1f3 g8f6"),
+            ("g1f3 g8f6", ""),
+            ("e2e4 e7e5 g1f3", "e2e4"),
             ("e2e4 e7e5", "e2e4 c7c5"),
             ("e2e4", "d2d4"),
         ] {
