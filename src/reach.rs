@@ -85,8 +85,8 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
     let here = found.into_iter().all(|address| address.ip().is_loopback());
     let what_to_do = if here {
         format!(
-            "Start it with `boardbridge run`, or `sudo systemctl start boardbridge` where it is installed (`boardbridge demo` \
-         needs no board); if it listens elsewhere, say `--connect HOST:PORT`; `[{}] listen` must not be \"off\"",
+            "Start it with `sudo systemctl start boardbridge` where it is installed, else with `boardbridge run` (`boardbridge demo` \
+         needs no board). If it does not start, `boardbridge check` says why; if it listens elsewhere, say `--connect HOST:PORT`; `[{}] listen` must not be \"off\"",
             wanted.section()
         )
     } else if error.kind() == io::ErrorKind::ConnectionRefused {

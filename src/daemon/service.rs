@@ -83,7 +83,8 @@ fn listen_hint(what: &Service, source: &io::Error) -> String {
                 _ => " in the configuration",
             };
             format!(
-                "the port is in use: is another BoardBridge running? Stop it, or take another port{another}"
+                "the port is in use: is another BoardBridge running? Then use that (`boardbridge watch`), stop it (`sudo systemctl stop boardbridge`), or \
+                 take another port{another}"
             )
         }
         io::ErrorKind::PermissionDenied => "this user may not: take a port above 1023".to_owned(),

@@ -107,7 +107,7 @@ async fn listened(
 ) -> io::Result<()> {
     writeln!(
         output,
-        "Listening for Bluetooth boards for {} seconds…",
+        "# Listening for Bluetooth boards for {} seconds…",
         LISTEN.as_secs()
     )?;
     output.flush()?;
@@ -123,9 +123,9 @@ fn without_bluetooth(output: &mut impl Write, error: &BleError, cable: Cable) ->
         Cable::Board => Ok(()),
         Cable::Port => writeln!(
             output,
-            "No Bluetooth, which a board with a cable does not need: {error}"
+            "# No Bluetooth, which a board with a cable does not need: {error}"
         ),
-        Cable::None => writeln!(output, "No Bluetooth: {error}"),
+        Cable::None => writeln!(output, "# No Bluetooth: {error}"),
     }
 }
 
@@ -183,12 +183,12 @@ fn bluetooth(
     if !found {
         writeln!(
             output,
-            "No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
+            "# No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
         )?;
     }
     if !others.is_empty() {
         others.sort();
-        writeln!(output, "Other devices: {}", others.join(", "))?;
+        writeln!(output, "# Other devices: {}", others.join(", "))?;
     }
     Ok(())
 }
@@ -222,7 +222,7 @@ pub async fn serial(
     if ours.is_empty() && ports.is_empty() {
         writeln!(
             output,
-            "No serial port is in reach. Plug the board's cable in and scan again."
+            "# No serial port is in reach. Plug the board's cable in and scan again."
         )?;
     }
     let findings = if look.probe && !ports.is_empty() {
@@ -267,7 +267,7 @@ async fn held(daemon: &str) -> Vec<Held> {
 
 /// What is connected to the ports.
 async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
-    writeln!(output, "Asking what is at the serial ports…")?;
+    writeln!(output, "# Asking what is at the serial ports…")?;
     output.flush()?;
     // Its clones know when it is closed again, which happens before it is opened at another speed.
     let lines = ports.iter().take(MAX_PORTS);
@@ -291,7 +291,7 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
         let quiet = probe::probes(false).map(|(make, _)| make.title);
         writeln!(
             output,
-            "Not every port answered. If one has a {}: switch it off and on now, within {} seconds…",
+            "# Not every port answered. If one has a {}: switch it off and on now, within {} seconds…",
             quiet.collect::<Vec<_>>().join(" or a "),
             SWITCH_WAIT.as_secs()
         )?;
