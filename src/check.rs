@@ -248,9 +248,15 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
             Ok(_) => Outcome::Works,
             // It is made later.
             Err(error @ TokenError::Missing(_)) => Outcome::Note(error.to_string()),
+            Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
+                "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
+            ),
             Err(error) => Outcome::Problem(error.to_string()),
         };
         text += &told(name, outcome);
+    }
+    for why in &config.left_out {
+        text += &told("left out", Outcome::Problem(why.clone()));
     }
     if config.boards.is_empty() {
         text.push_str(

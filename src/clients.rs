@@ -31,6 +31,8 @@ pub enum ClientKind {
     /// A program that takes the board by `LiveChess`.
     #[serde(rename = "livechess")]
     LiveChess,
+    /// None: the configuration names it, and it cannot be run.
+    LeftOut,
 }
 
 /// One client.

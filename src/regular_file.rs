@@ -1,10 +1,39 @@
-//! Opens files in folders that other users may write in.
+//! Opens files that may turn out to be something else.
 
 use std::{
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, Read as _},
     path::Path,
 };
+
+/// Reads a regular file of at most so many bytes, or one that a link leads to: the file was named by its owner. Nothing
+/// else is opened: a FIFO waits for its other end, and a serial port may restart what is on it.
+///
+/// # Errors
+/// What the system says, or that it is no such file.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !found.is_file() {
+        return Err(wrong("this is not a regular file"));
+    }
+    let mut options = OpenOptions::new();
+    // It may have become something else.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.read(true).open(path)?;
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
+        return Err(wrong(&format!(
+            "this is longer than {most} bytes: is it the right file?"
+        )));
+    }
+    Ok(bytes)
+}
 
 /// Opens a regular file, and nothing else: opening a FIFO waits for its other end, reading a device may never end, and
 /// a link leads to whatever another user chose.

@@ -472,6 +472,55 @@ async fn a_file_with_a_mistake_changes_nothing_and_is_named() {
 }
 
 #[tokio::test]
+async fn an_empty_or_cut_file_takes_no_board_away_unless_it_says_so() {
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let good = text(folder.path(), ANY, &[("citrine", "citrine")]);
+    let mut service = Service::start(folder, &good, &[]);
+    let mut gui = Gui::connect(service.uci().await).await;
+    service.tells_of("READY=1").await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    let (cut, _) = good.split_once("[boards").unwrap();
+    for lost in ["", "# nothing\n", cut] {
+        service.reload(lost).await;
+        let said = service.logs("has no board any more").await;
+        assert!(said.contains("the configuration stays as it was"), "{said}");
+    }
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    service.reload(&format!("{cut}[boards]\n")).await;
+    service.logs("no longer in the configuration").await;
+}
+
+#[tokio::test]
+async fn what_is_missing_keeps_no_other_board_from_playing_and_is_told_everywhere() {
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let boards = [("citrine", "citrine"), ("other", "other")];
+    let good = text(folder.path(), ANY, &boards);
+    let missing = "[[opponent]]\nboard = \"other\"\nengine = \"/nowhere/fish\"\n\
+        [[whitepawn]]\nboard = \"nowhere\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
+    let mut service = Service::start(folder, &format!("{good}{missing}"), &[]);
+    let words = ["there is no [boards.nowhere]", "there is no /nowhere/fish"];
+    let uci = service.uci().await;
+    let status = service.logs("status listens at").await;
+    let status: SocketAddr = status.split_whitespace().last().unwrap().parse().unwrap();
+    service.logs(words[0]).await;
+    service.tells_of("READY=1").await;
+    service.tells_of(words[0]).await;
+    for words in words {
+        let mut watcher = Gui::connect(status).await;
+        watcher.hears_of(words).await;
+    }
+    let mut gui = Gui::connect(uci).await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+}
+
+#[tokio::test]
 async fn a_reload_touches_only_what_has_changed() {
     let folder = House::folder();
     let path = folder.path().to_owned();

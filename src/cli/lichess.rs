@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use nix::unistd::{AccessFlags, eaccess};
 use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -290,15 +291,21 @@ async fn login(config: &Path) -> Result<String, String> {
         .and_then(|lichess| lichess.token_file.clone());
     let file = named.unwrap_or_else(|| DEFAULT_FILE.into());
     // Before the token is made.
-    if let Some(folder) = file
+    let parent = file
         .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        && !folder.is_dir()
-    {
-        let folder = folder.display();
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    if !parent.is_dir() {
+        let folder = parent.display();
         return Err(format!(
             "there is no folder {folder} for the token: make it (`mkdir -p {folder}`), or name another file with \
              `token_file` under [lichess] in the configuration"
+        ));
+    }
+    if eaccess(parent, AccessFlags::W_OK).is_err() {
+        return Err(format!(
+            "this user may not write into {}: run it again with sudo",
+            parent.display()
         ));
     }
     let line = pasted(url).map_err(|error| error.to_string())?;

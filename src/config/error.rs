@@ -78,6 +78,13 @@ pub(super) struct Mistake {
     text: String,
 }
 
+impl Mistake {
+    /// It, as text.
+    pub fn text(self) -> String {
+        self.text
+    }
+}
+
 fn unreadable_hint(file: &Path, source: &io::Error) -> String {
     match source.kind() {
         #[cfg(target_os = "linux")]

@@ -29,14 +29,8 @@ impl LiveChessConfig {
     }
 
     /// Checks what the types cannot: returns the key, and the problem.
-    pub(super) fn problems(
-        &self,
-        known: impl Fn(&BoardName) -> bool,
-    ) -> Vec<(&'static str, String)> {
+    pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
-        if let Some(board) = self.board.as_ref().filter(|board| !known(board)) {
-            problems.push(("board", format!("there is no [boards.{board}]")));
-        }
         let is_origin = |origin: &&String| {
             let site = origin.split_once("://").map(|(_, site)| site);
             site.is_some_and(|site| !site.is_empty() && !site.contains('/'))

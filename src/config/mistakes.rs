@@ -38,6 +38,7 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
     let mut judge = Judge {
         place: Location::new(&mended.text, origin),
         mistakes: Vec::new(),
+        left_out: Vec::new(),
         named: Vec::new(),
         renamed: BTreeMap::new(),
         left: words::LISTS.map(|list| (list, Vec::new())),
@@ -50,15 +51,21 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
     match config {
         Some(mut config) if judge.mistakes.is_empty() => {
             config.order = syntax::boards(&mended.text);
+            config.left_out = judge.left_out.into_iter().map(Mistake::text).collect();
             Ok(config)
         }
-        _ => Err(ConfigError::wrong(judge.mistakes)),
+        _ => {
+            judge.mistakes.append(&mut judge.left_out);
+            Err(ConfigError::wrong(judge.mistakes))
+        }
     }
 }
 
 struct Judge<'a> {
     place: Location<'a>,
     mistakes: Vec<Mistake>,
+    /// What names a board that is not there: a mistake only among others.
+    left_out: Vec<Mistake>,
     /// The keys with mistakes, and whether the key exists at all.
     named: Vec<(Vec<String>, bool)>,
     /// Boards with invalid names, by the substitutes they have while the rest is read.
@@ -83,14 +90,20 @@ impl Judge<'_> {
             let length = value.find_ref(list).and_then(Value::as_array);
             *left = (0..length.map_or(0, <[Value]>::len)).collect();
         }
-        let config = self.extracted(&mut value)?;
+        let mut config = self.extracted(&mut value)?;
+        config.says_boards = value.find_ref("boards").is_some();
         let known = |name: &BoardName| names.iter().any(|known| known == name.as_str());
-        let problems = config.problems(known).into_iter();
+        // With the numbers that entries have before any is left out.
+        let problems = config.problems().into_iter();
         let problems = problems.map(|(path, problem)| (self.original(&path), problem));
         let problems = problems.filter(|(path, _)| !self.has_gap(path));
         let problems: Vec<Problem> = problems.take(MAX_MISTAKES + 1).collect();
         for (path, problem) in problems {
             self.name(&path, problem, true);
+        }
+        for (path, problem) in config.leave_out(known).into_iter().take(MAX_MISTAKES) {
+            let path = self.original(&path);
+            self.left_out.push(self.place.at(&path, problem));
         }
         Some(config)
     }

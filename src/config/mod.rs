@@ -18,7 +18,7 @@ pub mod web;
 pub mod whitepawn;
 pub(crate) mod words;
 
-use std::{collections::BTreeMap, ffi::OsString, fs, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use serde::Deserialize;
 
@@ -33,12 +33,15 @@ pub use crate::default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB};
 use crate::{
     door::Allow,
     pgn::settings::GamesConfig,
+    regular_file::read,
     state::settings::StateConfig,
     vocabulary::{BoardName, MAX_BOARDS},
 };
 
 /// The default path of the configuration.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/boardbridge.toml";
+/// The longest configuration, in bytes: 64 boards with every key and its comment take some 100 KiB.
+pub const MAX_FILE: u64 = 1024 * 1024;
 /// The prefix of environment variables: `BOARDBRIDGE_UCI__LISTEN` overrides `uci.listen`.
 pub const ENV_PREFIX: &str = "BOARDBRIDGE_";
 
@@ -70,6 +73,12 @@ pub struct Config {
     /// Their names in the order of the file; those of the environment are not in it.
     #[serde(skip)]
     pub order: Vec<String>,
+    /// Whether the table of boards is written, if only an empty one.
+    #[serde(skip)]
+    pub says_boards: bool,
+    /// What names a board that is not there, and is left out: a line each, with its place and the problem.
+    #[serde(skip)]
+    pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     #[serde(default)]
     pub whitepawn: Vec<WhitePawnConfig>,
@@ -140,7 +149,7 @@ impl Config {
         file: &Path,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
-        let bytes = fs::read(file).map_err(|source| ConfigError::Unreadable {
+        let bytes = read(file, MAX_FILE).map_err(|source| ConfigError::Unreadable {
             file: file.to_owned(),
             source,
         })?;
@@ -162,8 +171,49 @@ impl Config {
         mistakes::read(text, origin)
     }
 
-    /// Checks what the types cannot. `known`: whether a board with this name exists, even one with mistakes.
-    fn problems(&self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {
+    /// Takes out what names a board that is not there: one missing board keeps no other from playing. `known`: whether a
+    /// board with this name exists, even one with mistakes.
+    fn leave_out(&mut self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {
+        let mut left_out = Vec::new();
+        let mut lacks = |path: &[&str], board: &BoardName| {
+            let lacks = !known(board);
+            if lacks {
+                let path = path.iter().map(ToString::to_string).collect();
+                let problem = format!("there is no [boards.{board}]: this is left out");
+                left_out.push((path, problem));
+            }
+            lacks
+        };
+        let mut number = 0..;
+        let mut next = || number.next().unwrap_or_default().to_string();
+        self.whitepawn
+            .retain(|entry| !lacks(&["whitepawn", &next(), "board"], &entry.board));
+        let mut number = 0..;
+        let mut next = || number.next().unwrap_or_default().to_string();
+        self.link.retain(|entry| {
+            let number = next();
+            let mut boards = entry.boards.iter();
+            !boards.any(|board| lacks(&["link", &number, "boards"], board))
+        });
+        let mut number = 0..;
+        let mut next = || number.next().unwrap_or_default().to_string();
+        self.opponent
+            .retain(|entry| !lacks(&["opponent", &next(), "board"], &entry.board));
+        #[cfg(target_os = "linux")]
+        self.lichess
+            .take_if(|entry| lacks(&["lichess", "board"], &entry.board));
+        self.livechess
+            .board
+            .take_if(|board| lacks(&["livechess", "board"], board));
+        self.web
+            .broadcast
+            .players
+            .retain(|board, _| !lacks(&["web", "broadcast", "players", board.as_str()], board));
+        left_out
+    }
+
+    /// Checks what the types cannot.
+    fn problems(&self) -> Vec<Problem> {
         let path = |parts: &[&str]| parts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut problems = Vec::new();
         if self.boards.len() > MAX_BOARDS {
@@ -181,36 +231,26 @@ impl Config {
         }
         let web = self.web.problems().into_iter();
         problems.extend(web.map(|(key, problem)| (path(&["web", key]), problem)));
-        let livechess = self.livechess.problems(&known).into_iter();
+        let livechess = self.livechess.problems().into_iter();
         problems.extend(livechess.map(|(key, problem)| (path(&["livechess", key]), problem)));
-        for name in self.web.broadcast.players.keys() {
-            if !known(name) {
-                let place = path(&["web", "broadcast", "players", name.as_str()]);
-                problems.push((place, format!("there is no [boards.{name}]")));
-            }
-        }
         self.check_serial_ports(&mut problems);
         self.check_listeners(&mut problems);
-        self.check_whitepawn(&mut problems, &known);
+        self.check_whitepawn(&mut problems);
         conflicts::check(self, &mut problems);
-        self.check_links(&mut problems, &known);
-        self.check_opponents(&mut problems, &known);
+        self.check_links(&mut problems);
+        self.check_opponents(&mut problems);
         #[cfg(target_os = "linux")]
         if let Some(lichess) = &self.lichess {
             let wrong = lichess.problems().into_iter();
             problems.extend(wrong.map(|(key, problem)| (path(&["lichess", key]), problem)));
             let board = &lichess.board;
-            let problem = if !known(board) {
-                Some(format!("there is no [boards.{board}]"))
-            } else if self.link.iter().any(|link| link.boards.contains(board)) {
-                // A link has its board all the time. An opponent, an app or a program makes way.
-                Some(format!(
+            // A link has its board all the time. An opponent, an app or a program makes way.
+            if self.link.iter().any(|link| link.boards.contains(board)) {
+                let problem = format!(
                     "{board} is in a [[link]] already: a board has one opponent, name another board in one of the two"
-                ))
-            } else {
-                None
-            };
-            problems.extend(problem.map(|problem| (path(&["lichess", "board"]), problem)));
+                );
+                problems.push((path(&["lichess", "board"]), problem));
+            }
         }
         problems
     }
@@ -284,21 +324,18 @@ impl Config {
     }
 
     /// A board has one opponent.
-    fn check_links(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
+    fn check_links(&self, problems: &mut Vec<Problem>) {
         let mut taken: Vec<&BoardName> = Vec::new();
         for (index, entry) in self.link.iter().enumerate() {
             let path = |key: &str| vec!["link".to_owned(), index.to_string(), key.to_owned()];
             let wrong = entry.problems().into_iter();
             let mut wrong: Vec<Problem> = wrong.map(|(key, text)| (path(key), text)).collect();
             for board in &entry.boards {
-                let problem = if !known(board) {
-                    format!("there is no [boards.{board}]")
-                } else if taken.contains(&board) {
-                    format!("{board} is in another [[link]] already: a board has one opponent")
-                } else {
-                    continue;
-                };
-                wrong.push((path("boards"), problem));
+                if taken.contains(&board) {
+                    let problem =
+                        format!("{board} is in another [[link]] already: a board has one opponent");
+                    wrong.push((path("boards"), problem));
+                }
             }
             // One problem per key is enough.
             wrong.dedup_by(|later, earlier| later.0 == earlier.0);
@@ -308,7 +345,7 @@ impl Config {
     }
 
     /// A board has one opponent.
-    fn check_opponents(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
+    fn check_opponents(&self, problems: &mut Vec<Problem>) {
         for (index, entry) in self.opponent.iter().enumerate() {
             let path = |key: &str| {
                 let key = key.split('.').map(str::to_owned);
@@ -317,9 +354,7 @@ impl Config {
             };
             let board = &entry.board;
             let earlier = &self.opponent[..index];
-            let problem = if !known(board) {
-                Some(format!("there is no [boards.{board}]"))
-            } else if earlier.iter().any(|other| other.board == *board) {
+            let problem = if earlier.iter().any(|other| other.board == *board) {
                 Some(format!(
                     "{board} is in another [[opponent]] already: a board has one opponent"
                 ))
@@ -336,17 +371,13 @@ impl Config {
         }
     }
 
-    fn check_whitepawn(&self, problems: &mut Vec<Problem>, known: impl Fn(&BoardName) -> bool) {
+    fn check_whitepawn(&self, problems: &mut Vec<Problem>) {
         for (index, entry) in self.whitepawn.iter().enumerate() {
             let path = |key: &[&str]| {
                 let start = ["whitepawn".to_owned(), index.to_string()];
                 let key = key.iter().map(ToString::to_string);
                 start.into_iter().chain(key).collect()
             };
-            if !known(&entry.board) {
-                let problem = format!("there is no [boards.{}]", entry.board);
-                problems.push((path(&["board"]), problem));
-            }
             let wrong = entry.problems().into_iter();
             problems.extend(wrong.map(|(key, problem)| (path(&key), problem)));
         }

@@ -125,7 +125,7 @@ impl OpponentConfig {
     }
 }
 
-/// Why this cannot be an engine's program.
+/// Why this cannot be the path of an engine's program, whatever is there.
 fn unusable(engine: &std::path::Path) -> Option<String> {
     let name = engine.display();
     if let Some(problem) = from_home(engine) {
@@ -136,28 +136,5 @@ fn unusable(engine: &std::path::Path) -> Option<String> {
             "`{name}` is not a whole path: write for instance \"/usr/games/stockfish\""
         ));
     }
-    match engine.metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!(
-            "there is no {name}: install the engine (sudo apt install stockfish), or correct the path"
-        )),
-        Err(error) => Some(format!("{name} cannot be read: {error}")),
-        Ok(found) if !found.is_file() => {
-            Some(format!("{name} is not a program: name the engine's file"))
-        }
-        Ok(found) if !is_executable(&found) => Some(format!(
-            "{name} is not executable: chmod +x {name}, if it is the engine"
-        )),
-        Ok(_) => None,
-    }
-}
-
-#[cfg(unix)]
-fn is_executable(file: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &std::fs::Metadata) -> bool {
-    true
+    None
 }

@@ -41,6 +41,7 @@ use self::{
 };
 use crate::{
     bus::{Bus, CAPACITY, Publication},
+    clients::Presence,
     config::Config,
     pgn::folder::Writer,
     state::Store,
@@ -75,6 +76,8 @@ pub struct Daemon {
     kept: watch::Sender<web::Kept>,
     /// What apps and links kept through a restart, until they start.
     sessions: Sessions,
+    /// What the configuration names and cannot be run, listed among the clients.
+    left_out: Vec<Presence>,
 }
 
 impl Daemon {
@@ -137,6 +140,7 @@ impl Daemon {
             player: watch::Sender::default(),
             kept: watch::Sender::default(),
             sessions,
+            left_out: Vec::new(),
         };
         daemon.reload(config).await?;
         if config.games.folder().is_none() {
@@ -150,6 +154,13 @@ impl Daemon {
     pub fn ports(&self) -> Vec<(Service, SocketAddr)> {
         let ports = self.running.iter().map(|running| running.port.clone());
         ports.flatten().collect()
+    }
+
+    /// Whether it runs any board of its own.
+    pub fn has_boards(&self) -> bool {
+        self.running
+            .iter()
+            .any(|running| matches!(running.part, Part::Board(..)))
     }
 
     /// The bus.

@@ -12,9 +12,10 @@ use super::{
 use crate::{
     board::actor::Actor,
     bus::BoardHandle,
+    clients::{Client, ClientKind},
     config::Config,
     pgn::settings::{GamesConfig, TagText},
-    vocabulary::BoardName,
+    vocabulary::{BoardName, ClientName},
     web,
 };
 
@@ -55,6 +56,7 @@ impl Daemon {
             info!("games are saved in {}", path.display());
         }
         self.name(&config.games);
+        self.leave_out(&config.left_out);
         let (mut going, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
@@ -81,6 +83,19 @@ impl Daemon {
     /// Every address that is served.
     fn served(&self) -> Vec<SocketAddr> {
         self.ports().into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// Tells of what is left out, and lists it among the clients.
+    fn leave_out(&mut self, left_out: &[String]) {
+        self.left_out.clear();
+        for why in left_out {
+            warn!("{why}");
+            let label = ClientName::Other("the configuration".into());
+            let mut client = Client::new(self.clients.client(), label, ClientKind::LeftOut);
+            client.since = None;
+            client.why = Some(why.as_str().into());
+            self.left_out.push(self.bus.clients().enter(client));
+        }
     }
 
     /// Names the player and where games are kept, to parts that go on.

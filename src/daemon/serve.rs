@@ -51,6 +51,13 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
+        Ok(config) if config.boards.is_empty() && !config.says_boards && daemon.has_boards() => {
+            error!(
+                "{} has no board any more, as if it were empty or cut off; {unchanged}. If that is meant, write [boards] \
+                 into it, or restart BoardBridge",
+                file.display()
+            );
+        }
         Ok(config) => {
             say_if_empty(&config, file);
             match daemon.reload(&config).await {

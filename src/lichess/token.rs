@@ -1,8 +1,7 @@
 //! The token that lets the program play on the account. It is shown to no one: not in the log, not in messages.
 
 use std::{
-    env, fmt, fs,
-    io::{self, Read as _},
+    env, fmt, fs, io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
@@ -10,12 +9,17 @@ use std::{
 use hyper::header::HeaderValue;
 use thiserror::Error;
 
+use crate::regular_file;
+
 /// The name of the systemd credential.
 pub const CREDENTIAL: &str = "lichess.token";
 /// Where the token is kept unless the configuration says otherwise.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/lichess.token";
 /// The longest token, in bytes: Lichess asks to allow for 512 and more.
 pub const MAX_TOKEN: usize = 4096;
+
+/// The longest file with a token, in bytes: there may be blanks around it.
+const MAX_FILE: u64 = 2 * MAX_TOKEN as u64;
 
 /// A token.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub struct Token(String);
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// It is missing.
-    #[error("there is no token in {}: make one with `boardbridge lichess login`", .0.display())]
+    #[error("there is no token in {}: make one with `sudo boardbridge lichess login`", .0.display())]
     Missing(PathBuf),
     /// It cannot be read.
     #[error("the token in {} cannot be read: {source}", .file.display())]
@@ -35,6 +39,12 @@ pub enum TokenError {
         /// What the system says.
         source: io::Error,
     },
+    /// Only another user may read it.
+    #[error(
+        "this user may not read the token in {}. The service is handed a new one when it starts: `sudo systemctl restart \
+         boardbridge`", .0.display()
+    )]
+    NotOurs(PathBuf),
     /// Others may read it.
     #[error("others may read the token in {file}: chmod 600 {file}", file = .0.display())]
     Open(PathBuf),
@@ -97,7 +107,9 @@ pub fn place(named: Option<&Path>) -> PathBuf {
     let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     let credential = credentials.map(|folder| folder.join(CREDENTIAL));
     // The unit has `-` where there is none.
-    let is_set = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.trim() != "-");
+    let is_set = |file: &PathBuf| {
+        regular_file::read(file, MAX_FILE).is_ok_and(|text| text.trim_ascii() != b"-")
+    };
     let credential = credential.filter(is_set);
     credential.unwrap_or_else(|| DEFAULT_FILE.into())
 }
@@ -109,26 +121,22 @@ pub fn place(named: Option<&Path>) -> PathBuf {
 pub fn read(file: &Path) -> Result<Token, TokenError> {
     let unreadable = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => TokenError::Missing(file.to_owned()),
+        io::ErrorKind::PermissionDenied => TokenError::NotOurs(file.to_owned()),
         _ => TokenError::Unreadable {
             file: file.to_owned(),
             source,
         },
     };
-    let opened = fs::File::open(file).map_err(unreadable)?;
-    let mode = opened.metadata().map_err(unreadable)?.permissions().mode();
+    let mode = fs::metadata(file).map_err(unreadable)?.permissions().mode();
     // systemd's credentials are readable by their user alone, whatever their mode.
     let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     let guarded = credentials.is_some_and(|folder| file.starts_with(folder));
     if mode & 0o077 != 0 && !guarded {
         return Err(TokenError::Open(file.to_owned()));
     }
-    let mut text = String::new();
-    let bound = MAX_TOKEN as u64 + 2;
-    opened
-        .take(bound)
-        .read_to_string(&mut text)
-        .map_err(unreadable)?;
-    Token::of(&text).ok_or_else(|| TokenError::NotOne(file.to_owned()))
+    let bytes = regular_file::read(file, MAX_FILE).map_err(unreadable)?;
+    let text = str::from_utf8(&bytes).unwrap_or_default();
+    Token::of(text).ok_or_else(|| TokenError::NotOne(file.to_owned()))
 }
 
 #[cfg(test)]

@@ -114,6 +114,9 @@ impl Process {
         group: Option<Subgroup>,
         user: Option<u32>,
     ) -> Result<Self, String> {
+        if let Some(why) = program.unusable() {
+            return Err(why);
+        }
         let mut command = match &group {
             Some(group) => {
                 let mut shell = Command::new("/bin/sh");

@@ -1,6 +1,6 @@
 //! How an engine is started and asked, and what the hand plays.
 
-use std::{collections::BTreeMap, fmt, ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, io, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use serde::{
     Deserialize, Deserializer,
@@ -66,6 +66,37 @@ impl<P: Into<PathBuf>> From<P> for Program {
             arguments: Vec::new(),
         }
     }
+}
+
+impl Program {
+    /// Why it cannot be started, as far as its file shows that, and what to do.
+    pub fn unusable(&self) -> Option<String> {
+        let name = self.path.display();
+        match self.path.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!(
+                "there is no {name}: install the engine (sudo apt install stockfish), or correct the path"
+            )),
+            Err(error) => Some(format!("{name} cannot be read: {error}")),
+            Ok(found) if !found.is_file() => {
+                Some(format!("{name} is not a program: name the engine's file"))
+            }
+            Ok(found) if !is_executable(&found) => Some(format!(
+                "{name} is not executable: chmod +x {name}, if it is the engine"
+            )),
+            Ok(_) => None,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &std::fs::Metadata) -> bool {
+    true
 }
 
 impl fmt::Display for Program {

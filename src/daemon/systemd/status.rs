@@ -7,19 +7,23 @@ use tokio::{sync::watch, time::sleep};
 use super::Notify;
 use crate::{
     bus::{BoardHandle, Bus},
+    log::escaped,
     vocabulary::ClientName,
 };
 
 /// The least time between two status lines: nobody reads faster.
 const PACE: Duration = Duration::from_secs(1);
-/// Boards whose players are named.
+/// Boards whose players are named, and troubles that are told.
 const NAMED: usize = 3;
+/// The most characters of a trouble: the status is one line.
+const MAX_TROUBLE: usize = 160;
 
 /// Tells systemd the status whenever it has changed; `player`: the name of the player at the boards.
 pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<Option<String>>) {
     let bus = bus.own();
     let mut subscription = bus.subscribe();
     let mut changes = bus.changes();
+    let mut clients = bus.clients().subscribe();
     let mut told = String::new();
     loop {
         let status = status(&bus, player.borrow_and_update().as_deref());
@@ -31,6 +35,7 @@ pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<O
             _ = subscription.next() => {}
             () = changes.next() => {}
             Ok(()) = player.changed() => {}
+            Ok(()) = clients.changed() => {}
         }
         sleep(PACE).await;
         // What was published meanwhile is in the boards' states.
@@ -38,7 +43,7 @@ pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<O
     }
 }
 
-/// The status in words: how many boards, and who plays: the player, or else the clients.
+/// The status in words: how many boards, who plays (the player, or else the clients), and what cannot.
 fn status(bus: &Bus, player: Option<&str>) -> String {
     let states: Vec<_> = bus.boards().iter().map(BoardHandle::state).collect();
     let up = states.iter().filter(|state| state.link.is_open()).count();
@@ -68,6 +73,16 @@ fn status(bus: &Bus, player: Option<&str>) -> String {
         more => {
             let _ = write!(status, "; {more} more boards are played on");
         }
+    }
+    for why in bus
+        .clients()
+        .list()
+        .iter()
+        .filter_map(|client| client.why.as_deref())
+        .take(NAMED)
+    {
+        let why: String = why.chars().take(MAX_TROUBLE).collect();
+        let _ = write!(status, "; {}", escaped(&why));
     }
     status
 }
