@@ -11,7 +11,7 @@ use crate::log::escaped;
 
 /// Open files looked at, at most: a busy desktop has some ten thousand.
 const MAX_OPEN: usize = 200_000;
-/// The state of a socket that listens, in `/proc/net/tcp`.
+/// The state of a socket that listens, in `/proc/self/net/tcp`.
 const LISTENS: &str = "0A";
 
 /// A program that runs.
@@ -71,14 +71,15 @@ impl Holders {
 
     /// Who listens at this port of TCP.
     pub fn of_port(&self, port: u16) -> Option<Holder> {
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
+        // A service without `/proc/net` has these too.
+        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(fs::read_to_string);
         let lines = tables.iter().flatten().flat_map(|table| table.lines());
         let mut sockets = lines.filter_map(|line| listening(line, port));
         sockets.find_map(|socket| self.0.get(Path::new(&socket)).cloned())
     }
 }
 
-/// The socket that a line of `/proc/net/tcp` shows, if it listens at this port.
+/// The socket that a line of `/proc/self/net/tcp` shows, if it listens at this port.
 fn listening(line: &str, port: u16) -> Option<String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (_, of) = fields.get(1)?.rsplit_once(':')?;

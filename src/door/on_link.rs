@@ -7,8 +7,8 @@ use std::{fs, net::Ipv6Addr};
 
 use ipnet::Ipv6Net;
 
-/// This machine's IPv6 addresses (Linux).
-const ADDRESSES: &str = "/proc/net/if_inet6";
+/// This machine's IPv6 addresses (`proc(5)`; a service without `/proc/net` has that too).
+const ADDRESSES: &str = "/proc/self/net/if_inet6";
 /// A shorter prefix than this is not that of one link: a tunnel such as 6to4 has one that all its users share.
 const SHORTEST: u8 = 64;
 /// The scope of addresses that are unique in the internet, as the kernel shows it.
