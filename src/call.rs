@@ -20,8 +20,8 @@ use crate::{
     vocabulary::BoardName,
 };
 
-/// How long the daemon may take for an answer.
-pub const ANSWER_WAIT: Duration = Duration::from_secs(15);
+/// How long the daemon may take for an answer: it gives up a request a little earlier.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 pub const MAX_ANSWER: usize = 1024 * 1024;
 /// The most characters shown of an error.

@@ -13,7 +13,10 @@ mod support;
 
 use std::{net::SocketAddr, process::Stdio};
 
-use boardbridge::call;
+use boardbridge::{
+    account::{Ask, Side},
+    call,
+};
 use serde_json::json;
 use shakmaty::Color;
 use simulators::run::Kind;
@@ -200,6 +203,41 @@ async fn a_search_for_an_opponent_outlives_a_broken_connection() {
     lichess.until("a seek", sought(1)).await;
     lichess.breaks();
     lichess.until("another seek", sought(2)).await;
+    lichess.is_content();
+}
+
+/// A rated game would begin with nobody at the board.
+#[tokio::test]
+async fn a_search_that_was_told_as_failed_is_withdrawn() {
+    let lichess = Lichess::new(RAPID).await;
+    let folder = House::folder();
+    let _hand = Hand::new(Kind::NovagCitrine, folder.path().join("board"), true);
+    let more = lichess.config(folder.path(), "");
+    let house = House::with(folder, &[("board", FAST_CITRINE)], &more).await;
+    lichess.is_connected().await;
+    lichess.is_slow(true);
+    let account = house.daemon.bus().account().clone();
+    let connected = async {
+        let mut changes = account.changes();
+        while !account.standing().unwrap().connected {
+            changes.next().await;
+        }
+    };
+    timeout(PATIENCE, connected).await.unwrap();
+    let seek = Ask::Seek {
+        time: "15+10".parse().unwrap(),
+        rated: true,
+        side: Side::Random,
+    };
+    // Whoever asks waits no longer than until the server looks at it.
+    tokio::select! {
+        answer = account.ask(seek) => panic!("{answer:?}"),
+        () = lichess.until("the seek", |lichess| lichess.unlooked() == 1) => {}
+    }
+    lichess.is_slow(false);
+    let withdrawn = |lichess: &Lichess| lichess.taken().len() == 1 && lichess.seeks() == 0;
+    lichess.until("the end of the seek", withdrawn).await;
+    assert_eq!(account.standing().unwrap().seek, None);
     lichess.is_content();
 }
 

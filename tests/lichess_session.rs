@@ -540,6 +540,57 @@ fn a_seek_that_lichess_has_not_taken_ends_with_the_connection_and_one_that_it_ha
 }
 
 #[test]
+fn a_search_is_open_again_only_when_lichess_has_it_again() {
+    let mut rig = Rig::new(settings());
+    rig.session.asked(seek("15+10"), Ticket(1));
+    rig.session.seek_opened();
+    rig.session.disconnected("cut");
+    rig.session.connected();
+    rig.session.asked(seek("15+10"), Ticket(2));
+    rig.drains();
+    assert_eq!(rig.answers.len(), 1, "{:?}", rig.answers);
+    rig.session.seek_opened();
+    rig.drains();
+    assert!(rig.answers[1].1.is_ok(), "{:?}", rig.answers);
+}
+
+#[test]
+fn an_open_search_that_ends_without_an_opponent_is_told() {
+    let lost = Outcome::Lost("reset".to_owned());
+    for (outcome, why) in [(lost, "reset"), (Outcome::TooMany, "pause")] {
+        let mut rig = Rig::new(settings());
+        rig.session.asked(seek("15+10"), Ticket(1));
+        rig.session.seek_opened();
+        rig.session.seek_ended(rig.now, outcome);
+        rig.drains();
+        let told = rig.notices.last().unwrap();
+        assert!(
+            told.contains("no opponent is looked for any more") && told.contains(why),
+            "{told}"
+        );
+        assert!(rig.session.seek().is_none());
+    }
+}
+
+#[test]
+fn what_has_not_begun_when_its_person_has_left_does_not_begin() {
+    let mut rig = Rig::new(settings());
+    let computer = Ask::Computer {
+        level: 1.try_into().unwrap(),
+        time: "15+10".parse().unwrap(),
+        side: Side::Random,
+    };
+    rig.session.asked(computer, Ticket(1));
+    rig.session.has_left(Ticket(1));
+    assert_eq!(rig.request(), None);
+    rig.session.asked(seek("15+10"), Ticket(2));
+    rig.session.has_left(Ticket(1));
+    assert!(rig.session.seek().is_some());
+    rig.session.has_left(Ticket(2));
+    assert!(rig.session.seek().is_none());
+}
+
+#[test]
 fn what_could_become_a_game_that_no_board_may_play_is_not_asked() {
     let mut rig = Rig::new(settings());
     let challenge = Ask::Challenge {

@@ -99,6 +99,8 @@ pub enum Notice {
         /// The reason.
         reason: Option<String>,
     },
+    /// A search for an opponent has ended without one.
+    NoLongerSought(String),
     /// What was asked by the board itself is refused.
     Refused(String),
 }
@@ -114,6 +116,7 @@ impl Notice {
                 | Self::Unfit { .. }
                 | Self::NotTaken(_)
                 | Self::Unplayable
+                | Self::NoLongerSought(_)
                 | Self::Refused(_)
         )
     }
@@ -232,6 +235,9 @@ impl fmt::Display for Notice {
                 player,
                 reason: None,
             } => write!(f, "{player} declines"),
+            Self::NoLongerSought(why) => {
+                write!(f, "no opponent is looked for any more: {why}")
+            }
             Self::Refused(words) => f.write_str(words),
         }
     }

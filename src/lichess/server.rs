@@ -222,14 +222,21 @@ enum Waiting {
 }
 
 impl Waiting {
-    fn told(self, answer: Result<String, NotDone>) {
-        // A person who no longer waits needs no answer.
+    fn has_left(&self) -> bool {
+        match self {
+            Self::Said(sender) => sender.is_closed(),
+            Self::Asked(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Whether the answer has found the person waiting.
+    fn told(self, answer: Result<String, NotDone>) -> bool {
         match self {
             Self::Said(sender) => {
                 let answer = answer.map(|_| ()).map_err(|why| why.to_string());
-                drop(sender.send(answer));
+                sender.send(answer).is_ok()
             }
-            Self::Asked(sender) => drop(sender.send(answer)),
+            Self::Asked(sender) => sender.send(answer).is_ok(),
         }
     }
 }
@@ -289,6 +296,13 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let mut kept = None;
     loop {
         let now = Instant::now().into_std();
+        waiting.retain(|number, waiting| {
+            let has_left = waiting.has_left();
+            if has_left {
+                session.has_left(Ticket(*number));
+            }
+            !has_left
+        });
         let is_asking = search.as_ref().is_some_and(|search| !search.is_open);
         let next = if request.is_none() && !is_asking {
             session.poll_request(now)
@@ -313,9 +327,11 @@ async fn run(mut table: Table, stop: CancellationToken) {
             }
             table.bus.tell(Some(&board), Event::from(&notice));
         }
-        while let Some((Ticket(number), answer)) = session.poll_reply() {
-            if let Some(waiting) = waiting.remove(&number) {
-                waiting.told(answer);
+        while let Some((ticket, answer)) = session.poll_reply() {
+            if let Some(waiting) = waiting.remove(&ticket.0)
+                && !waiting.told(answer)
+            {
+                session.has_left(ticket);
             }
         }
         let standing = session.standing(board.clone());

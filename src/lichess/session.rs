@@ -76,8 +76,20 @@ pub struct Memory {
 struct Sought {
     request: Request,
     time: TimeControl,
-    /// The person who waits for Lichess to take it.
-    ticket: Option<Ticket>,
+    /// The person who has asked for it.
+    ticket: Ticket,
+    stage: Stage,
+}
+
+/// How far the search for an opponent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Lichess has not taken it yet: the person waits.
+    Asked,
+    /// Lichess has it.
+    Open,
+    /// Lichess had it; it is opened again with the next connection.
+    Cut,
 }
 
 /// A game that runs, and why it cannot be played on a board.
@@ -417,7 +429,7 @@ impl Session {
     /// Lichess does not take the token.
     pub fn no_token(&mut self) {
         self.connected = false;
-        self.unanswered_seek_ends(&Notice::NoToken.to_string());
+        self.seek_is_cut(&Notice::NoToken.to_string());
         let notice = Notice::NoToken;
         let words = Some(notice.to_string());
         if self.problem != words {
@@ -443,7 +455,7 @@ impl Session {
     /// The stream of events is closed, or cannot be opened.
     pub fn disconnected(&mut self, why: &str) {
         let why = Notice::words(why);
-        self.unanswered_seek_ends(&lost(&why));
+        self.seek_is_cut(&lost(&why));
         let was = std::mem::take(&mut self.connected);
         if was || self.problem.is_none() {
             self.out.notices.push_back(Notice::Lost(why.clone()));
@@ -537,9 +549,8 @@ impl Session {
         let mut play = Play::new(self.client, self.number, id, hand, opponent);
         play.is_at(self.address(play.id()));
         self.play = Some(play);
-        if let Some(Sought { ticket, .. }) = self.seek.take() {
-            self.reply(ticket, Ok("a game has begun".to_owned()));
-        }
+        self.seek_is_answered("a game has begun");
+        self.seek = None;
         self.lost_stream();
     }
 
@@ -838,11 +849,13 @@ impl Session {
         }
         self.unanswered_seek_ends("another search has taken its place");
         let known = self.seek.take();
-        let is_open = known.is_some_and(|known| known.request == request);
+        let is_open =
+            known.is_some_and(|known| known.request == request && known.stage == Stage::Open);
         self.seek = Some(Sought {
             request,
             time,
-            ticket: Some(ticket),
+            ticket,
+            stage: Stage::Asked,
         });
         if is_open {
             self.seek_opened();
@@ -851,20 +864,45 @@ impl Session {
 
     /// A search for an opponent that Lichess has not taken yet is given up, for this reason.
     fn unanswered_seek_ends(&mut self, why: &str) {
-        let unanswered = self.seek.take_if(|seek| seek.ticket.is_some());
+        let unanswered = self.seek.take_if(|seek| seek.stage == Stage::Asked);
         if let Some(Sought { ticket, .. }) = unanswered {
-            self.refuse(ticket, why);
+            self.refuse(Some(ticket), why);
+        }
+    }
+
+    /// The connection is lost, and the search with it, for this reason.
+    fn seek_is_cut(&mut self, why: &str) {
+        self.unanswered_seek_ends(why);
+        if let Some(seek) = &mut self.seek {
+            seek.stage = Stage::Cut;
+        }
+    }
+
+    /// Tells the person who waits for the search this.
+    fn seek_is_answered(&mut self, words: &str) {
+        let waits = self.seek.as_ref().filter(|seek| seek.stage == Stage::Asked);
+        if let Some(ticket) = waits.map(|seek| seek.ticket) {
+            self.reply(Some(ticket), Ok(words.to_owned()));
         }
     }
 
     /// Lichess looks for an opponent.
     pub fn seek_opened(&mut self) {
-        let Some(Sought { time, ticket, .. }) = &mut self.seek else {
+        let Some(Sought { time, .. }) = &self.seek else {
             return;
         };
         let words = format!("an opponent is looked for ({time})");
-        let ticket = ticket.take();
-        self.reply(ticket, Ok(words));
+        self.seek_is_answered(&words);
+        if let Some(seek) = &mut self.seek {
+            seek.stage = Stage::Open;
+        }
+    }
+
+    /// The person with this ticket no longer waits for the answer. Their request is dropped if it has not begun, and their
+    /// search is withdrawn: a game must not begin with nobody there.
+    pub fn has_left(&mut self, ticket: Ticket) {
+        self.queue.retain(|(_, of)| *of != Some(ticket));
+        self.seek.take_if(|seek| seek.ticket == ticket);
     }
 
     fn of_challenge(&mut self, id: Option<String>, what: OfChallenge, ticket: Ticket) {
@@ -908,25 +946,25 @@ impl Session {
     /// The search has ended: an opponent was found, or why not.
     pub fn seek_ended(&mut self, now: Instant, outcome: Outcome) {
         match outcome {
-            Outcome::TooMany => {
-                self.pause(now);
-                self.unanswered_seek_ends(&Notice::Pause.to_string());
-            }
+            Outcome::TooMany => self.pause(now),
             Outcome::NoToken => self.no_token(),
             _ => {}
         }
-        let Some(Sought {
-            request, ticket, ..
-        }) = self.seek.take()
-        else {
+        let Some(seek) = self.seek.take() else {
             return;
         };
-        match outcome {
-            Outcome::Refused(words) => {
-                self.reply(ticket, Err(request.refused(&Notice::words(&words))));
-            }
-            Outcome::Lost(why) => self.refuse(ticket, &lost(&why)),
-            Outcome::Done(_) | Outcome::TooMany | Outcome::NoToken => {}
+        let why = match outcome {
+            Outcome::Refused(words) => seek.request.refused(&Notice::words(&words)),
+            Outcome::Lost(why) => lost(&why).into(),
+            Outcome::TooMany => Notice::Pause.to_string().into(),
+            Outcome::NoToken => Notice::NoToken.to_string().into(),
+            Outcome::Done(_) => return,
+        };
+        if seek.stage == Stage::Asked {
+            self.reply(Some(seek.ticket), Err(why));
+        } else {
+            let notice = Notice::NoLongerSought(why.to_string());
+            self.out.notices.push_back(notice);
         }
     }
 

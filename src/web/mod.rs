@@ -55,9 +55,9 @@ use crate::{
 pub const MAX_CONNECTIONS: usize = 32;
 /// The most connections from one address: a browser makes six, and a tunnel or a proxy is one address.
 pub const MAX_CONNECTIONS_EACH: usize = 24;
-/// How long a request may take from its head to the beginning of its answer, with its body: a little longer than an
-/// opponent may take to answer the player.
-pub const REQUEST_WAIT: Duration = Duration::from_secs(12);
+/// How long a request may take from its head to the beginning of its answer, with its body: a little longer than the
+/// account on Lichess or an opponent may take to answer the player.
+pub const REQUEST_WAIT: Duration = Duration::from_secs(18);
 
 /// What is served, and to whom.
 #[derive(Debug)]

@@ -96,6 +96,9 @@ struct Inner {
     /// It tells the scopes of a token only when it is asked for them.
     hides_scopes: bool,
     seeks: usize,
+    /// It takes its time with seeks; how many have come meanwhile.
+    slow: bool,
+    unlooked: usize,
     /// Nothing may come before then.
     quiet_until: Option<tokio::time::Instant>,
     arrived: BTreeMap<String, Instant>,
@@ -341,6 +344,16 @@ impl Lichess {
     /// Searches for an opponent that are open.
     pub fn seeks(&self) -> usize {
         self.inner().seeks
+    }
+
+    /// It takes its time with seeks from now on, or no longer.
+    pub fn is_slow(&self, slow: bool) {
+        self.inner().slow = slow;
+    }
+
+    /// Seeks that have come while it took its time.
+    pub fn unlooked(&self) -> usize {
+        self.inner().unlooked
     }
 
     /// Waits until something is so.
@@ -742,6 +755,12 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
         return tested(&form);
     }
     check(&inner, &head, &parts, &form);
+    if parts == ["api", "board", "seek"] && inner.lock().unwrap().slow {
+        inner.lock().unwrap().unlooked += 1;
+        while inner.lock().unwrap().slow {
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
     if let Some(response) = at_once(&inner, &head, &parts, &form) {
         return response;
     }
