@@ -75,34 +75,31 @@ pub fn is_address(text: &str) -> bool {
     split(text).is_ok()
 }
 
-/// What was probably meant; host and port come from `usual` where they are missing.
+/// What was probably meant; host and port come from `usual`, which is an address, where they are missing or wrong.
 pub fn meant(text: &str, usual: &str) -> String {
     let (usual_host, usual_port) = usual.rsplit_once(':').unwrap_or((usual, ""));
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split('/').next().unwrap_or(text).trim();
-    match split(text) {
-        Ok(_) => text.to_owned(),
-        Err(Malformed::NoBrackets) => match text.rsplit_once(':') {
-            // `::1:9670`: the port is part of the address.
-            Some((host, port)) if port == usual_port && host.parse::<Ipv6Addr>().is_ok() => {
-                format!("[{host}]:{port}")
-            }
-            _ => format!("[{text}]:{usual_port}"),
-        },
-        Err(Malformed::NoHost) => format!("{usual_host}:{}", text.trim_start_matches(':')),
-        Err(Malformed::NoPort) => format!("{}:{usual_port}", text.trim_end_matches(':')),
-        Err(Malformed::NotAPort(port)) => {
-            let host = text.strip_suffix(&port).unwrap_or(text);
-            format!("{}:{usual_port}", host.trim_end_matches(':'))
-        }
+    let is_port = |text: &str| text.parse::<u16>().is_ok();
+    let is_bare = |text: &str| text.parse::<Ipv6Addr>().is_ok();
+    let (host, port) = match text.rsplit_once(':') {
+        // `::1:9670`: the port is part of the address.
+        Some((host, port)) if is_bare(text) && port == usual_port && is_bare(host) => (host, port),
+        Some((host, port)) if !is_bare(text) && !port.ends_with(']') => (host, port),
+        None if is_port(text) => ("", text),
+        _ => (text, ""),
+    };
+    let port = if is_port(port) { port } else { usual_port };
+    let meant = match host {
         // What many programs call every network.
-        Err(Malformed::NotAHost(host)) if host == "*" => text.replacen('*', "0.0.0.0", 1),
-        Err(Malformed::NotAHost(host)) if host.parse::<Ipv6Addr>().is_ok() => {
-            let port = text.rsplit(':').next();
-            let port = port.filter(|port| port.parse::<u16>().is_ok());
-            format!("[{host}]:{}", port.unwrap_or(usual_port))
-        }
-        Err(Malformed::NotAHost(_) | Malformed::Url) => usual.to_owned(),
+        "*" => format!("0.0.0.0:{port}"),
+        _ if is_bare(host) => format!("[{host}]:{port}"),
+        _ => format!("{host}:{port}"),
+    };
+    if is_address(&meant) {
+        meant
+    } else {
+        format!("{usual_host}:{port}")
     }
 }
 
@@ -139,12 +136,24 @@ mod tests {
             ("192.168.1.300:9670", "for a host", "127.0.0.1:9670"),
             ("my pi:9670", "for a host", "127.0.0.1:9670"),
             ("", "lacks the host", "127.0.0.1:9670"),
+            (":", "lacks the host", "127.0.0.1:9670"),
+            (":uci", "lacks the host", "127.0.0.1:9670"),
+            ("*", "for a host", "0.0.0.0:9670"),
+            ("*:", "for a host", "0.0.0.0:9670"),
+            ("*:uci", "for a host", "0.0.0.0:9670"),
+            ("http://", "a web page", "127.0.0.1:9670"),
+            ("http://*:9671", "a web page", "0.0.0.0:9671"),
+            (
+                "2001:db8:0:0:0:0:0:1:9671",
+                "for a host",
+                "[2001:db8:0:0:0:0:0:1]:9671",
+            ),
         ] {
             let error = split(text).expect_err(text).to_string();
             assert!(error.contains(wrong), "{text}: {error}");
             let meant = meant(text, "127.0.0.1:9670");
-            assert!(meant == right || text.is_empty(), "{text}: {meant}");
-            assert!(is_address(right));
+            assert_eq!(meant, right, "{text}");
+            assert!(is_address(&meant), "{text}: {meant}");
         }
     }
 
