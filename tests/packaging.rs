@@ -108,3 +108,44 @@ fn what_cannot_be_built_is_told_before_anything_is_installed() {
         assert_eq!(run, "", "{arguments:?}");
     }
 }
+
+/// What the build in the root has left is root's.
+#[test]
+fn an_ordinary_user_builds_in_a_root_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    for path in [
+        "bin",
+        "packaging",
+        "target/in-root/bookworm/target/packages",
+    ] {
+        fs::create_dir_all(at(path)).unwrap();
+    }
+    fs::write(at("target/in-root/bookworm/made"), "").unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build");
+    fs::copy(source, at("packaging/build")).unwrap();
+    for (name, does) in [
+        ("id", "echo 1000"),
+        ("dpkg-query", "echo installed"),
+        ("apt-get", "exit 1"),
+        ("sudo", "echo \"$@\" >> \"$NOTES\""),
+        ("rm", "exit 1"),
+    ] {
+        let file = at("bin").join(name);
+        fs::write(&file, format!("#!/bin/sh\n{does}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let output = Command::new(at("packaging/build"))
+        .args(["--in-root", "bookworm", "amd64"])
+        .env("PATH", format!("{}:/usr/bin:/bin", at("bin").display()))
+        .env("NOTES", at("notes"))
+        .env("SOURCE_DATE_EPOCH", "0")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let notes = fs::read_to_string(at("notes")).unwrap();
+    let removes = |line: &str| {
+        line.starts_with("rm -rf ") && line.ends_with("in-root/bookworm/target/packages")
+    };
+    assert!(notes.lines().any(removes), "{notes}");
+}
