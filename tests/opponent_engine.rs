@@ -226,12 +226,17 @@ fn a_mistyped_option_is_told_with_the_one_that_may_be_meant() {
 }
 
 #[test]
-fn an_engine_may_take_memory_for_its_hash_table_and_half_a_gibibyte_more() {
+fn an_engine_may_take_memory_for_its_hash_table_and_its_threads_and_half_a_gibibyte_more() {
     let with = |name: &str, value| Memory::for_options(&[(name.to_owned(), value)].into());
     let mebibytes = |memory: Memory| memory.bytes() / 1024 / 1024;
     assert_eq!(mebibytes(with("hash", OptionValue::Spin(1024))), 1536);
     assert_eq!(mebibytes(with("Hash", OptionValue::Spin(-5))), 512);
-    assert_eq!(mebibytes(with("Threads", OptionValue::Spin(4))), 512);
+    let text = |number: &str| OptionValue::Text(number.to_owned());
+    assert_eq!(mebibytes(with("Hash", text("1024"))), 1536);
+    assert_eq!(mebibytes(with("Hash", text("much"))), 512);
+    assert_eq!(mebibytes(with("threads", OptionValue::Spin(4))), 608);
+    let most = OptionValue::Spin(i64::MAX);
+    assert_eq!(mebibytes(with("Threads", most)), 1024 * 1024);
 }
 
 #[test]
@@ -293,6 +298,56 @@ fn a_program_that_is_no_engine_is_started_ever_less_often_and_told_once() {
         rig.passes(Duration::from_secs(1));
     }
     assert!(rig.starts < 25, "{}", rig.starts);
+}
+
+#[test]
+fn what_an_engine_said_last_is_told_with_its_fault_whichever_it_is() {
+    let faults: [fn(&mut Rig); 4] = [
+        |rig| rig.passes(PATIENCE),
+        |rig| {
+            rig.greets();
+            rig.is_asked(Some(question(1, "e2e4")));
+            rig.passes(2 * PATIENCE);
+        },
+        |rig| {
+            rig.greets();
+            rig.is_asked(Some(question(1, "e2e4")));
+            rig.says("readyok");
+            rig.says("bestmove e2e4");
+        },
+        |rig| rig.engine.ended(rig.now, "the engine has ended".to_owned()),
+    ];
+    for fails in faults {
+        let mut rig = Rig::new("depth 3");
+        rig.engine.last_words(Some("no net"));
+        fails(&mut rig);
+        let notices = rig.notices();
+        let [Notice::Fault(why)] = &notices[..] else {
+            panic!("{notices:?}");
+        };
+        assert!(why.ends_with(". It last said `no net`"), "{why}");
+        assert_eq!(rig.engine.trouble(), Some(why));
+    }
+}
+
+#[test]
+fn the_same_fault_is_told_once_whatever_the_engine_said_last() {
+    let mut rig = Rig::new("depth 3");
+    for second in 0..100 {
+        if rig.runs {
+            rig.runs = false;
+            rig.engine
+                .last_words(Some(&format!("[12:00:{second}] no net")));
+            rig.engine.ended(rig.now, "the engine has ended".to_owned());
+            rig.acts();
+        }
+        rig.passes(Duration::from_secs(1));
+    }
+    assert!(rig.starts > 3);
+    assert_eq!(rig.notices().len(), 1);
+    rig.engine
+        .ended(rig.now, "the engine has ended otherwise".to_owned());
+    assert_eq!(rig.notices().len(), 1);
 }
 
 #[test]

@@ -14,17 +14,18 @@ mod support;
 
 use std::{
     fs::{self, File},
-    io::{Read as _, Write as _},
-    os::unix::fs::symlink,
+    io::Read as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::Command,
     sync::mpsc,
     thread,
+    time::Duration,
 };
 
 use boardbridge::{
     cgroup::Cgroup,
-    opponent::{process::Process, settings::Program},
+    opponent::{process::Process, protocol::Fault, settings::Program},
 };
 use simulators::bluez::Bluez;
 use support::{FAST_CITRINE, House, PATIENCE, process::Process as Daemon};
@@ -84,7 +85,7 @@ async fn last_words(script_text: &str) -> String {
     loop {
         let line = timeout(PATIENCE, process.next_line()).await.unwrap();
         if let Err(why) = line {
-            return why;
+            return Fault::Ended(why).told(process.last_words());
         }
     }
 }
@@ -179,7 +180,7 @@ async fn an_engine_is_in_its_control_group_with_its_limits_before_it_runs() {
     let text = |file: &str| fs::read_to_string(at(file)).unwrap();
     assert_eq!(text("daemon/cgroup.procs"), "0");
     assert_eq!(text("daemon/memory.max"), "1000");
-    let group = cgroup.subgroup("engine-neo", 2000).unwrap();
+    let group = cgroup.subgroup("neo", 2000).unwrap();
     assert_eq!(text("engine-neo/memory.max"), "2000");
     let door = group.door();
     let says = format!("cat {}", door.display());
@@ -194,20 +195,106 @@ async fn an_engine_is_in_its_control_group_with_its_limits_before_it_runs() {
 async fn an_engine_that_the_kernel_ends_for_its_memory_is_told_so() {
     let folder = House::folder();
     let cgroup = Cgroup::at(folder.path().to_owned()).unwrap();
-    let events = folder.path().join("engine/memory.events");
-    fs::create_dir(folder.path().join("engine")).unwrap();
-    let mut before = File::create(&events).unwrap();
-    before.write_all(b"oom 1\noom_kill 1\n").unwrap();
-    for (script_text, is_told) in [
-        ("kill -9 $$", false),
-        ("echo oom_kill 2 > EVENTS; kill -9 $$", true),
+    let events = folder.path().join("engine-neo/memory.events");
+    let limit = "for its memory: lower its option `Hash`, or raise `memory`";
+    let machine =
+        "the machine (or the service as a whole) ran out of memory: lower its options `Hash`";
+    for (counts, told) in [
+        ("oom 1\noom_kill 1", "signal 9"),
+        // Its group has not reached its limit: that of another has.
+        ("oom 1\noom_kill 2", machine),
+        ("oom 2\noom_kill 2", limit),
+        ("oom 2\noom_kill 1", "signal 9"),
     ] {
-        let group = cgroup.subgroup("engine", 2000).unwrap();
-        let text = script_text.replace("EVENTS", &events.display().to_string());
+        fs::create_dir_all(events.parent().unwrap()).unwrap();
+        fs::write(&events, "oom 1\noom_kill 1\n").unwrap();
+        let group = cgroup.subgroup("neo", 2000).unwrap();
+        let text = format!("echo '{counts}' > {}; kill -9 $$", events.display());
         let mut process = Process::start(&script(&text), Some(group)).unwrap();
         let why = timeout(PATIENCE, process.next_line()).await.unwrap();
         let why = why.unwrap_err();
-        assert_eq!(why.contains("for its memory"), is_told, "{why}");
-        assert_eq!(why.contains("Hash"), is_told, "{why}");
+        assert!(why.contains(told), "{counts}: {why}");
     }
+}
+
+#[tokio::test]
+async fn an_engine_that_cannot_be_started_in_its_group_is_told_as_without_one() {
+    let folder = House::folder();
+    let cgroup = Cgroup::at(folder.path().to_owned()).unwrap();
+    let engine = folder.path().join("engine");
+    fs::write(&engine, "#!/nowhere/sh\n").unwrap();
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    let group = cgroup.subgroup("neo", 2000).unwrap();
+    let mut process = Process::start(&engine.clone().into(), Some(group)).unwrap();
+    let why = timeout(PATIENCE, process.next_line()).await.unwrap();
+    let why = Fault::Ended(why.unwrap_err()).told(process.last_words());
+    let begin = format!("the engine {} cannot be started: ", engine.display());
+    assert!(why.starts_with(&begin), "{why}");
+    assert!(!why.contains("cgroup") && !why.contains("said"), "{why}");
+    // One that has such a status of its own.
+    let group = cgroup.subgroup("neo", 2000).unwrap();
+    let mut process = Process::start(&script("echo no net >&2; exit 127"), Some(group)).unwrap();
+    let why = timeout(PATIENCE, process.next_line()).await.unwrap();
+    assert_eq!(
+        why,
+        Err("the engine has ended (exit status 127)".to_owned())
+    );
+    assert_eq!(process.last_words(), Some("no net"));
+}
+
+#[tokio::test]
+async fn an_engine_that_gets_no_control_group_plays_without_one() {
+    let folder = House::folder();
+    let pipe = Lifeline::new();
+    let group = folder.path().join("group");
+    fs::create_dir(&group).unwrap();
+    let cgroup = Cgroup::at(group.clone()).unwrap();
+    fs::remove_dir_all(group).unwrap();
+    let held = format!(": > {}", pipe.folder.path().join("alive").display());
+    let more =
+        format!("[[opponent]]\nboard = \"citrine\"\nengine = [\"/bin/sh\", \"-c\", {held:?}]\n");
+    let _house = House::grouped(folder, &[("citrine", FAST_CITRINE)], &more, cgroup).await;
+    let is_cut = tokio::task::spawn_blocking(move || pipe.is_cut());
+    assert!(is_cut.await.unwrap(), "the engine was not started");
+}
+
+#[test]
+fn the_groups_of_engines_that_are_gone_are_removed() {
+    let folder = House::folder();
+    let at = |name: &str| folder.path().join(name);
+    let make = |name: &str| fs::create_dir(at(name)).unwrap();
+    for name in ["engine-before", "other"] {
+        make(name);
+    }
+    let cgroup = Cgroup::at(folder.path().to_owned()).unwrap();
+    assert!(!at("engine-before").exists() && at("other").exists());
+    let (one, two) = (cgroup.subgroup("one", 1), cgroup.subgroup("two", 1));
+    // The files of a real group go with its folder.
+    for file in fs::read_dir(at("engine-two")).unwrap() {
+        fs::remove_file(file.unwrap().path()).unwrap();
+    }
+    // A process was still ending when it was to be removed.
+    make("engine-late");
+    drop(one.unwrap());
+    assert!(!at("engine-late").exists());
+    // This one is in use.
+    assert!(at("engine-two").exists() && at("daemon").exists());
+    drop(two.unwrap());
+}
+
+/// The daemon listens to it only until something else happens.
+#[tokio::test]
+async fn an_engine_that_closes_its_output_and_stays_is_given_up_however_often_that_is_interrupted()
+{
+    let mut process = Process::start(&script("exec >&- 2>&-; exec sleep 600"), None).unwrap();
+    let heard = async {
+        loop {
+            // Shorter than it may take to leave.
+            if let Ok(heard) = timeout(Duration::from_millis(100), process.next_line()).await {
+                return heard;
+            }
+        }
+    };
+    let heard = timeout(PATIENCE, heard).await.unwrap();
+    assert_eq!(heard, Err("the engine has closed its output".to_owned()));
 }

@@ -33,9 +33,10 @@ use std::{
 use boardbridge::{
     board::{actor::Actor, core::Core},
     bus::CAPACITY,
+    cgroup::Cgroup,
     config::Config,
     daemon::{
-        Health,
+        Health, memory_limit,
         systemd::{Notify, watch},
     },
     log::{self, journal::Journal},
@@ -772,6 +773,29 @@ async fn a_reload_does_not_close_a_port_that_the_socket_unit_keeps_from_its_new_
     let mut gui = Gui::connect(at).await;
     gui.says("uci").await;
     gui.hears("uciok").await;
+}
+
+/// The files of a control group, without a kernel behind them.
+#[tokio::test]
+async fn the_limit_on_the_daemons_memory_changes_with_its_boards_and_not_with_a_reload_that_fails()
+{
+    let folder = House::folder();
+    let cgroup = Cgroup::at(folder.path().to_owned()).unwrap();
+    let limit = folder.path().join("daemon/memory.max");
+    let limit = || fs::read_to_string(&limit).unwrap().parse::<u64>().unwrap();
+    let names = ["one", "two", "three", "four", "five", "six"];
+    let boards = names.map(|name| (name, FAST_CITRINE));
+    let mut house = House::grouped(folder, &boards, "", cgroup).await;
+    assert_eq!(limit(), memory_limit(6));
+    let taken = TcpListener::bind(ANY).unwrap();
+    let text = format!("[uci]\nlisten = \"{}\"\n", taken.local_addr().unwrap());
+    let fails = Config::from_text(&text, "the test").unwrap();
+    assert!(house.daemon.reload(&fails).await.is_err());
+    assert_eq!(limit(), memory_limit(6));
+    house.reloads(&boards[..5], "").await;
+    assert_eq!(limit(), memory_limit(5));
+    house.reloads(&boards, "").await;
+    assert_eq!(limit(), memory_limit(6));
 }
 
 #[tokio::test]

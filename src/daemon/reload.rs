@@ -38,9 +38,6 @@ impl Daemon {
                 "the new [state] directory is used after a restart: systemctl restart boardbridge"
             );
         }
-        if let Some(cgroup) = self.inherited.cgroup() {
-            cgroup.limit_daemon(memory_limit(config.boards.len()));
-        }
         let wanted = Part::all(config);
         let runs = |part: &Part| self.running.iter().any(|running| running.part == *part);
         let new: Vec<Part> = wanted.iter().filter(|part| !runs(part)).cloned().collect();
@@ -51,6 +48,10 @@ impl Daemon {
         let freed = going.filter_map(|running| Some(running.port.as_ref()?.1));
         let freed: Vec<SocketAddr> = freed.collect();
         let (new, places) = self.with_ports(new, &freed).await?;
+        let boards = self.running.iter().map(|running| &running.part);
+        let (before, after) = (boards_in(boards), boards_in(&wanted));
+        // The old ones need theirs until they have stopped, the new ones from when they start.
+        self.limit_memory(before.max(after));
         let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
@@ -77,7 +78,15 @@ impl Daemon {
         self.bring_in(new, stopped, &config.order).await;
         // What two names could mean may have stayed open for one.
         self.inherited.close_others(&[], &self.served()).await;
+        self.limit_memory(after);
         Ok(())
+    }
+
+    /// Limits the daemon to the memory that this many boards need, where it has a control group.
+    fn limit_memory(&self, boards: usize) {
+        if let Some(cgroup) = self.inherited.cgroup() {
+            cgroup.limit_daemon(memory_limit(boards));
+        }
     }
 
     /// Every address that is served.
@@ -235,4 +244,9 @@ impl Daemon {
             self.running.push(running);
         }
     }
+}
+
+fn boards_in<'a>(parts: impl IntoIterator<Item = &'a Part>) -> usize {
+    let boards = parts.into_iter().filter(|part| part.board().is_some());
+    boards.count()
 }

@@ -60,7 +60,10 @@ pub struct Engine {
     asked: Option<u64>,
     last_game: Option<u64>,
     wanted: Option<Question>,
-    trouble: Option<Arc<str>>,
+    /// Why it does not play, and the same in words.
+    trouble: Option<(Fault, Arc<str>)>,
+    /// The last that its process has said of itself.
+    last_words: Option<String>,
     actions: VecDeque<Action>,
     answers: VecDeque<(u64, Move)>,
     notices: VecDeque<Notice>,
@@ -81,6 +84,7 @@ impl Engine {
             last_game: None,
             wanted: None,
             trouble: None,
+            last_words: None,
             actions: VecDeque::new(),
             answers: VecDeque::new(),
             notices: VecDeque::new(),
@@ -99,7 +103,7 @@ impl Engine {
 
     /// Why it does not play, if it has failed and not answered since.
     pub fn trouble(&self) -> Option<&Arc<str>> {
-        self.trouble.as_ref()
+        self.trouble.as_ref().map(|(_, words)| words)
     }
 
     /// What to do with its process next.
@@ -147,7 +151,13 @@ impl Engine {
         self.conversation = Some(Conversation::new(now, self.settings.clone()));
         self.asked = None;
         self.last_game = None;
+        self.last_words = None;
         self.listen(now);
+    }
+
+    /// The last that its process has said of itself: it is told with the next fault.
+    pub fn last_words(&mut self, words: Option<&str>) {
+        self.last_words = words.map(str::to_owned);
     }
 
     /// Its process has said this.
@@ -160,10 +170,10 @@ impl Engine {
 
     /// Its process has ended by itself, or cannot be started.
     pub fn ended(&mut self, now: Instant, why: String) {
-        self.failed(now, &Fault::Ended(why));
+        self.failed(now, Fault::Ended(why));
     }
 
-    fn failed(&mut self, now: Instant, fault: &Fault) {
+    fn failed(&mut self, now: Instant, fault: Fault) {
         self.conversation = None;
         self.asked = None;
         self.actions.clear();
@@ -171,12 +181,17 @@ impl Engine {
         let wait = RESTART_WAIT * 2u32.pow(self.failures.min(DOUBLINGS));
         self.failures = self.failures.saturating_add(1);
         self.start_at = Some(now + wait.min(MAX_RESTART_WAIT));
-        let text: Arc<str> = fault.to_string().into();
-        // Told once; the failures after that are the same trouble.
-        if self.trouble.as_ref() != Some(&text) {
+        let words = self.last_words.take();
+        // Told once; the failures after that are the same trouble, also where the last words have the time in them.
+        if self
+            .trouble
+            .as_ref()
+            .is_none_or(|(known, _)| *known != fault)
+        {
+            let text: Arc<str> = fault.told(words.as_deref()).into();
             self.notices.push_back(Notice::Fault(text.clone()));
+            self.trouble = Some((fault, text));
         }
-        self.trouble = Some(text);
     }
 
     /// Takes what was heard, and leads the engine to what is wanted.
@@ -200,7 +215,7 @@ impl Engine {
                         self.answers.push_back((number, m));
                     }
                 }
-                Heard::Fault(fault) => self.failed(now, &fault),
+                Heard::Fault(fault) => self.failed(now, fault),
             }
         }
         let Some(conversation) = &mut self.conversation else {

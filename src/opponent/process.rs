@@ -1,7 +1,8 @@
 //! An engine's process: its lines both ways, and its end.
 
 use std::{
-    io,
+    fmt, io,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -13,12 +14,12 @@ use nix::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 
 use super::settings::Program;
 use crate::{
-    cgroup::Subgroup,
+    cgroup::{OutOfMemory, Subgroup},
     lines::{Line, Lines, printable},
 };
 
@@ -34,7 +35,11 @@ const MAX_LAST_WORDS: usize = 160;
 const QUIT_WAIT: Duration = Duration::from_secs(1);
 /// Enters the subgroup whose file is the first argument, and becomes the program that is the second. A program that is moved
 /// after its start has already taken memory, which stays counted where it was taken.
-const ENTER: &str = r#"echo 0 > "$0" && exec "$@""#;
+const ENTER: &str = r#"echo 0 > "$1" && shift && exec "$@""#;
+/// What the shell that does so is called, also in its errors.
+const ENTERS: &str = "engine";
+/// The shell's exit status where it cannot execute a program, or does not find it (POSIX).
+const NOT_STARTED: [i32; 2] = [126, 127];
 /// What systemd tells this service, and not its children.
 const OURS: [&str; 7] = [
     "NOTIFY_SOCKET",
@@ -49,6 +54,7 @@ const OURS: [&str; 7] = [
 /// A running engine. Dropping it kills it, and whatever it has started.
 #[derive(Debug)]
 pub struct Process {
+    path: PathBuf,
     child: Child,
     /// The process group of it and of what it has started, until that was killed.
     family: Option<Pid>,
@@ -58,6 +64,9 @@ pub struct Process {
     errors_open: bool,
     /// The last that it has said of itself, on standard error or as `info string`.
     last_words: Option<String>,
+    /// Until then its status is waited for, once it has closed its output.
+    ends_by: Option<Instant>,
+    status: Option<ExitStatus>,
     group: Option<Subgroup>,
     unwritten: Vec<u8>,
 }
@@ -102,18 +111,6 @@ impl Process {
     /// # Errors
     /// In words, with the remedy.
     pub fn start(program: &Program, group: Option<Subgroup>) -> Result<Self, String> {
-        Self::start_as(program, group, None)
-    }
-
-    /// The same, as this user.
-    ///
-    /// # Errors
-    /// In words, with the remedy.
-    pub fn start_as(
-        program: &Program,
-        group: Option<Subgroup>,
-        user: Option<u32>,
-    ) -> Result<Self, String> {
         if let Some(why) = program.unusable() {
             return Err(why);
         }
@@ -121,7 +118,7 @@ impl Process {
             Some(group) => {
                 let mut shell = Command::new("/bin/sh");
                 shell
-                    .args(["-c", ENTER])
+                    .args(["-c", ENTER, ENTERS])
                     .arg(group.door())
                     .arg(&program.path);
                 shell
@@ -139,18 +136,12 @@ impl Process {
         for variable in OURS {
             command.env_remove(variable);
         }
-        if let Some(user) = user {
-            command.uid(user).gid(user);
-        }
         // Where the file is, not a link to it: what it loads is beside the file.
         let file = program.path.canonicalize();
         if let Some(folder) = file.ok().as_deref().and_then(|file| file.parent()) {
             command.current_dir(folder);
         }
-        let failed = |error: io::Error| {
-            let path = program.path.display();
-            format!("the engine {path} cannot be started: {error}")
-        };
+        let failed = |error: io::Error| not_started(&program.path, error);
         let mut child = command.spawn().map_err(failed)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
@@ -158,6 +149,7 @@ impl Process {
         };
         let number = child.id().and_then(|number| i32::try_from(number).ok());
         Ok(Self {
+            path: program.path.clone(),
             child,
             family: number.map(Pid::from_raw),
             input,
@@ -165,6 +157,8 @@ impl Process {
             errors: Output::new(errors),
             errors_open: true,
             last_words: None,
+            ends_by: None,
+            status: None,
             group,
             unwritten: Vec::new(),
         })
@@ -173,6 +167,11 @@ impl Process {
     /// Its number.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// The last that it has said of itself, on standard error or as `info string`.
+    pub fn last_words(&self) -> Option<&str> {
+        self.last_words.as_deref()
     }
 
     /// Writes a line, as soon as the engine reads.
@@ -220,30 +219,49 @@ impl Process {
         }
     }
 
-    /// How it ended.
+    /// How it ended. Cancel safe: the next call goes on waiting.
     async fn farewell(&mut self) -> String {
-        let status = timeout(QUIT_WAIT, self.child.wait()).await;
-        self.kill();
+        let ends_by = *self
+            .ends_by
+            .get_or_insert_with(|| Instant::now() + QUIT_WAIT);
+        if self.family.is_some() {
+            let ended = timeout_at(ends_by, self.child.wait()).await;
+            self.status = ended.ok().and_then(Result::ok);
+            self.kill();
+        }
         // What it said last may not have been read.
         let rest = async {
             while let Some(line) = self.errors.next().await {
                 self.said(&line);
             }
         };
-        let _ = timeout(QUIT_WAIT, rest).await;
-        let group = self.group.as_ref();
-        let how = match status {
-            _ if group.is_some_and(Subgroup::was_killed_for_memory) => {
+        let _ = timeout_at(ends_by + QUIT_WAIT, rest).await;
+        match (self.group.as_ref().and_then(Subgroup::out_of_memory), self.status) {
+            (Some(OutOfMemory::Limit), _) => {
                 "the kernel has ended the engine for its memory: lower its option `Hash`, or raise `memory` in [[opponent]]"
                     .to_owned()
             }
-            Ok(Ok(status)) => format!("the engine has ended ({})", in_words(status)),
-            _ => "the engine has closed its output".to_owned(),
-        };
-        match &self.last_words {
-            Some(words) => format!("{how}. It last said `{words}`"),
-            None => how,
+            (Some(OutOfMemory::Machine), _) => {
+                "the kernel has ended the engine, because the machine (or the service as a whole) ran out of memory: lower \
+                 its options `Hash` or `Threads`"
+                    .to_owned()
+            }
+            (None, Some(status)) => {
+                let refused = self.refused(status);
+                refused.unwrap_or_else(|| format!("the engine has ended ({})", in_words(status)))
+            }
+            (None, None) => "the engine has closed its output".to_owned(),
         }
+    }
+
+    /// Why the shell that enters the control group could not become the engine. What the shell said is in it.
+    fn refused(&mut self, status: ExitStatus) -> Option<String> {
+        self.group.as_ref()?;
+        status.code().filter(|code| NOT_STARTED.contains(code))?;
+        let is_of_shell = |words: &mut String| words.starts_with(&format!("{ENTERS}: "));
+        let said = self.last_words.take_if(is_of_shell)?;
+        let why = said.rsplit(": ").next().unwrap_or_default();
+        Some(not_started(&self.path, why))
     }
 
     /// Has it leave, or kills it.
@@ -270,6 +288,10 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn not_started(path: &Path, why: impl fmt::Display) -> String {
+    format!("the engine {} cannot be started: {why}", path.display())
 }
 
 fn in_words(status: ExitStatus) -> String {

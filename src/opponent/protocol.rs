@@ -45,6 +45,16 @@ pub enum Fault {
     Ended(String),
 }
 
+impl Fault {
+    /// In words, with what the engine said last.
+    pub fn told(&self, last_words: Option<&str>) -> String {
+        match last_words {
+            Some(words) => format!("{self}. It last said `{words}`"),
+            None => self.to_string(),
+        }
+    }
+}
+
 /// Why an option cannot be set as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OptionError {

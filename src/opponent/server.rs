@@ -134,6 +134,7 @@ impl Server {
                 Ok(()) = self.table.player.changed() => {}
                 () = sleep_until_some(deadline.map(Instant::from_std)) => {
                     self.session.timeout(now());
+                    self.listen();
                     if let Some(engine) = &mut self.engine {
                         engine.timeout(now());
                     }
@@ -197,7 +198,7 @@ impl Server {
         };
         while let Some(action) = engine.poll_action() {
             match action {
-                Action::Start => match started(&self.table, engine.settings()) {
+                Action::Start => match started(&mut self.table, engine.settings()) {
                     Ok(process) => {
                         debug!(id = process.id(), "the engine is started");
                         self.process = Some(process);
@@ -219,7 +220,15 @@ impl Server {
         self.tell();
     }
 
+    /// Takes what the process has said of itself.
+    fn listen(&mut self) {
+        if let (Some(engine), Some(process)) = (&mut self.engine, &self.process) {
+            engine.last_words(process.last_words());
+        }
+    }
+
     fn heard(&mut self, heard: Result<Vec<u8>, String>) {
+        self.listen();
         let Some(engine) = &mut self.engine else {
             return;
         };
@@ -314,13 +323,16 @@ impl Server {
 }
 
 /// A new process of the board's engine.
-fn started(table: &Table, settings: &EngineSettings) -> Result<Process, String> {
-    let name = format!("engine-{}", table.board.name);
+fn started(table: &mut Table, settings: &EngineSettings) -> Result<Process, String> {
+    let name = table.board.name.as_str();
     let group = table.cgroup.as_ref();
-    let group = group.map(|cgroup| cgroup.subgroup(&name, settings.memory.bytes()));
-    let group = group
-        .transpose()
-        .map_err(|error| format!("the engine gets no control group: {error}"))?;
+    let group = group.map(|cgroup| cgroup.subgroup(name, settings.memory.bytes()));
+    let group = group.transpose().unwrap_or_else(|error| {
+        warn!("the engine plays without a limit on its memory: it gets no control group: {error}");
+        // Told once.
+        table.cgroup = None;
+        None
+    });
     Process::start(&settings.program, group)
 }
 

@@ -17,8 +17,10 @@ pub const MAX_OPTION: usize = 1024;
 /// Arguments of an engine: lc0 takes some twenty.
 pub const MAX_ARGUMENTS: usize = 64;
 /// The memory that an engine may take beside its hash table, in MiB. Stockfish 15 takes 135 with its default hash table of 16,
-/// later ones 200, and each thread some 20.
+/// later ones 200.
 pub const ENGINE_MEMORY: u64 = 512;
+/// The memory that an engine may take for each of its threads, in MiB. Stockfish 15 takes some 20.
+pub const THREAD_MEMORY: u64 = 24;
 /// The memory that the configuration may give an engine, in MiB: no engine starts in less, no machine has more.
 const MEMORY: RangeInclusive<u64> = 32..=1024 * 1024;
 
@@ -152,14 +154,18 @@ pub struct Memory(u64);
 impl Memory {
     /// What an engine with these options needs.
     pub fn for_options(options: &BTreeMap<String, OptionValue>) -> Self {
-        let hash = options
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("hash"));
-        let hash = match hash {
-            Some((_, OptionValue::Spin(mebibytes))) => u64::try_from(*mebibytes).unwrap_or(0),
-            _ => 0,
+        let number = |wanted: &str| {
+            let is_wanted = |(name, _): &(&String, _)| name.eq_ignore_ascii_case(wanted);
+            let number = match options.iter().find(is_wanted) {
+                Some((_, OptionValue::Spin(number))) => u64::try_from(*number).ok(),
+                Some((_, OptionValue::Text(number))) => number.trim().parse().ok(),
+                _ => None,
+            };
+            number.unwrap_or(0)
         };
-        Self(ENGINE_MEMORY.saturating_add(hash).min(*MEMORY.end()))
+        let threads = number("threads").saturating_mul(THREAD_MEMORY);
+        let more = number("hash").saturating_add(threads);
+        Self(ENGINE_MEMORY.saturating_add(more).min(*MEMORY.end()))
     }
 
     /// In bytes.

@@ -2,18 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nix::unistd::geteuid;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     process::Process,
-    protocol::{Conversation, Heard},
+    protocol::{Conversation, Fault, Heard},
     settings::EngineSettings,
 };
 use crate::clock::sleep_until_some;
-
-/// The user `nobody`: who checks a configuration as root does not start an engine as root, as the service does not either.
-const NOBODY: u32 = 65534;
 
 /// How long all engines of a configuration may take together: `systemctl reload` checks the configuration first, and gives up
 /// after 90 s.
@@ -30,8 +26,7 @@ pub enum Finding {
 
 /// What is wrong with an engine; it has until then to answer.
 pub async fn findings(settings: &EngineSettings, until: Instant) -> Vec<Finding> {
-    let user = geteuid().is_root().then_some(NOBODY);
-    let mut process = match Process::start_as(&settings.program, None, user) {
+    let mut process = match Process::start(&settings.program, None) {
         Ok(process) => process,
         Err(why) => return vec![Finding::Fails(why)],
     };
@@ -61,6 +56,7 @@ async fn ask(settings: &EngineSettings, process: &mut Process, findings: &mut Ve
             line = process.next_line() => match line {
                 Ok(line) => conversation.line(now(), &line),
                 Err(why) => {
+                    let why = Fault::Ended(why).told(process.last_words());
                     findings.push(Finding::Fails(why));
                     return;
                 }
@@ -73,7 +69,10 @@ async fn ask(settings: &EngineSettings, process: &mut Process, findings: &mut Ve
     while let Some(heard) = conversation.poll_heard() {
         match heard {
             Heard::Option(error) => findings.push(Finding::Told(error.to_string())),
-            Heard::Fault(fault) => findings.push(Finding::Fails(fault.to_string())),
+            Heard::Fault(fault) => {
+                let why = fault.told(process.last_words());
+                findings.push(Finding::Fails(why));
+            }
             Heard::Name(_) | Heard::Moved(_) => {}
         }
     }

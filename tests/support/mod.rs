@@ -14,8 +14,9 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
     bus::BoardHandle,
+    cgroup::Cgroup,
     config::Config,
-    daemon::Daemon,
+    daemon::{Daemon, Inherited, systemd::Notify},
     vocabulary::{Advice, Event, Snapshot},
 };
 use simulators::{
@@ -158,6 +159,19 @@ impl House {
     pub async fn with(folder: TempDir, boards: &[(&str, &str)], more: &str) -> Self {
         let config = Self::config(&folder, boards, more);
         let daemon = Daemon::start(&config).await.unwrap();
+        Self { daemon, folder }
+    }
+
+    /// The same, in this control group.
+    pub async fn grouped(
+        folder: TempDir,
+        boards: &[(&str, &str)],
+        more: &str,
+        cgroup: Cgroup,
+    ) -> Self {
+        let config = Self::config(&folder, boards, more);
+        let inherited = Inherited::new(Notify::default(), Some(cgroup));
+        let daemon = Daemon::start_with(&config, inherited).await.unwrap();
         Self { daemon, folder }
     }
 
