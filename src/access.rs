@@ -4,6 +4,9 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use nix::unistd::{AccessFlags, Uid, User, eaccess, geteuid};
 
+/// The folders of people, which nobody else, and no service, is to enter.
+pub const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
+
 /// The name of the user of this process.
 pub fn user() -> String {
     let uid = geteuid();
@@ -22,10 +25,13 @@ pub fn unreadable(file: &Path, who: &str) -> Option<String> {
     let entered = |folder: &&&Path| eaccess(**folder, AccessFlags::X_OK).is_err();
     if let Some(folder) = folders.iter().rev().find(entered) {
         let shown = folder.display();
-        return Some(format!(
-            "{who} may not enter {shown} ({}): `sudo chmod o+x {shown}`",
-            mode(folder)
-        ));
+        let remedy = if HOMES.iter().any(|home| folder.starts_with(home)) {
+            format!("move {} to /etc/boardbridge", file.display())
+        } else {
+            format!("`sudo chmod o+x {shown}`")
+        };
+        let mode = mode(folder);
+        return Some(format!("{who} may not enter {shown} ({mode}): {remedy}"));
     }
     let shown = file.display();
     eaccess(&file, AccessFlags::R_OK).err()?;

@@ -10,6 +10,7 @@ use std::{
     env,
     ffi::OsString,
     fmt::Write as _,
+    iter,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -21,12 +22,15 @@ use self::{
     tries::{Listeners, Outcome, Ports, folder},
 };
 use crate::{
-    access, call,
+    access, call, cgroup,
     config::{Config, DEFAULT_FILE, DEFAULT_WEB, Listen, board::SerialConfig},
     door::Allow,
     holders::Holders,
     lichess::token::{self, Token, TokenError},
-    opponent::trial::{self, Finding},
+    opponent::{
+        settings::Program,
+        trial::{self, Finding},
+    },
     serial_access::{barred, no_port},
     state::settings::default_directory,
     transport::{ble::Radio, is_gadget_port},
@@ -37,12 +41,15 @@ use crate::{
 const DAEMON_WAIT: Duration = Duration::from_secs(2);
 /// The beginning of a line about something that does not work.
 const PROBLEM: &str = "  problem  ";
+/// The note where the kernel limits no memory.
+const UNLIMITED: &str = "  note     engines may take all the memory: the kernel limits none here. On Raspberry Pi OS, add \
+                         cgroup_enable=memory to the line in /boot/firmware/cmdline.txt, and restart the Pi\n";
 
-/// A variable of the environment, as the daemon would find it: root's is the service's.
+/// A variable of the environment, as the daemon would find it: root's is the service's, where there is one.
 pub fn variable(name: &str) -> Option<OsString> {
     let service = || {
-        let is_root = nix::unistd::geteuid().is_root();
-        (is_root && name == "STATE_DIRECTORY").then(|| identity::STATE.into())
+        let is_its = name == "STATE_DIRECTORY" && identity::is_for_service();
+        is_its.then(|| identity::STATE.into())
     };
     env::var_os(name).or_else(service)
 }
@@ -87,7 +94,7 @@ impl Here {
         }
     }
 
-    /// Root becomes what the service is, for the rest of this process.
+    /// Root becomes what the service is, where there is one, for the rest of this process.
     #[must_use]
     pub fn for_service(mut self) -> Self {
         self.identity = Identity::settle();
@@ -108,15 +115,16 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     let mut listeners = Listeners::new(&identity, &holders, running);
     let mut ports = Ports::default();
     let mut text = String::new();
+    // Another file may be one that is tried out by hand.
+    let in_service: fn(String) -> Outcome = if file == Path::new(DEFAULT_FILE) {
+        Outcome::Problem
+    } else {
+        Outcome::Note
+    };
     if identity.is_service()
         && let Some(why) = access::unreadable(file, &identity.to_string())
     {
-        let outcome = if file == Path::new(DEFAULT_FILE) {
-            Outcome::Problem(why)
-        } else {
-            Outcome::Note(why)
-        };
-        text += &told("this file", outcome);
+        text += &told("this file", in_service(why));
     }
     let (web, livechess) = (config.web.listen(), config.livechess.listen());
     for (key, what, listen, allow, optional) in [
@@ -177,7 +185,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         ("[state] directory", config.state.path()),
         ("[games] directory", config.games.folder()),
     ] {
-        let outcome = path.map(|path| folder(path, key, &identity));
+        let outcome = path.map(|path| folder(path, key, &identity, in_service));
         text += &told(key, outcome.unwrap_or(Outcome::Works));
     }
     if is_of_user(config) {
@@ -202,7 +210,10 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         }
         if let Some(directory) = &board.record {
             let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
-            text += &told(name.as_str(), folder(directory, "record", &identity));
+            text += &told(
+                name.as_str(),
+                folder(directory, "record", &identity, in_service),
+            );
         }
         text += &serial(name, board.serial.as_ref(), &identity, &holders, &mut ports);
     }
@@ -234,7 +245,11 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     }
     for entry in &config.opponent {
         let name = &entry.board;
-        let _ = writeln!(text, "  opponent {name:<18} {}", entry.in_words());
+        let words = entry.in_words(cgroup::limits_memory());
+        let _ = writeln!(text, "  opponent {name:<18} {words}");
+    }
+    if config.opponent.iter().any(|entry| entry.engine.is_some()) && !cgroup::limits_memory() {
+        text.push_str(UNLIMITED);
     }
     text += engines;
     if let Some(entry) = &config.lichess {
@@ -291,13 +306,17 @@ fn told(name: &str, outcome: Outcome) -> String {
 }
 
 /// Starts every engine briefly: lines about those that do not start, or lack an option.
-pub async fn engines(config: &Config) -> String {
+pub async fn engines(config: &Config, here: &Here) -> String {
     let until = Instant::now() + trial::TRIAL_WAIT;
     let mut text = String::new();
     for entry in &config.opponent {
         let Some((settings, _)) = entry.engine() else {
             continue;
         };
+        if let Some(why) = hidden(&settings.program, &here.identity) {
+            text += &told(entry.board.as_str(), Outcome::Problem(why));
+            continue;
+        }
         for finding in trial::findings(&settings, until).await {
             let outcome = match finding {
                 Finding::Fails(why) => Outcome::Problem(why),
@@ -307,6 +326,24 @@ pub async fn engines(config: &Config) -> String {
         }
     }
     text
+}
+
+/// Why the service does not find an engine's file, or a file among its arguments, that is there for this process.
+fn hidden(program: &Program, identity: &Identity) -> Option<String> {
+    let named = program.arguments.iter().filter_map(|argument| {
+        let value = argument.rsplit('=').next()?;
+        value.starts_with('/').then(|| PathBuf::from(value))
+    });
+    let paths = iter::once(program.path.clone()).chain(named);
+    // A link may lead there.
+    let targets = |path: PathBuf| [path.canonicalize().ok(), Some(path)].into_iter().flatten();
+    let (path, key) = paths
+        .flat_map(targets)
+        .find_map(|path| identity.hides(&path).map(|key| (path, key)))?;
+    let path = path.display();
+    Some(format!(
+        "the service does not see {path}, by {key}= in its unit: copy it to /opt or /usr/local/bin, and name that"
+    ))
 }
 
 /// Whether something is kept in a folder of the user's that a service would keep in its own.

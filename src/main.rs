@@ -256,7 +256,7 @@ fn check_config(file: &Path) -> ExitCode {
     };
     let running = runtime.block_on(check::is_running(&config));
     let here = check::Here::new(running).for_service();
-    let engines = runtime.block_on(check::engines(&config));
+    let engines = runtime.block_on(check::engines(&config, &here));
     let text = check::describe(&config, file, here, &engines);
     let code = written(write!(stdout(), "{text}"));
     if code == ExitCode::SUCCESS && check::problems(&text) > 0 {

@@ -883,9 +883,9 @@ fn check_says_who_may_not_open_a_port() {
     let (_board, computer) = terminal();
     let text = CITRINE.replace("/dev/ttyUSB0", &computer);
     let output = check_with(&text, &[]);
-    // Root's check is that of the service, which cannot run so.
-    assert_eq!(output.status.success(), !is_root());
     let said = String::from_utf8(output.stdout).unwrap();
+    // Root's check is that of the service, where there is one, which cannot run so.
+    assert_eq!(output.status.success(), !said.contains("as the service"));
     let note = format!("the service may not open it: {computer} is open to its owner alone");
     assert!(said.contains(&note), "{said}");
 }
@@ -919,13 +919,8 @@ fn check_fails_for_what_the_daemon_would_fail_at() {
             "boardbridge scan",
         ],
     );
-    let folder = tempfile::tempdir().unwrap();
-    let closed = folder.path().join("closed");
-    fs::create_dir(&closed).unwrap();
-    let mode = fs::Permissions::from_mode;
-    fs::set_permissions(&closed, mode(0o555)).unwrap();
-    fs::set_permissions(folder.path(), mode(0o755)).unwrap();
-    let path = closed.display();
+    // Nobody may write there, not even root.
+    let path = "/proc";
     for (text, key) in [
         (
             format!("[games]\ndirectory = \"{path}\"\n"),
@@ -987,27 +982,129 @@ fn a_port_with_two_names_is_found_by_check() {
     does_not_work(&text, &["as that of every board"]);
 }
 
+/// A folder of people that this test is not in.
+#[cfg(target_os = "linux")]
+fn home() -> &'static str {
+    let program = Path::new(env!("CARGO_BIN_EXE_boardbridge"));
+    if program.starts_with("/home") {
+        "/root"
+    } else {
+        "/home"
+    }
+}
+
+/// What `check` says to root, on a machine with the service and this change to its unit, about a file with this text. The
+/// machine has a namespace of its own, and an engine in [`home`]; `None` where the system lets a test have no such thing.
+#[cfg(target_os = "linux")]
+fn said_beside_the_service(file: &str, text: &str, drop_in: &str) -> Option<String> {
+    const MACHINE: &str = r#"
+        set -e
+        {
+            mount -t tmpfs tmpfs /run
+            mkdir -p /run/new /run/work /run/systemd/system
+            mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/new,workdir=/run/work /etc
+            mount -t tmpfs -o mode=700 tmpfs "$HOMES"
+        } || exit 77
+        mkdir -p /etc/systemd/system/boardbridge.service.d /etc/boardbridge
+        echo > /etc/systemd/system/boardbridge.service
+        printf %s "$DROP_IN" > /etc/systemd/system/boardbridge.service.d/override.conf
+        cp /bin/sh "$HOMES/engine"
+        umask 077
+        printf %s "$TEXT" > "$FILE"
+        exec "$0" check --config "$FILE""#;
+    if !is_root() {
+        println!("skipped: this is for root");
+        return None;
+    }
+    let output = Command::new("unshare")
+        .args(["-m", "--propagation", "private", "sh", "-c", MACHINE])
+        .arg(env!("CARGO_BIN_EXE_boardbridge"))
+        .env("HOMES", home())
+        .env("DROP_IN", drop_in)
+        .env("TEXT", text)
+        .env("FILE", file)
+        .output();
+    let possible = |output: &Output| output.status.code() != Some(77);
+    let Some(output) = output.ok().filter(possible) else {
+        println!("skipped: this system lets a test have no mounts of its own");
+        return None;
+    };
+    Some(String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn root_checks_what_the_service_may() {
-    if !is_root() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = folder.path().join("bb.toml");
+    let path = path.to_str().unwrap();
+    let homes = home();
+    let in_home = format!("{homes}/bb.toml");
+    for (file, words) in [
+        (
+            path,
+            format!("the service may not read {path} (mode 600): `sudo chmod 644 {path}`"),
+        ),
+        (path, "in /var/lib/boardbridge/games".to_owned()),
+        (
+            path,
+            "as the service: with the rights of the user nobody and of the groups dialout"
+                .to_owned(),
+        ),
+        (path, "no port is opened".to_owned()),
+        // Nobody is to open a home for that.
+        (
+            in_home.as_str(),
+            format!("may not enter {homes} (mode 700): move {in_home} to /etc/boardbridge"),
+        ),
+    ] {
+        let Some(said) = said_beside_the_service(file, "", "") else {
+            return;
+        };
+        assert!(said.contains(&words), "{words}: {said}");
+    }
+}
+
+/// As in a container.
+#[test]
+#[cfg(target_os = "linux")]
+fn root_stays_root_where_there_is_no_service() {
+    if !is_root() || Path::new("/run/systemd/system").exists() {
+        println!("skipped: this is for root, without systemd");
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let mode = fs::Permissions::from_mode;
-    fs::set_permissions(folder.path(), mode(0o755)).unwrap();
-    let file = folder.path().join("bb.toml");
-    fs::write(&file, "").unwrap();
-    fs::set_permissions(&file, mode(0o600)).unwrap();
-    let said = String::from_utf8(check_file(&file, &[]).stdout).unwrap();
-    let path = file.display();
-    for words in [
-        format!("the service may not read {path} (mode 600): `sudo chmod 644 {path}`"),
-        "in /var/lib/boardbridge/games".to_owned(),
-        "as the service: with the rights of the user nobody and of the groups dialout".to_owned(),
-        "no port is opened".to_owned(),
+    let output = check_with("", &[]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!said.contains("as the service"), "{said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn root_is_told_what_the_unit_hides_from_the_service_and_forbids_it() {
+    let engine = format!("{}/engine", home());
+    let text = format!("{CITRINE}[[opponent]]\nboard = \"citrine\"\nengine = {engine:?}\n");
+    let file = "/etc/boardbridge/boardbridge.toml";
+    let hidden = format!(
+        "  problem  citrine            the service does not see {engine}, by ProtectHome= in its unit: copy it to /opt or \
+         /usr/local/bin"
+    );
+    for (drop_in, is_hidden) in [("", true), ("[Service]\nProtectHome = read-only\n", false)] {
+        let Some(said) = said_beside_the_service(file, &text, drop_in) else {
+            return;
+        };
+        assert_eq!(said.contains(&hidden), is_hidden, "{said}");
+    }
+    let games = "[games]\ndirectory = \"/dev/shm\"\n";
+    for (file, drop_in, outcome) in [
+        (file, "", "  problem  [games] directory"),
+        ("/run/bb.toml", "", "  note     [games] directory"),
+        (file, "[Service]\nReadWritePaths=-/dev/shm\n", ""),
     ] {
-        assert!(said.contains(&words), "{words}: {said}");
+        let said = said_beside_the_service(file, games, drop_in).unwrap();
+        let told = said.contains("ReadWritePaths=/dev/shm");
+        assert_eq!(told, !outcome.is_empty(), "{said}");
+        assert!(said.contains(outcome), "{said}");
     }
 }
 
@@ -1299,6 +1396,9 @@ fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
         &with(&format!("{ucb}{link}")),
         &["bb.toml:5:", "is in a [[link]] already"],
     );
+    let controllers = fs::read_to_string("/sys/fs/cgroup/cgroup.controllers");
+    let limits =
+        controllers.is_ok_and(|names| names.split(' ').any(|name| name.trim() == "memory"));
     for (keys, words) in [
         (
             "engine = \"/bin/false\"\nhand = \"black\"",
@@ -1310,12 +1410,16 @@ fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
         ),
         (
             "engine = \"/bin/false\"\nmemory = \"2G\"",
-            "at most 2048 MiB",
+            "/bin/false (go movetime 1000; in the service at most 2048 MiB",
         ),
     ] {
         let output = check_with(&with(keys), &[]);
         let text = String::from_utf8(output.stdout).unwrap();
+        // Nothing is promised that the kernel does not keep.
+        let limit = words.find("; in the service").unwrap_or(words.len());
+        let words = if limits { words } else { &words[..limit] };
         assert!(text.contains(words), "{text}");
+        assert_eq!(text.contains("cgroup_enable=memory"), !limits, "{text}");
     }
     let output = check_with(&with(""), &[]);
     assert!(
@@ -1452,8 +1556,8 @@ fn check_asks_the_engine_for_its_options_and_tells_what_is_wrong() {
     // One that cannot be played against.
     let broken = engine_that_says("echo no net >&2; exit 3");
     does_not_work(&broken, &["citrine", "exit status 3", "`no net`"]);
-    let mute = format!("{engine}patience = \"1s\"\n").replace("echo uciok;", "");
-    does_not_work(&mute, &["has not answered `uci` within 1 s"]);
+    let mute = format!("{engine}patience = \"1s\"\n").replace("echo uciok;", "echo bad key >&2;");
+    does_not_work(&mute, &["has not answered `uci` within 1 s", "`bad key`"]);
 }
 
 #[test]

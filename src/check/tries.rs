@@ -12,7 +12,7 @@ use super::identity::{Identity, STATE};
 use crate::{
     address,
     config::{Listen, conflicts::clash},
-    holders::Holders,
+    holders::{Holder, Holders},
 };
 
 /// What became of a try.
@@ -73,13 +73,7 @@ impl<'a> Listeners<'a> {
         let (host, port) = address::split(address).unwrap_or((address, 0));
         match error.kind() {
             io::ErrorKind::AddrInUse => match self.holders.of_port(port) {
-                Some(holder) if holder.name == env!("CARGO_PKG_NAME") => Outcome::Note(format!(
-                    "{address} is in use now by the BoardBridge that runs (process {})",
-                    holder.process
-                )),
-                Some(holder) => Outcome::Problem(format!(
-                    "{address} is in use by {holder}: stop that, or choose another port"
-                )),
+                Some(holder) => held(address, &holder),
                 None if self.running => Outcome::Note(format!(
                     "{address} is in use now by the BoardBridge that runs"
                 )),
@@ -101,6 +95,22 @@ impl<'a> Listeners<'a> {
     }
 }
 
+/// A program listens at an address.
+fn held(address: &str, holder: &Holder) -> Outcome {
+    match (&*holder.name, holder.process) {
+        (env!("CARGO_PKG_NAME"), process) => Outcome::Note(format!(
+            "{address} is in use now by the BoardBridge that runs (process {process})"
+        )),
+        ("systemd", 1) => Outcome::Note(format!(
+            "systemd listens at {address}, for a socket unit (`systemctl list-sockets`): unless that is boardbridge.socket, \
+             choose another port"
+        )),
+        _ => Outcome::Problem(format!(
+            "{address} is in use by {holder}: stop that, or choose another port"
+        )),
+    }
+}
+
 /// Takes an address without listening at it, as the daemon will. Returns the address taken.
 fn bound(address: &str) -> io::Result<SocketAddr> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -115,11 +125,23 @@ fn bound(address: &str) -> io::Result<SocketAddr> {
     Err(last)
 }
 
-/// Writes a file without a name into the folder, or into the one that it will be made in.
-pub fn folder(path: &Path, key: &str, identity: &Identity) -> Outcome {
+/// Writes a file without a name into the folder, or into the one that it will be made in. `in_service`: what becomes of a
+/// folder in which only the service may not write.
+pub fn folder(
+    path: &Path,
+    key: &str,
+    identity: &Identity,
+    in_service: fn(String) -> Outcome,
+) -> Outcome {
     if identity.has(path) {
         // systemd makes it, for the service alone.
         return Outcome::Works;
+    }
+    if let Some(hidden) = identity.hides(path) {
+        return in_service(format!(
+            "the service does not see {}, by {hidden}= in its unit: name a folder below {STATE} by `{key}`",
+            path.display()
+        ));
     }
     let there = path.ancestors().find(|folder| folder.exists());
     let there = there.unwrap_or(path);
@@ -139,7 +161,7 @@ pub fn folder(path: &Path, key: &str, identity: &Identity) -> Outcome {
             "{identity} cannot write in {} ({error}): name another folder by `{key}`{below}, or let {identity} write there",
             there.display()
         )),
-        Ok(()) if identity.is_kept_from(path) => Outcome::Note(format!(
+        Ok(()) if identity.is_kept_from(path) => in_service(format!(
             "the packaged unit lets the service write below {STATE} only: name a folder there by `{key}`, or let it \
              (`sudo systemctl edit boardbridge`: [Service] and ReadWritePaths={})",
             path.display()
@@ -165,5 +187,50 @@ impl Ports {
         });
         self.0.push((path, what.to_owned()));
         problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_of_a_socket_unit_is_no_problem() {
+        let held = |name: &str, process| {
+            let name = name.to_owned();
+            held("127.0.0.1:9670", &Holder { name, process })
+        };
+        let Outcome::Note(note) = held("systemd", 1) else {
+            panic!("a problem");
+        };
+        assert!(note.contains("`systemctl list-sockets`"), "{note}");
+        assert!(matches!(held("boardbridge", 7), Outcome::Note(_)));
+        assert!(matches!(held("systemd", 7), Outcome::Problem(_)));
+        assert!(matches!(held("init", 1), Outcome::Problem(_)));
+    }
+
+    #[test]
+    fn a_folder_that_only_the_unit_forbids_is_as_bad_as_the_file_is_the_services() {
+        let service = Identity::Service {
+            as_user: "nobody".to_owned(),
+            groups: Vec::new(),
+        };
+        let tried = |path: &str, identity: &Identity| {
+            folder(Path::new(path), "directory", identity, Outcome::Problem)
+        };
+        // Everybody may write there.
+        let Outcome::Problem(why) = tried("/dev/shm", &service) else {
+            panic!("it works");
+        };
+        assert!(why.contains("ReadWritePaths=/dev/shm"), "{why}");
+        assert_eq!(tried("/dev/shm", &Identity::user()), Outcome::Works);
+        let Outcome::Problem(why) = tried("/tmp/games", &service) else {
+            panic!("it works");
+        };
+        assert!(why.contains("PrivateTmp="), "{why}");
+        assert_eq!(
+            tried("/var/lib/boardbridge/games", &service),
+            Outcome::Works
+        );
     }
 }

@@ -65,8 +65,8 @@ impl OpponentConfig {
         Some((settings, self.hand.unwrap_or_default()))
     }
 
-    /// What is played, for `boardbridge check`.
-    pub fn in_words(&self) -> String {
+    /// What is played, for `boardbridge check`. `limits`: whether memory is limited here.
+    pub fn in_words(&self, limits: bool) -> String {
         let Some((engine, hand)) = self.engine() else {
             return "two players".to_owned();
         };
@@ -75,12 +75,13 @@ impl OpponentConfig {
             Hand::Black => "Black",
             Hand::Alternate => "White and Black in turns",
         };
-        format!(
-            "{} (go {}; in the service at most {} of memory), you play {hand}",
-            engine.program,
-            engine.go.words(),
-            engine.memory
-        )
+        let memory = if limits {
+            format!("; in the service at most {} of memory", engine.memory)
+        } else {
+            String::new()
+        };
+        let (program, go) = (engine.program, engine.go.words());
+        format!("{program} (go {go}{memory}), you play {hand}")
     }
 
     /// Checks what the types cannot: returns the key, relative to the entry, and the problem.
