@@ -286,6 +286,28 @@ fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
     assert_eq!(rig.to_do(), "");
 }
 
+/// Scid announces no game, and states each by positions.
+#[test]
+fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()
+{
+    let mut rig = Rig::citrine();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("M   1   e2-e4\r\n");
+    rig.takes("e2e4");
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(1);
+    rig.hears("M   1,  e7-e5\r\n");
+    rig.says(Command::Release { client: CLIENT });
+    rig.hears("New Game\r\n");
+    rig.waits(1);
+    let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    rig.follows(Game::from_fen(fen).unwrap());
+    rig.waits(10);
+    let advice = rig.snapshot().advice.to_string();
+    assert_eq!(advice, "make the move e2e4 on the board");
+}
+
 #[test]
 fn after_a_power_cut_the_list_of_an_earlier_set_up_is_not_told_again() {
     let mut rig = Rig::ucb();

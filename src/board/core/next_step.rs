@@ -186,6 +186,9 @@ impl Core {
             // A board with its own memory can have lost that without any piece having moved.
             self.current_step.lose_wood();
         }
-        self.leading.leave(before);
+        // Only a program can continue it.
+        if self.claims.has_game() {
+            self.leading.leave(before);
+        }
     }
 }
