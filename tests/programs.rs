@@ -116,6 +116,31 @@ fn a_second_game_begins_though_the_engine_of_the_first_is_left_open() {
     first.prints("bestmove c2c4");
 }
 
+/// As `PyChess` does where the board's turn was when the player resigned: it stops the process of the engine.
+#[test]
+fn a_second_game_begins_though_the_engine_of_the_first_is_stopped_while_it_awaits_a_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_daemon, mut board, uci) = house(folder.path(), "");
+    let begins = "ucinewgame\nposition startpos\ngo wtime 900000 btime 900000";
+    let mut first = engine(&uci);
+    first.says("ucinewgame\nposition startpos moves e2e4\ngo wtime 900000 btime 900000");
+    first.prints("Make it if you have not, then your move");
+    first.signal("STOP");
+    let mut second = engine(&uci);
+    second.says(begins);
+    second.prints("waiting for citrine");
+    second.prints("White to move");
+    board.says("d2d4");
+    second.prints("bestmove d2d4");
+    // It goes on, and does not disturb the second one.
+    first.signal("CONT");
+    first.prints("waiting for citrine");
+    second.says("position startpos moves d2d4 d7d5\ngo");
+    board.prints("executed d7d5");
+    board.says("g1f3");
+    second.prints("bestmove g1f3");
+}
+
 #[test]
 fn a_game_that_is_over_leaves_the_board_to_whichever_program_waits() {
     let folder = tempfile::tempdir().unwrap();

@@ -22,9 +22,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::uci::relay::session::{
-    ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET, Session,
-    WRONG_WAIT,
+use boardbridge::uci::{
+    command::ALIVE,
+    relay::session::{
+        ALIVE_EVERY, ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET,
+        Session, WRONG_WAIT,
+    },
 };
 use program::{PATIENCE, Program, boardbridge};
 use proptest::prelude::*;
@@ -259,6 +262,7 @@ fn a_line_that_no_daemon_takes_is_refused_in_words() {
     gui.says("position startpos");
     far.hears("position startpos");
     // The relay asks `uci` itself, if it is connected before the program has.
+    far.log.retain(|line| line != ALIVE);
     far.log.dedup();
     assert_eq!(far.log, ["uci", "position startpos"]);
 }
@@ -470,13 +474,22 @@ impl Desk {
         self.act();
     }
 
-    /// Advances the time to the next deadline; returns how long that was.
+    /// Advances the time to the next deadline that is not about a sign of life; returns how long that was.
     fn waits(&mut self) -> Duration {
         let before = self.now;
-        self.now = self.talk.deadline().unwrap();
-        self.talk.timeout(self.now);
-        self.act();
-        self.now - before
+        loop {
+            let (sent, others) = (self.sent.len(), self.others.len());
+            self.now = self.talk.deadline().unwrap();
+            self.talk.timeout(self.now);
+            self.act();
+            let is_sign = self.sent.get(sent).is_some_and(|line| line == ALIVE);
+            if is_sign {
+                self.sent.remove(sent);
+            }
+            if !is_sign || self.sent.len() > sent || self.others.len() > others {
+                return self.now - before;
+            }
+        }
     }
 
     fn count(&self, head: &str) -> usize {
@@ -508,6 +521,22 @@ fn a_daemon_that_falls_silent_is_asked_and_then_given_up() {
     desk.sent.clear();
     desk.meets();
     assert_eq!(desk.sent, ["uci", "position startpos", "go"]);
+}
+
+#[test]
+fn a_daemon_has_a_sign_of_life_at_once_and_again_and_again() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.talk.deadline(), None, "nobody hears it");
+    desk.meets();
+    desk.sent.clear();
+    for _ in 0..5 {
+        desk.now = desk.talk.deadline().unwrap();
+        desk.talk.timeout(desk.now);
+        desk.act();
+        assert_eq!(desk.sent, [ALIVE]);
+        desk.sent.clear();
+        assert_eq!(desk.talk.deadline(), Some(desk.now + ALIVE_EVERY));
+    }
 }
 
 #[test]

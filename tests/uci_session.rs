@@ -17,8 +17,10 @@ use boardbridge::{
     game::{Game, uci},
     guidance::{Action, Picture, guide},
     uci::{
+        command::ALIVE,
         info_json::NOTICE,
-        session::{self, REMINDER, Session},
+        relay::session::ALIVE_EVERY,
+        session::{self, ALIVE_WAIT, REMINDER, Session},
         throttle::{INSTANT, PROGRESS},
     },
     vocabulary::{
@@ -555,6 +557,35 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
         told(mistake, &list),
         format!("ucb: e7e4 cannot be played here: {short}")
     );
+}
+
+#[test]
+fn a_relay_that_gives_no_sign_of_life_is_away_until_it_does_and_other_programs_give_none() {
+    let mut desk = Desk::new();
+    desk.says("stop");
+    let away = |desk: &mut Desk| {
+        let commands = std::iter::from_fn(|| desk.session.poll_action());
+        let away = |action| match action {
+            session::Action::Ask(Command::Away { on, .. }) => Some(on),
+            _ => None,
+        };
+        commands.filter_map(away).collect::<Vec<_>>()
+    };
+    let passes = |desk: &mut Desk, time| {
+        desk.now += time;
+        desk.session.timeout(desk.now);
+        away(desk)
+    };
+    assert_eq!(passes(&mut desk, 10 * ALIVE_WAIT), [false; 0]);
+    for _ in 0..3 {
+        desk.session.line(ALIVE, desk.now);
+        assert_eq!(passes(&mut desk, ALIVE_EVERY), [false; 0]);
+    }
+    assert_eq!(passes(&mut desk, ALIVE_WAIT), [true]);
+    assert_eq!(passes(&mut desk, ALIVE_WAIT), [false; 0]);
+    desk.session.line("isready", desk.now);
+    assert_eq!(away(&mut desk), [false]);
+    assert_eq!(passes(&mut desk, ALIVE_WAIT), [true]);
 }
 
 #[test]

@@ -4,8 +4,12 @@ use shakmaty::uci::UciMove;
 
 use crate::game::{Game, GameError};
 
+/// The relay's sign of life. It is not UCI: a daemon that does not know it ignores it.
+pub const ALIVE: &str = "alive";
+
 /// The commands a GUI may send.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
+    ALIVE,
     "uci",
     "isready",
     "ucinewgame",
@@ -46,6 +50,8 @@ pub enum UciCommand {
     PonderHit,
     /// `quit`
     Quit,
+    /// [`ALIVE`]
+    Alive,
     /// Anything else: ignored, as the specification asks.
     Unknown,
 }
@@ -103,6 +109,7 @@ pub fn parse(line: &str) -> UciCommand {
         "stop" => UciCommand::Stop,
         "ponderhit" => UciCommand::PonderHit,
         "quit" => UciCommand::Quit,
+        ALIVE => UciCommand::Alive,
         _ => UciCommand::Unknown,
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, info, warn};
 
 use super::{
-    command::{self, UciCommand},
+    command::{self, ALIVE, UciCommand},
     session::{Action, Session},
 };
 use crate::{
@@ -221,8 +221,11 @@ impl Connection {
             Line::Whole(bytes) => {
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     debug!(line = text.trim_end(), "<");
-                    self.slot.used();
-                    self.silent &= matches!(command::parse(text), UciCommand::Unknown);
+                    if text.trim() != ALIVE {
+                        self.slot.used();
+                    }
+                    self.silent =
+                        self.silent && matches!(command::parse(text), UciCommand::Unknown);
                     self.session.line(text, now());
                 } else {
                     debug!(bytes = %printable(&bytes, 80), "<");

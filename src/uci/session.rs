@@ -65,6 +65,21 @@ struct Others {
     due: Instant,
 }
 
+/// A relay gives a sign of life every [`ALIVE_EVERY`](super::relay::session::ALIVE_EVERY). One that gives none for this long is
+/// stopped, as `PyChess` stops an engine whose game is over: its game is nobody's any more.
+pub const ALIVE_WAIT: Duration = Duration::from_secs(12);
+
+/// Whether the program at the other end runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    /// It gives no signs of life: it is no relay, or one of an older version.
+    Unknown,
+    /// It runs, and gives another sign until then.
+    Runs(Instant),
+    /// It has been stopped.
+    Stopped,
+}
+
 /// One GUI's conversation. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
@@ -82,6 +97,7 @@ pub struct Session {
     advice_due: bool,
     /// The GUI waits for the board.
     others: Option<Others>,
+    life: Life,
     json: InfoJson,
     actions: VecDeque<Action>,
 }
@@ -102,6 +118,7 @@ impl Session {
             told: Told::default(),
             advice_due: false,
             others: None,
+            life: Life::Unknown,
             actions: VecDeque::new(),
         }
     }
@@ -152,6 +169,13 @@ impl Session {
         self.actions.push_back(Action::Say(line.into()));
     }
 
+    fn away(&mut self, on: bool) {
+        self.ask(Command::Away {
+            client: self.client,
+            on,
+        });
+    }
+
     fn ask(&mut self, command: Command) {
         self.actions.push_back(Action::Ask(command));
     }
@@ -163,12 +187,20 @@ impl Session {
             self.json.deadline(),
             self.told.throttle.deadline(),
             others.map(|others| others.due),
+            match self.life {
+                Life::Runs(until) => Some(until),
+                Life::Unknown | Life::Stopped => None,
+            },
         ];
         deadlines.into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub fn timeout(&mut self, now: Instant) {
+        if matches!(self.life, Life::Runs(until) if until <= now) {
+            self.life = Life::Stopped;
+            self.away(true);
+        }
         self.json.timeout(now);
         self.say_json();
         if let Some(latest) = self.told.due(now) {
@@ -196,7 +228,14 @@ impl Session {
 
     /// A line came from the GUI.
     pub fn line(&mut self, line: &str, now: Instant) {
-        match command::parse(line) {
+        let command = command::parse(line);
+        if self.life == Life::Stopped {
+            self.away(false);
+        }
+        if self.life != Life::Unknown || matches!(command, UciCommand::Alive) {
+            self.life = Life::Runs(now + ALIVE_WAIT);
+        }
+        match command {
             UciCommand::Uci => self.introduce(),
             UciCommand::IsReady => self.say("readyok"),
             UciCommand::Debug(on) => self.debug = on,
@@ -236,7 +275,7 @@ impl Session {
                 });
                 self.actions.push_back(Action::Close);
             }
-            UciCommand::Unknown => {}
+            UciCommand::Alive | UciCommand::Unknown => {}
         }
     }
 
@@ -679,10 +718,7 @@ impl Session {
     /// The connection is lost: gives the board back. A game that is not over is kept for the program's address.
     pub fn closed(&mut self) {
         self.search = None;
-        self.ask(Command::Away {
-            client: self.client,
-            on: true,
-        });
+        self.away(true);
         self.ask(Command::Release {
             client: self.client,
         });

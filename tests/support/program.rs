@@ -82,6 +82,13 @@ impl Program {
         }
     }
 
+    /// Sends it this signal, such as `STOP`.
+    pub fn signal(&self, name: &str) {
+        let mut kill = Command::new("kill");
+        kill.args([format!("-{name}"), self.child.id().to_string()]);
+        assert!(kill.status().unwrap().success());
+    }
+
     pub fn ends(mut self) -> Option<i32> {
         drop(self.input.take());
         self.child.wait().unwrap().code()

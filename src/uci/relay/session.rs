@@ -24,7 +24,10 @@ use std::{
 use crate::{
     reach::{Found, Wanted},
     transport::backoff::Backoff,
-    uci::{command, introduction::introduction},
+    uci::{
+        command::{self, ALIVE},
+        introduction::introduction,
+    },
 };
 
 /// How long `uci` waits for a daemon that may be starting. GUIs wait 5 s and longer.
@@ -36,6 +39,8 @@ pub const ANSWER_WAIT: Duration = Duration::from_secs(5);
 pub const GREETING_WAIT: Duration = Duration::from_secs(15);
 /// A daemon that has been silent for this long is asked whether it is there.
 pub const QUIET: Duration = Duration::from_secs(30);
+/// How often the daemon gets a sign of life, by which it tells a relay that was stopped from one whose player thinks.
+pub const ALIVE_EVERY: Duration = Duration::from_secs(5);
 /// The time between two attempts if something other than a daemon answers.
 pub const WRONG_WAIT: Duration = Duration::from_mins(1);
 /// How long the daemon may take for its last lines after `quit`.
@@ -81,8 +86,8 @@ enum Link {
     Trying,
     /// The relay's own `uci` must be answered by then.
     Greeting { until: Instant },
-    /// A daemon is there.
-    Up,
+    /// A daemon is there, and gets the next sign of life then.
+    Up { alive: Instant },
 }
 
 /// Who asked `isready`, or why.
@@ -190,10 +195,10 @@ impl Session {
             Link::Down { again } => Some(again),
             Link::Trying => None,
             Link::Greeting { until } => Some(until),
-            Link::Up => Some(match self.asked.front() {
+            Link::Up { alive } => Some(alive.min(match self.asked.front() {
                 Some((_, since)) => *since + ANSWER_WAIT,
                 None => self.heard + QUIET,
-            }),
+            })),
         };
         [link, self.uci_due, self.quit_due]
             .into_iter()
@@ -210,13 +215,19 @@ impl Session {
         if self.uci_due.is_some_and(|due| due <= now) {
             self.introduce();
         }
+        if let Link::Up { alive } = &mut self.link
+            && *alive <= now
+        {
+            *alive = now + ALIVE_EVERY;
+            self.send(ALIVE);
+        }
         match self.link {
             Link::Down { again } if again <= now => {
                 self.link = Link::Trying;
                 self.actions.push_back(Action::Connect);
             }
             Link::Greeting { until } if until <= now => self.wrong(&Found::Silence, now),
-            Link::Up => match self.asked.front() {
+            Link::Up { .. } => match self.asked.front() {
                 Some((_, since)) if *since + ANSWER_WAIT <= now => {
                     self.actions.push_back(Action::HangUp);
                     self.lost("does not answer any more", now);
@@ -263,7 +274,7 @@ impl Session {
                 let why = said.unwrap_or_else(|| Found::Closed.told(&self.address, Wanted::Uci));
                 self.failed(why, now);
             }
-            Link::Up => self.lost("is gone", now),
+            Link::Up { .. } => self.lost("is gone", now),
             Link::Down { .. } | Link::Trying => {}
         }
     }
@@ -310,7 +321,7 @@ impl Session {
 
     /// A daemon has introduced itself: it is sent everything.
     fn up(&mut self, now: Instant) {
-        self.link = Link::Up;
+        self.link = Link::Up { alive: now };
         self.met = true;
         self.backoff.reset();
         self.introduction = mem::take(&mut self.coming);
@@ -380,7 +391,7 @@ impl Session {
                 }
                 (found, _) => self.wrong(&found, now),
             },
-            Link::Up if introduces => {
+            Link::Up { .. } if introduces => {
                 if self.uci_due.is_none() {
                     // It is late.
                 } else if word == "uciok" {
@@ -390,7 +401,7 @@ impl Session {
                     self.collect(line);
                 }
             }
-            Link::Up => match word {
+            Link::Up { .. } => match word {
                 "readyok" => self.ready(),
                 "bestmove" => {
                     if self.owed > 0 {
@@ -457,7 +468,7 @@ impl Session {
         if self.quit_due.is_some() {
             return;
         }
-        let is_up = matches!(self.link, Link::Up);
+        let is_up = matches!(self.link, Link::Up { .. });
         let Some((word, rest)) = command::head(line) else {
             // A newer daemon may know it.
             if is_up {
@@ -532,7 +543,7 @@ impl Session {
     pub fn quit(&mut self, now: Instant) {
         match self.link {
             _ if self.quit_due.is_some() => {}
-            Link::Up => {
+            Link::Up { .. } => {
                 self.send("quit");
                 self.quit_due = Some(now + CLOSE_WAIT);
             }
@@ -555,7 +566,7 @@ impl Session {
             return;
         }
         match self.link {
-            Link::Up => {
+            Link::Up { .. } => {
                 self.coming.clear();
                 self.uci_due = Some(now + ANSWER_WAIT);
                 self.send("uci");
@@ -590,7 +601,7 @@ impl Session {
             self.say(line);
         }
         self.say("uciok");
-        if !matches!(self.link, Link::Up) {
+        if !matches!(self.link, Link::Up { .. }) {
             self.answer_asked();
         }
     }
@@ -622,7 +633,7 @@ impl Session {
         if self.search.take().is_none() {
             return;
         }
-        if matches!(self.link, Link::Up) {
+        if matches!(self.link, Link::Up { .. }) {
             self.owed += 1;
             // A daemon that does not answer this will not answer the search either.
             self.ask(Asker::Relay, now);
