@@ -253,6 +253,10 @@ fn client(line: &Value) -> String {
         _ => "",
     };
     let mut text = format!("{name}{kind}: ");
+    if word(line, "kind") == "left-out" {
+        text += word(line, "why");
+        return text;
+    }
     let _ = match line["peer"].as_str() {
         Some(peer) if peer != name => write!(text, "connected since {since}, from {peer}"),
         Some(_) => write!(text, "connected since {since}"),

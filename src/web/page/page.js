@@ -485,12 +485,15 @@ function told(line) {
       // Another version has another page.
       if (version !== null && version !== line.version) location.reload();
       version = line.version;
+      $("left-out").replaceChildren();
       arrange(line.boards.filter((name) => !name.includes("@")));
       return;
     case "snapshot":
       boards.get(line.board)?.take(line);
       return;
     case "client-snapshot":
+      if (line.kind === "left-out") leftOut(line.why);
+      return;
     case "lagged":
     case "client":
       return;
@@ -506,6 +509,12 @@ function told(line) {
   } else {
     board.changed();
   }
+}
+
+function leftOut(why) {
+  const item = document.createElement("li");
+  item.textContent = why;
+  $("left-out").append(item);
 }
 
 function arrange(names) {
