@@ -19,6 +19,7 @@ use tokio::sync::{
 use crate::{
     account::Account,
     clients::Clients,
+    clock,
     pairings::Pairings,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
@@ -83,7 +84,7 @@ impl Publisher {
         }
         // A bus without consumers is fine.
         let _ = self.bus.send(Publication {
-            at: SystemTime::now(),
+            at: clock::now(),
             events: events.into(),
             state: Some(latest.state.clone()),
             number: latest.number,
@@ -253,7 +254,7 @@ impl Bus {
             Some(board) => board.publisher.publish(vec![event], None),
             // A bus without consumers is fine.
             None => drop(self.publications.send(Publication {
-                at: SystemTime::now(),
+                at: clock::now(),
                 events: [event].into(),
                 state: None,
                 number: 0,

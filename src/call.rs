@@ -12,10 +12,11 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
-    log::escaped,
+    apart,
+    escape::escaped,
     reach::{Found, Wanted, unreachable},
     vocabulary::BoardName,
 };
@@ -66,7 +67,7 @@ pub async fn release(address: &str, board: &BoardName) -> Result<String, CallErr
         .collect();
     Ok(match names.len() {
         0 => format!("{board} is free: no program has it"),
-        _ => format!("{board}: {} was put out", names.join(" and ")),
+        _ => escaped(&format!("{board}: {} was put out", names.join(" and "))),
     })
 }
 
@@ -146,7 +147,7 @@ impl From<hyper::Error> for Broken {
 
 /// One request on a connection of its own: the answer's status and body.
 async fn exchange(address: &str, path: &str, body: Option<&Value>) -> Result<(u16, Bytes), Broken> {
-    let stream = TcpStream::connect(address).await.map_err(Broken::Connect)?;
+    let stream = apart::connect(address).await.map_err(Broken::Connect)?;
     // The daemon may not know the name that it is called by here.
     let host = stream.peer_addr().map_err(Broken::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;

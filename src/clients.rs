@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::vocabulary::{BoardName, ClientId, ClientName, Opponent};
+use crate::{
+    clock,
+    vocabulary::{BoardName, ClientId, ClientName, Opponent},
+};
 
 /// Clients listed at once: all admitted GUIs, and more configured front-ends than any setup has. Further ones are
 /// served, but not listed.
@@ -68,7 +71,7 @@ impl Client {
             label,
             kind,
             peer: None,
-            since: Some(SystemTime::now()),
+            since: Some(clock::now()),
             why: None,
             board: None,
             default_board: None,

@@ -7,8 +7,6 @@ use std::{
     process,
 };
 
-use crate::log::escaped;
-
 /// Open files looked at, at most: a busy desktop has some ten thousand.
 const MAX_OPEN: usize = 200_000;
 /// The state of a socket that listens, in `/proc/self/net/tcp`.
@@ -25,7 +23,7 @@ pub struct Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", escaped(&self.name), self.process)
+        write!(f, "{} (process {})", self.name, self.process)
     }
 }
 

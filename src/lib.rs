@@ -26,6 +26,7 @@
 mod access;
 pub mod account;
 mod address;
+pub mod apart;
 pub mod board;
 pub mod bus;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ pub mod demo;
 pub mod door;
 pub mod driver;
 mod durations;
+pub mod escape;
 pub mod event_stream;
 pub mod game;
 pub mod guidance;

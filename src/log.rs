@@ -1,7 +1,7 @@
 //! Logging: to standard error, `info` unless `RUST_LOG` says otherwise. Under systemd to the [`journal`], with fields.
 //!
-//! Input from others reaches the log: so the amount they can cause is bounded ([`budget`]), and control characters in
-//! it, which a terminal would interpret, are escaped.
+//! Input from others reaches the log: so the amount they can cause is bounded ([`budget`]), and what a terminal would
+//! interpret is [escaped](crate::escape). A reader that does not read holds up nothing ([`queue`]).
 
 pub mod budget;
 #[cfg(target_os = "linux")]
@@ -9,10 +9,13 @@ pub mod journal;
 #[cfg(not(target_os = "linux"))]
 #[path = "log/no_journal.rs"]
 pub mod journal;
+pub mod outlet;
+pub mod queue;
 
 use std::{
     fmt::{self, Debug, Display, Write as _},
-    io::{IsTerminal, stderr},
+    io::{self, IsTerminal, stderr},
+    panic,
     time::Instant,
 };
 
@@ -23,7 +26,7 @@ use tracing_subscriber::{
     fmt::{
         FmtContext, FormatEvent, FormatFields,
         format::{Format, Full, Writer, debug_fn},
-        time::{FormatTime, SystemTime},
+        time::FormatTime,
     },
     layer::SubscriberExt as _,
     registry::LookupSpan,
@@ -33,63 +36,106 @@ use tracing_subscriber::{
 use self::{
     budget::{Budget, Origin, Peers},
     journal::{Fields, Journal, Spans},
+    outlet::{Line, Outlet},
+    queue::Queue,
 };
+use crate::escape::{Escaping, escaped};
 
 /// The longest line, in bytes: a game of 200 moves fits. At debug level lines are not cut.
 pub const MAX_LINE: usize = 4096;
 
-/// Starts logging. A second call does nothing.
-pub fn init() {
-    init_at("info");
+/// The log, until this is dropped: then what waits is written, for a bounded time.
+#[derive(Debug)]
+pub struct Log(Queue<Outlet>);
+
+impl Log {
+    /// Writes this line as it is: a message to whoever has started the program.
+    pub fn say(&self, line: &str) {
+        self.0.push(Line {
+            level: Level::ERROR,
+            text: format!("{}\n", escaped(line)),
+            fields: Fields::default(),
+        });
+    }
+
+    /// Waits until every line is written, for a bounded time.
+    pub fn flush(&self) {
+        self.0.flush();
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// Starts logging. A second call starts another log, in which nothing is but what is said there.
+pub fn init() -> Log {
+    init_at("info")
 }
 
 /// The same, at this level unless `RUST_LOG` says otherwise.
-pub fn init_at(level: &str) {
+pub fn init_at(level: &str) -> Log {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let ansi = stderr().is_terminal();
-    let result = match Journal::behind_stderr() {
-        Some(journal) => to_journal(filter, journal).try_init(),
-        None => subscriber(filter, Format::default(), SystemTime, ansi, None).try_init(),
-    };
+    let outlet = Journal::behind_stderr().map_or(Outlet::Stderr, Outlet::Journal);
+    let (subscriber, log) = subscriber(filter, outlet);
     // Logging was already set up, for instance by a test: that setup stays.
-    let _ = result;
+    let _ = subscriber.try_init();
+    let queue = log.0.clone();
+    panic::set_hook(Box::new(move |panic| {
+        queue.push(queue.sink().panicked(panic))
+    }));
+    log
 }
 
-/// A subscriber that writes to this journal; what the journal does not take goes to standard error.
-pub fn to_journal(filter: EnvFilter, journal: Journal) -> impl Subscriber + Send + Sync {
-    // The journal adds the time, and has a field for the level.
-    let format = Format::default().without_time().with_level(false);
-    subscriber(filter, format, (), false, Some(journal))
+/// A subscriber that logs to this journal, and its log.
+pub fn to_journal(filter: EnvFilter, journal: Journal) -> (impl Subscriber + Send + Sync, Log) {
+    subscriber(filter, Outlet::Journal(journal))
 }
 
-/// A subscriber with this line format and this time, which writes to the journal or to standard error.
-fn subscriber<T: FormatTime + Send + Sync + 'static>(
+fn subscriber(filter: EnvFilter, outlet: Outlet) -> (Box<dyn Subscriber + Send + Sync>, Log) {
+    let format = Format::default().with_target(false);
+    if outlet.is_journal() {
+        // The journal adds the time, and has a field for the level.
+        let format = format.without_time().with_level(false);
+        let (subscriber, log) = layered(filter, format, false, outlet);
+        (Box::new(subscriber), log)
+    } else {
+        let (subscriber, log) = layered(filter, format, stderr().is_terminal(), outlet);
+        (Box::new(subscriber), log)
+    }
+}
+
+fn layered<T: FormatTime + Send + Sync + 'static>(
     filter: EnvFilter,
     format: Format<Full, T>,
-    time: T,
     ansi: bool,
-    journal: Option<Journal>,
-) -> impl Subscriber + Send + Sync {
+    outlet: Outlet,
+) -> (impl Subscriber + Send + Sync, Log) {
+    let queue = Queue::new(outlet);
     let lines = Lines {
-        format: format.with_target(false).with_ansi(ansi),
-        time,
+        format: format.with_ansi(ansi),
         budget: Budget::default(),
         bounded: filter.max_level_hint() <= Some(LevelFilter::INFO),
-        journal,
+        queue: queue.clone(),
     };
     let layer = tracing_subscriber::fmt::layer()
-        .with_writer(stderr)
+        // Lines go to the queue: nothing is written here, and no lock of standard error is taken.
+        .with_writer(io::sink)
+        .log_internal_errors(false)
         .with_ansi(ansi)
         .fmt_fields(debug_fn(field).delimited(" "))
         .event_format(lines);
-    tracing_subscriber::registry()
+    let subscriber = tracing_subscriber::registry()
         .with(filter)
         .with(Peers)
         .with(Spans)
-        .with(layer)
+        .with(layer);
+    (subscriber, Log(queue))
 }
 
-/// Writes one field, with its control characters escaped.
+/// Writes one field, with what a terminal would interpret escaped.
 fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
     if field.name() != "message" {
         write!(writer, "{field}=")?;
@@ -97,70 +143,19 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Resu
     write!(Escaping(writer), "{value:?}")
 }
 
-/// Escapes control characters in everything written through it.
-pub struct Escaping<'w, W>(pub &'w mut W);
-
-impl<W: fmt::Write> fmt::Write for Escaping<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text;
-        while let Some(at) = rest.find(char::is_control) {
-            let (plain, control) = rest.split_at(at);
-            self.0.write_str(plain)?;
-            let mut chars = control.chars();
-            if let Some(c) = chars.next() {
-                write!(self.0, "{}", c.escape_default())?;
-            }
-            rest = chars.as_str();
-        }
-        self.0.write_str(rest)
-    }
-}
-
-/// A text with its control characters escaped.
-pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    // Writing to a string does not fail.
-    let _ = Escaping(&mut escaped).write_str(text);
-    escaped
-}
-
 /// Log lines, limited by the budget of their origin.
 struct Lines<T> {
     format: Format<Full, T>,
-    /// The format's time, for our own lines.
-    time: T,
     budget: Budget,
     /// No limit at debug level: there, everything is wanted.
     bounded: bool,
-    journal: Option<Journal>,
+    queue: Queue<Outlet>,
 }
 
-impl<T: FormatTime> Lines<T> {
-    /// Writes a line to the journal, or to standard error if there is none or it does not take it.
-    fn write(
-        &self,
-        writer: &mut Writer<'_>,
-        level: Level,
-        line: &str,
-        fields: impl FnOnce() -> Fields,
-    ) -> fmt::Result {
-        if let Some(journal) = &self.journal
-            && journal.send(level, line, &fields()).is_ok()
-        {
-            return Ok(());
-        }
-        writer.write_str(line)
-    }
-
+impl<T> Lines<T> {
     /// One of our own lines.
-    fn warn(&self, writer: &mut Writer<'_>, text: &dyn Display) -> fmt::Result {
-        let mut line = String::new();
-        if self.journal.is_none() {
-            self.time.format_time(&mut Writer::new(&mut line))?;
-            line.push_str("  WARN ");
-        }
-        writeln!(line, "{}", escaped(&text.to_string()))?;
-        self.write(writer, Level::WARN, &line, Fields::default)
+    fn warn(&self, text: &dyn Display) {
+        self.queue.push(self.queue.sink().warning(text));
     }
 }
 
@@ -173,20 +168,27 @@ where
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,
-        mut writer: Writer<'_>,
+        _writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if !self.bounded && self.journal.is_none() {
-            return self.format.format_event(context, writer, event);
-        }
         let spans = || context.event_scope().into_iter().flatten();
-        let fields = || Fields::of(event, spans());
-        let level = *event.metadata().level();
+        let push = |text| {
+            self.queue.push(Line {
+                level: *event.metadata().level(),
+                text,
+                fields: if self.queue.sink().is_journal() {
+                    Fields::of(event, spans())
+                } else {
+                    Fields::default()
+                },
+            });
+        };
         let mut line = String::new();
         self.format
             .format_event(context, Writer::new(&mut line), event)?;
         if !self.bounded {
-            return self.write(&mut writer, level, &line, fields);
+            push(line);
+            return Ok(());
         }
         if line.len() > MAX_LINE {
             let left_out = line.len() - MAX_LINE;
@@ -197,16 +199,16 @@ where
         let origin = named.unwrap_or_else(|| budget::place(event));
         let verdict = self.budget.take(Instant::now(), origin, line.len());
         for left_out in verdict.resumed {
-            self.warn(&mut writer, &left_out)?;
+            self.warn(&left_out);
         }
         if let Some(origin) = verdict.silenced {
             let text = format_args!(
                 "too much is logged about {origin}: what follows is left out for a while. RUST_LOG=debug shows everything"
             );
-            self.warn(&mut writer, &text)?;
+            self.warn(&text);
         }
         if verdict.written {
-            self.write(&mut writer, level, &line, fields)?;
+            push(line);
         }
         Ok(())
     }

@@ -20,14 +20,19 @@ use boardbridge::{
 };
 use boardbridge::{
     cli::{Cli, Command},
+    escape::{Printed, escaped, escaped_json},
     livechess::relay as livechess_relay,
-    log, reach, replay,
+    log::{self, outlet::Output, queue::Queue},
+    reach, replay,
     transcript::{Item, Transcript},
     uci::relay,
     watch,
 };
 use clap::{CommandFactory, FromArgMatches};
 
+/// It could not be done.
+#[cfg(target_os = "linux")]
+const FAILURE: u8 = 1;
 /// Wrong usage or configuration.
 const WRONG_USAGE: u8 = 2;
 
@@ -85,11 +90,29 @@ fn main() -> ExitCode {
 fn done<T, E: Display>(result: Result<T, E>) -> ExitCode {
     match result {
         Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("boardbridge: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(error),
     }
+}
+
+fn failed(error: impl Display) -> ExitCode {
+    for line in told(error) {
+        eprintln!("{line}");
+    }
+    ExitCode::FAILURE
+}
+
+fn wrong(error: impl Display) -> ExitCode {
+    failed(error);
+    ExitCode::from(WRONG_USAGE)
+}
+
+/// The lines of a message to the user. What others have said may be in it.
+fn told(error: impl Display) -> Vec<String> {
+    let text = error.to_string();
+    let lines = text.lines();
+    lines
+        .map(|line| format!("boardbridge: {}", escaped(line)))
+        .collect()
 }
 
 fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {
@@ -113,7 +136,7 @@ fn scanned(look: Look<'_>) -> ExitCode {
         return wrong(why);
     }
     match runtime() {
-        Ok(runtime) => written(runtime.block_on(scan::run(&mut stdout(), look))),
+        Ok(runtime) => written(runtime.block_on(scan::run(&mut Printed(stdout()), look))),
         Err(error) => done::<(), _>(Err(error)),
     }
 }
@@ -128,11 +151,13 @@ fn livechess(listen: &str, connect: &str) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return done::<(), _>(Err(error)),
     };
-    let say = |line| {
-        // Without a reader it goes on all the same.
-        let _ = writeln!(stdout(), "{line}");
-    };
-    done(runtime.block_on(livechess_relay::run(listen, connect, say)))
+    let output = Queue::new(Output);
+    let said = output.clone();
+    let ended = runtime.block_on(livechess_relay::run(listen, connect, move |line| {
+        said.push(line);
+    }));
+    output.flush();
+    done(ended)
 }
 
 #[cfg(target_os = "linux")]
@@ -145,7 +170,7 @@ fn released(address: &str, board: &BoardName) -> ExitCode {
         Err(error) => return done::<(), _>(Err(error)),
     };
     match runtime.block_on(call::release(address, board)) {
-        Ok(text) => written(writeln!(stdout(), "{text}")),
+        Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
         Err(error) => done::<(), _>(Err(error)),
     }
 }
@@ -160,7 +185,7 @@ fn on_lichess(lichess: cli::Lichess) -> ExitCode {
         Err(error) => return done::<(), _>(Err(error)),
     };
     match runtime.block_on(cli::run_lichess(lichess)) {
-        Ok(text) => written(writeln!(stdout(), "{text}")),
+        Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
         Err(error) => done::<(), _>(Err(error)),
     }
 }
@@ -173,13 +198,6 @@ fn written(result: io::Result<()>) -> ExitCode {
     }
 }
 
-fn wrong(error: impl Display) -> ExitCode {
-    for line in error.to_string().lines() {
-        eprintln!("boardbridge: {line}");
-    }
-    ExitCode::from(WRONG_USAGE)
-}
-
 /// One thread serves every board: they make a few hundred bytes a second, so nothing needs another core.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
@@ -188,32 +206,43 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
 }
 
 #[cfg(target_os = "linux")]
-fn load(file: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, ExitCode> {
+fn load(file: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, String> {
     Config::load_with(file, variable).map_err(|error| match error {
         ConfigError::Unreadable { .. } if file == Path::new(config::DEFAULT_FILE) => {
-            wrong(format!("{error} ({})", config::error::hint()))
+            format!("{error} ({})", config::error::hint())
         }
-        error => wrong(error),
+        error => error.to_string(),
     })
+}
+
+/// Says in the log why the daemon does not run: its reader may not read, and that must not hold up the end.
+#[cfg(target_os = "linux")]
+fn last_words(log: &log::Log, error: impl Display, code: u8) -> ExitCode {
+    for line in told(error) {
+        log.say(&line);
+    }
+    ExitCode::from(code)
 }
 
 #[cfg(target_os = "linux")]
 fn run(file: &Path) -> ExitCode {
-    log::init();
+    let log = log::init();
     // Before there are threads.
     let inherited = daemon::systemd::inherited();
     let config = match load(file, |name| std::env::var_os(name)) {
         Ok(config) => config,
-        Err(code) => return code,
+        Err(error) => return last_words(&log, error, WRONG_USAGE),
     };
-    match runtime() {
-        Ok(runtime) => {
-            let ended = runtime.block_on(daemon::serve(file, &config, inherited));
-            // Does not wait for a port that is still being opened: that may never finish.
-            runtime.shutdown_background();
-            done(ended)
-        }
-        Err(error) => done::<(), _>(Err(error)),
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return last_words(&log, error, FAILURE),
+    };
+    let ended = runtime.block_on(daemon::serve(file, &config, inherited));
+    // Does not wait for a port that is still being opened: that may never finish.
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => last_words(&log, error, FAILURE),
     }
 }
 
@@ -225,22 +254,24 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
         None => Some(boardbridge::demo::restart_with_bluetooth(seed)),
     };
     // In a terminal the boards are drawn.
-    log::init_at(if boardbridge::demo::draws() {
+    let log = log::init_at(if boardbridge::demo::draws() {
         "error"
     } else {
         "info"
     });
-    match runtime() {
-        Ok(runtime) => {
-            let ended = runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo));
-            // Does not wait for an output that is not read.
-            runtime.shutdown_background();
-            match ended {
-                Err(error @ boardbridge::demo::DemoError::Config(_)) => wrong(error),
-                other => done(other),
-            }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return last_words(&log, error, FAILURE),
+    };
+    let ended = runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo));
+    // Does not wait for an output that is not read.
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error @ boardbridge::demo::DemoError::Config(_)) => {
+            last_words(&log, error, WRONG_USAGE)
         }
-        Err(error) => done::<(), _>(Err(error)),
+        Err(error) => last_words(&log, error, FAILURE),
     }
 }
 
@@ -248,7 +279,7 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
 fn check_config(file: &Path) -> ExitCode {
     let config = match load(file, check::variable) {
         Ok(config) => config,
-        Err(code) => return code,
+        Err(error) => return wrong(error),
     };
     let runtime = match runtime() {
         Ok(runtime) => runtime,
@@ -258,7 +289,7 @@ fn check_config(file: &Path) -> ExitCode {
     let here = check::Here::new(running).for_service();
     let engines = runtime.block_on(check::engines(&config, &here));
     let text = check::describe(&config, file, here, &engines);
-    let code = written(write!(stdout(), "{text}"));
+    let code = written(write!(Printed(stdout()), "{text}"));
     if code == ExitCode::SUCCESS && check::problems(&text) > 0 {
         return done::<(), _>(Err(format!("{} does not work here", file.display())));
     }
@@ -366,9 +397,9 @@ fn write_events(made: &Transcript, json: bool) -> io::Result<()> {
         if json {
             let mut line = serde_json::to_value(event).unwrap_or_default();
             line["seconds"] = seconds.into();
-            writeln!(output, "{line}")?;
+            writeln!(output, "{}", escaped_json(&line.to_string()))?;
         } else if !event.is_blank() {
-            let text = log::escaped(&event.to_string());
+            let text = escaped(&event.to_string());
             writeln!(output, "{seconds:9.3} {text}")?;
         }
     }

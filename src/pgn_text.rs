@@ -13,6 +13,7 @@ use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 use shakmaty::{CastlingMode, Position, san::SanPlus};
 
 use crate::{
+    escape::is_plain,
     game::{Game, fen},
     vocabulary::{ClientName, GameEnd, Reason},
 };
@@ -91,19 +92,13 @@ impl Termination {
     }
 }
 
-/// Whether a character may stand in a tag: it is printed, within its line.
-pub fn is_printed(c: char) -> bool {
-    let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    !c.is_control() && !turns
-}
-
 /// `[Name "value"]`, with characters that are not printed replaced.
 pub fn tag(text: &mut String, name: &str, value: &str) {
     let _ = write!(text, "[{name} \"");
     for c in value.chars().take(MAX_VALUE) {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            _ if is_printed(c) => text.push(c),
+            _ if is_plain(c) => text.push(c),
             _ => text.push('?'),
         }
     }

@@ -30,7 +30,7 @@ use std::{
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use shakmaty::{Role, uci::UciMove};
@@ -38,6 +38,7 @@ use thiserror::Error;
 use tracing::warn;
 
 use crate::{
+    clock,
     game::Game,
     vocabulary::{
         BoardName, Channel, ClientId, ClientName, Command, Event, NoChannel, NoEnd, Outgoing,
@@ -389,7 +390,7 @@ impl Recorder {
     /// If the directory or the file cannot be created.
     pub fn begin(directory: &Path, board: &BoardName, board_toml: &str) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
-        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let time = humantime::format_rfc3339_millis(clock::now()).to_string();
         let path = directory.join(format!("{board}-{}.transcript", time.replace(':', "")));
         let mut file = io::BufWriter::new(fs::File::create_new(&path)?);
         let mut head = format!("# boardbridge {} {time}\n", env!("CARGO_PKG_VERSION"));

@@ -13,19 +13,25 @@ mod support;
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader, Read},
-    net::SocketAddr,
+    io::{self, BufRead, BufReader, Read, Write as _},
+    net::{SocketAddr, TcpListener},
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
 };
 
-use support::{Gui, House, PATIENCE};
+use boardbridge::{
+    escape::is_plain,
+    log::queue::{LAST_WAIT, MAX_LINES},
+};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use simulators::run::Kind;
+use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, process::Watch};
 use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpSocket, TcpStream},
-    time::{Duration, timeout},
+    time::{Duration, sleep, timeout},
 };
 
 /// A daemon with two boards that are not connected, in a process of its own.
@@ -261,7 +267,8 @@ async fn what_clients_say_reaches_no_terminal_as_it_is() {
     for level in ["info", "debug"] {
         let target = Target::start(level);
         let mut gui = Gui::connect(target.uci).await;
-        let nasty = "\u{1b}[2J\u{9b}31m\u{7}\u{8}\u{7f}";
+        let nasty =
+            "\u{1b}[2J\u{9b}31m\u{7}\u{8}\u{7f}\u{202e}\u{2028}\u{2066}\u{61c}\u{200f}\u{200b}";
         gui.says(&format!("setoption name Board value {nasty}"))
             .await;
         gui.says(&format!("position fen {nasty}")).await;
@@ -270,7 +277,236 @@ async fn what_clients_say_reaches_no_terminal_as_it_is() {
         gui.says(&format!("{nasty}\ngo\nisready")).await;
         gui.hears("readyok").await;
         let log = String::from_utf8(target.log()).unwrap();
-        let control = log.chars().find(|c| c.is_control() && *c != '\n');
+        let control = log.chars().find(|c| !is_plain(*c) && *c != '\n');
         assert_eq!(control, None, "{level}: {log:?}");
     }
+}
+
+/// Somebody in the place of the daemon: answers every request of HTTP by this, and sends it to whoever is silent.
+fn impostor(http: &'static str, stream: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut visitor in listener.incoming().map_while(Result::ok) {
+            visitor
+                .set_read_timeout(Some(Duration::from_millis(300)))
+                .unwrap();
+            let mut asked = [0; 4096];
+            let answer = match visitor.read(&mut asked) {
+                Ok(1..) => format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{http}",
+                    http.len()
+                ),
+                _ => stream.to_owned(),
+            };
+            // A program that wants no more has left.
+            let _ = visitor.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+/// Names that a server gives, and what a daemon says: raw in JSON, as a server may send them.
+const STEERING: &str = "x\u{1b}[2J\u{9b}31m\u{202e}\u{2028}\u{2029}\u{2066}\u{2069}\u{61c}\u{200e}\u{200f}\u{200b}\u{feff}y";
+
+#[test]
+fn what_a_server_says_reaches_no_terminal_as_it_is() {
+    let name = serde_json::Value::from(STEERING).to_string();
+    let objects = format!(
+        r#"{{"released": [{name}], "user": {name}, "url": {name}, "board": {name}, "connected": true, "problem": {name},
+           "games": [{{"id": {name}, "opponent": {name}, "speed": {name}, "on_board": true}}], "challenges": [], "last": {name}}}"#
+    );
+    let objects = objects.replace('\n', " ");
+    let refusal = format!("{{\"error\": {name}}}");
+    let line = format!(
+        "{}\n",
+        format!(
+            r#"{{"event": "snapshot", "at": "2026-11-21T08:53:00.300Z", "board": {name}, "id": {name}, "link": "up", "game": {name},
+               "advice": {name}, "holders": [{name}], "waiting": [{name}], "transport": {name}, "why": {name}, "guidance": []}}"#
+        )
+        .replace('\n', " ")
+    );
+    let good = impostor(objects.leak(), line.leak()).to_string();
+    let bad = impostor(refusal.leak(), "\u{1b}[2J\u{202e}\n").to_string();
+    for words in [
+        vec!["release", "one"],
+        vec!["lichess", "status"],
+        vec!["watch"],
+        vec!["watch", "--json"],
+    ] {
+        for at in [&good, &bad] {
+            let output = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+                .args(&words)
+                .args(["--connect", at])
+                .output()
+                .unwrap();
+            for text in [output.stdout, output.stderr] {
+                let text = String::from_utf8(text).unwrap();
+                let raw = text.chars().find(|c| !is_plain(*c) && *c != '\n');
+                assert_eq!(raw, None, "{words:?}: {text:?}");
+                if at == &good && words == ["release", "one"] && !text.is_empty() {
+                    assert!(text.contains(r"\u{202e}"), "{text}");
+                }
+            }
+        }
+    }
+}
+
+/// Lines at debug level that take more than the 64 KiB of a pipe.
+const MORE_THAN_A_PIPE: usize = 2000;
+
+/// A daemon with a Citrine, at debug level, whose log is read as far as the test reads it.
+struct Unread<R> {
+    child: Child,
+    log: BufReader<R>,
+    gui: Gui,
+    watch: Watch,
+    hand: Hand,
+    moves: Vec<&'static str>,
+    _folder: TempDir,
+}
+
+impl<R: Read> Unread<R> {
+    async fn start(log: R, stderr: impl Into<Stdio>) -> Self {
+        let folder = House::folder();
+        let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+        let (file, port) = (folder.path().join("bb.toml"), folder.path().join("citrine"));
+        let text = format!(
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n[state]\ndirectory = \"off\"\n\
+             [boards.citrine]\n{FAST_CITRINE}serial = {{ port = {port:?} }}\n"
+        );
+        fs::write(&file, text).unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+            .args(["run", "--config"])
+            .arg(&file)
+            .env("BOARDBRIDGE_WEB__LISTEN", "off")
+            .env("BOARDBRIDGE_LIVECHESS__LISTEN", "off")
+            .env("RUST_LOG", "boardbridge=debug")
+            .env_remove("JOURNAL_STREAM")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(log);
+        let mut port = |what: &str| -> SocketAddr {
+            let mut line = String::new();
+            while !line.contains(&format!("{what} listens at")) {
+                line.clear();
+                assert!(log.read_line(&mut line).unwrap() > 0);
+            }
+            line.trim_end().rsplit_once(' ').unwrap().1.parse().unwrap()
+        };
+        let (uci, status) = (port("uci"), port("status"));
+        let mut unread = Self {
+            child,
+            log,
+            gui: Gui::connect(uci).await,
+            watch: Watch::at(status, None).await,
+            hand,
+            moves: Vec::new(),
+            _folder: folder,
+        };
+        unread.plays("e2e4", "e7e5").await;
+        unread
+    }
+
+    /// The hand makes a move, and the program answers.
+    async fn plays(&mut self, by_hand: &'static str, reply: &'static str) {
+        let before = self.moves.join(" ");
+        self.gui.asks(&before).await;
+        self.watch.asks_at(self.moves.len()).await;
+        self.hand.does(by_hand).await;
+        self.gui.hears(&format!("bestmove {by_hand}")).await;
+        self.moves.extend([by_hand, reply]);
+        self.gui.asks(&self.moves.join(" ")).await;
+        self.hand.sees(&format!("executed {reply}")).await;
+        self.gui.says("stop").await;
+        self.gui.hears("bestmove").await;
+    }
+
+    /// Makes the daemon log so many lines, and plays meanwhile.
+    async fn goes_on_unread(&mut self, lines: usize) {
+        for (by_hand, reply) in [("g1f3", "b8c6"), ("f1c4", "f8c5"), ("c2c3", "g8f6")] {
+            for _ in 0..lines / 3 {
+                self.gui.says("isready").await;
+                self.gui.hears("readyok").await;
+            }
+            self.plays(by_hand, reply).await;
+        }
+    }
+
+    /// SIGTERM ends it, within the time that the end waits for a reader, and some for a slow machine.
+    async fn stops(&mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        let ended = async {
+            loop {
+                if let Some(status) = self.child.try_wait().unwrap() {
+                    return status;
+                }
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let status = timeout(LAST_WAIT + Duration::from_secs(9), ended).await;
+        assert!(status.expect("SIGTERM did not end it").success());
+    }
+}
+
+impl<R> Drop for Unread<R> {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_up_neither_the_game_nor_the_end() {
+    let (reader, writer) = io::pipe().unwrap();
+    let mut daemon = Unread::start(reader, writer).await;
+    daemon.goes_on_unread(MORE_THAN_A_PIPE).await;
+    daemon.stops().await;
+}
+
+#[tokio::test]
+async fn a_terminal_on_which_nothing_is_read_holds_up_neither_the_game_nor_the_end() {
+    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&screen).unwrap();
+    unlockpt(&screen).unwrap();
+    let name = ptsname(&screen, Vec::new()).unwrap();
+    let terminal = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    let screen = fs::File::from(screen);
+    let mut daemon = Unread::start(screen, terminal).await;
+    daemon.goes_on_unread(MORE_THAN_A_PIPE).await;
+    daemon.stops().await;
+}
+
+#[tokio::test]
+async fn a_reader_of_the_log_that_comes_back_is_told_how_much_was_left_out_and_gets_the_last_words()
+{
+    let (reader, writer) = io::pipe().unwrap();
+    let mut daemon = Unread::start(reader, writer).await;
+    daemon.goes_on_unread(3 * MAX_LINES).await;
+    let (mut line, mut before) = (String::new(), 0);
+    while !line.contains("lines were left out here: the log was not read") {
+        line.clear();
+        assert!(daemon.log.read_line(&mut line).unwrap() > 0);
+        before += 1;
+    }
+    assert!(before > MAX_LINES / 2, "{before}");
+    let count = line.split(" lines were").next().unwrap();
+    let count: usize = count.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(count > MAX_LINES / 2, "{line}");
+    // It flows again.
+    daemon.plays("d2d3", "d7d6").await;
+    daemon.stops().await;
+    let mut rest = String::new();
+    daemon.log.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("d2d3"), "{rest}");
+    assert!(rest.contains(" stopping\n"), "{rest}");
 }

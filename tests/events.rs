@@ -567,9 +567,12 @@ fn what_says_nothing_is_not_shown() {
 
 #[test]
 fn nothing_that_is_sent_steers_the_terminal_or_makes_a_line_of_its_own() {
-    let line = r#"{"event":"answers","at":"2026-11-21T08:53:00.300Z","board":"ucb","id":"","text":"a\u001b[2Jb\nc"}"#;
+    let line = r#"{"event":"answers","at":"2026-11-21T08:53:00.300Z","board":"ucb","id":"","text":"a\u001b[2Jb\nc\u202ed\u2028e"}"#;
     let seen = Text::default().line(&serde_json::from_str(line).unwrap());
-    assert_eq!(seen.unwrap(), "08:53:00  ucb  a\u{fffd}[2Jb\u{fffd}c");
+    assert_eq!(
+        seen.unwrap(),
+        r"08:53:00  ucb  a\u{1b}[2Jb\nc\u{202e}d\u{2028}e"
+    );
 }
 
 #[test]

@@ -21,6 +21,7 @@ const FLOORS: [&[&str]; 10] = [
     &[
         "access",
         "address",
+        "apart",
         "cgroup",
         "serial_access",
         "toml_value",
@@ -29,6 +30,7 @@ const FLOORS: [&[&str]; 10] = [
         "regular_file",
         "lines",
         "default_ports",
+        "escape",
         "slots",
         "sense",
         "spelling",
@@ -240,7 +242,14 @@ fn drivers_do_no_io_and_transports_know_no_chess() {
                 "toml_value",
                 "vocabulary",
             ],
-            "transport" => &["clock", "holders", "lines", "transport", "vocabulary"],
+            "transport" => &[
+                "apart",
+                "clock",
+                "holders",
+                "lines",
+                "transport",
+                "vocabulary",
+            ],
             "recognise" | "guidance" => &["game", "guidance", "recognise", "sense"],
             _ => continue,
         };

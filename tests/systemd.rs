@@ -39,7 +39,7 @@ use boardbridge::{
         Health, memory_limit,
         systemd::{Notify, watch},
     },
-    log::{self, journal::Journal},
+    log::{self, journal::Journal, queue},
     transport::{Transport, serial::SerialPort},
     vocabulary::BoardName,
 };
@@ -830,8 +830,9 @@ fn the_journal_gets_entries_with_fields_and_no_more_than_the_budget() {
     let socket = folder.path().join("journal");
     let journal = net::UnixDatagram::bind(&socket).unwrap();
     journal.set_nonblocking(true).unwrap();
-    let subscriber = log::to_journal(EnvFilter::new("info"), Journal::at(&socket).unwrap());
+    let (subscriber, log) = log::to_journal(EnvFilter::new("info"), Journal::at(&socket).unwrap());
     let entry = || {
+        log.flush();
         let mut buffer = [0; 8192];
         let count = journal.recv(&mut buffer).ok()?;
         Some(String::from_utf8(buffer[..count].to_vec()).unwrap())
@@ -881,4 +882,41 @@ async fn the_log_is_plain_text_where_standard_error_is_not_the_journal() {
     let mut service = Service::start(folder, &text, &[("JOURNAL_STREAM", "9:12345")]);
     let line = service.logs("uci listens at").await;
     assert!(line.starts_with("20") && line.contains(" INFO "), "{line}");
+}
+
+#[test]
+fn a_journal_that_takes_no_more_holds_up_nothing_and_hears_later_what_was_left_out() {
+    let folder = House::folder();
+    let socket = folder.path().join("journal");
+    let journal = net::UnixDatagram::bind(&socket).unwrap();
+    let (subscriber, log) = log::to_journal(EnvFilter::new("debug"), Journal::at(&socket).unwrap());
+    let lines = queue::MAX_LINES * 2;
+    tracing::subscriber::with_default(subscriber, || {
+        for number in 0..lines {
+            tracing::info!("line {number}.");
+        }
+    });
+    journal.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut next = || {
+        let mut buffer = [0; 8192];
+        let count = journal.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..count].to_vec()).unwrap()
+    };
+    let mut read = 0;
+    let left_out = loop {
+        let entry = next();
+        if entry.starts_with(&format!("MESSAGE=line {read}.\n")) {
+            read += 1;
+        } else {
+            break entry;
+        }
+    };
+    let told = format!(
+        "MESSAGE={} lines were left out here: the log was not read\nPRIORITY=4\n",
+        lines - read
+    );
+    assert!(left_out.starts_with(&told), "{left_out}");
+    assert!(read >= queue::MAX_LINES, "{read}");
+    log.say("the next line");
+    assert!(next().starts_with("MESSAGE=the next line\n"));
 }

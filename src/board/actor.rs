@@ -4,7 +4,7 @@ use std::{
     any::Any,
     collections::VecDeque,
     panic::AssertUnwindSafe,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use futures_util::FutureExt as _;
@@ -19,6 +19,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use super::core::{Core, Memory};
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
+    clock,
     clock::sleep_until_some,
     lines::printable,
     state::Shelf,
@@ -399,7 +400,7 @@ impl Actor {
 
     /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now.
     async fn publish(&mut self) {
-        self.core.dates(SystemTime::now());
+        self.core.dates(clock::now());
         let state = self.core.poll_snapshot();
         let mut events = Vec::new();
         while let Some(event) = self.core.poll_event() {

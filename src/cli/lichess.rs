@@ -19,12 +19,12 @@ use crate::{
     call::{self, CallError},
     config::{Config, lichess::DEFAULT_URL},
     default_ports::DEFAULT_WEB,
+    escape::escaped,
     lichess::{
         http::Http,
         session::Outcome,
         token::{DEFAULT_FILE, Token},
     },
-    log::escaped,
 };
 
 /// How often a command that waits looks how the account stands.

@@ -12,7 +12,7 @@ use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 use super::{DEFAULT_FILE, ENV_PREFIX, words};
 #[cfg(target_os = "linux")]
 use crate::access::{unreadable, user};
-use crate::log::escaped;
+use crate::escape::escaped;
 
 /// Mistakes listed at once: as many as fit a screen.
 pub const MAX_MISTAKES: usize = 20;

@@ -30,9 +30,6 @@ impl Daemon {
     ) {
         let (listener, taken) = port.unzip();
         let part = running.part.clone();
-        if let (Some((what, _)), Some(listener)) = (part.listens(), &listener) {
-            self.inherited.keep(&what, listener);
-        }
         match (&part, listener) {
             (Part::Uci(uci), Some(listener)) => {
                 let door = Door::new(listener, uci.allow.clone(), "[uci]");

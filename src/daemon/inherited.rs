@@ -8,14 +8,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    net::{TcpListener, lookup_host},
-    time::Instant,
-};
+use futures_util::future::join_all;
+use tokio::{net::TcpListener, time::Instant};
 use tracing::{info, warn};
 
 use super::{part::Part, service::Service, systemd::Notify};
-use crate::{cgroup::Cgroup, config::Listen};
+use crate::{apart, cgroup::Cgroup, config::Listen};
 
 /// How long a listener that was let go may stay open: systemd 254 and later close it in a process of their own.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
@@ -54,11 +52,24 @@ impl Wanted {
         let Listen::At(address) = &listen else {
             return None;
         };
-        let found = lookup_host(address.as_str()).await;
+        let found = apart::addresses(address).await;
         Some(Self {
             port: listen.port(),
-            found: found.map_or_else(|_| Vec::new(), Iterator::collect),
+            found: found.unwrap_or_default(),
         })
+    }
+
+    /// Where each of these parts wants to listen, if it does. Names are looked up at the same time.
+    pub async fn by_all(parts: &[Part]) -> Vec<Option<Self>> {
+        join_all(parts.iter().map(Self::by)).await
+    }
+
+    /// The addresses of `address`, as they were found; looked up once more if they could not be.
+    pub async fn addresses(this: Option<&Self>, address: &str) -> io::Result<Vec<SocketAddr>> {
+        match this {
+            Some(wanted) if wanted.is_known() => Ok(wanted.found.clone()),
+            _ => apart::addresses(address).await,
+        }
     }
 
     fn includes(&self, at: SocketAddr) -> bool {
@@ -145,15 +156,15 @@ impl Inherited {
             .is_some_and(|(closed, until)| Instant::now() < *until && closed.iter().any(same))
     }
 
-    /// The listener that exists for this service at this address, unless the address is `taken` by another service.
-    pub(super) async fn fitting(
+    /// The listener that exists for this service at one of these addresses, unless it is `taken` by another service.
+    pub(super) fn fitting(
         &self,
         what: &Service,
-        address: &str,
+        addresses: &[SocketAddr],
         taken: &[SocketAddr],
     ) -> io::Result<Option<TcpListener>> {
         let activated = self.activated(what);
-        for wanted in lookup_host(address).await? {
+        for wanted in addresses.iter().copied() {
             let fits =
                 |at: SocketAddr| at.ip() == wanted.ip() && [0, at.port()].contains(&wanted.port());
             let existing = if let Some((listener, _)) = activated.filter(|(_, at)| fits(*at)) {
@@ -174,7 +185,7 @@ impl Inherited {
     }
 
     /// Keeps what is served, also through the next restart, unless the socket unit has it.
-    pub(super) fn keep(&mut self, what: &Service, listener: &TcpListener) {
+    pub(super) async fn keep(&mut self, what: &Service, listener: &TcpListener) {
         let copy = socket2::SockRef::from(listener).try_clone();
         let copy = copy.and_then(|copy| usable(copy.into()));
         match copy {
@@ -183,7 +194,7 @@ impl Inherited {
                     .activated(what)
                     .is_some_and(|(_, theirs)| *theirs == at) => {}
             Ok((copy, at)) => {
-                self.keeper.keep(at, &copy);
+                self.keeper.keep(at, &copy).await;
                 self.kept.insert(at, copy);
             }
             Err(error) => {

@@ -114,10 +114,8 @@ impl Daemon {
         mut inherited: Inherited,
     ) -> Result<Self, StartError> {
         outlive_file_limit();
-        let mut wanted = Vec::new();
-        for part in Part::all(config) {
-            wanted.extend(Wanted::by(&part).await);
-        }
+        let wanted = Wanted::by_all(&Part::all(config)).await;
+        let wanted: Vec<Wanted> = wanted.into_iter().flatten().collect();
         inherited.close_others(&wanted, &[]).await;
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();

@@ -6,7 +6,7 @@ use tokio::{net::TcpListener, time::sleep};
 use tracing::{info, warn};
 
 use super::{
-    inherited::Inherited,
+    inherited::{Inherited, Wanted},
     service::{Service, StartError},
 };
 use crate::{config::Listen, transport::tcp::bound_buffers};
@@ -14,11 +14,12 @@ use crate::{config::Listen, transport::tcp::bound_buffers};
 /// How often an address that is about to be free is tried.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Takes a port that is not one of those `taken`; none if it is off.
+/// Takes a port that is not one of those `taken`; none if it is off. `wanted`: where that is, if it was looked up.
 pub(super) async fn bind(
     what: &Service,
     listen: &Listen,
     inherited: &Inherited,
+    wanted: Option<&Wanted>,
     taken: &[SocketAddr],
 ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
     let Listen::At(address) = listen else {
@@ -37,13 +38,14 @@ pub(super) async fn bind(
             source,
         },
     };
-    let given = inherited.fitting(what, address, taken).await;
-    let given = given.map_err(error)?;
+    let addresses = Wanted::addresses(wanted, address).await;
+    let addresses = addresses.map_err(error)?;
+    let given = inherited.fitting(what, &addresses, taken).map_err(error)?;
     let listener = if let Some(listener) = given {
         listener
     } else {
         inherited.left_out(what, listen);
-        fresh(address, listen.port(), inherited)
+        fresh(&addresses, listen.port(), inherited)
             .await
             .map_err(error)?
     };
@@ -55,10 +57,14 @@ pub(super) async fn bind(
     Ok(Some((listener, taken)))
 }
 
-/// A new listener at this address, which one that was let go may still have for a moment.
-async fn fresh(address: &str, port: Option<u16>, inherited: &Inherited) -> io::Result<TcpListener> {
+/// A new listener at the first of these addresses that can be had, which one that was let go may still have for a moment.
+async fn fresh(
+    addresses: &[SocketAddr],
+    port: Option<u16>,
+    inherited: &Inherited,
+) -> io::Result<TcpListener> {
     loop {
-        match TcpListener::bind(address).await {
+        match TcpListener::bind(addresses).await {
             Err(error)
                 if error.kind() == io::ErrorKind::AddrInUse && inherited.is_closing(port) =>
             {

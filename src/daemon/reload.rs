@@ -131,8 +131,8 @@ impl Daemon {
     ) -> Result<(Vec<Ready>, Vec<Wanted>), StartError> {
         let (mut with, mut places) = (Vec::new(), Vec::new());
         let mut taken = self.served();
-        for part in new {
-            let wanted = Wanted::by(&part).await;
+        let found = Wanted::by_all(&new).await;
+        for (part, wanted) in new.into_iter().zip(found) {
             // One whose name cannot be looked up is tried, and refused, before anything stops.
             let is_freed =
                 |wanted: &Wanted| wanted.is_known() && freed.iter().any(|at| wanted.overlaps(*at));
@@ -140,7 +140,7 @@ impl Daemon {
                 self.is_free_for(&part, wanted.as_ref())?;
                 None
             } else {
-                let port = self.port(&part, &taken).await?;
+                let port = self.port(&part, wanted.as_ref(), &taken).await?;
                 taken.extend(port.as_ref().map(|(_, at)| *at));
                 Some(port)
             };
@@ -166,11 +166,16 @@ impl Daemon {
     }
 
     /// Takes the port of a part, if it has one, unless it is one of those `taken`.
-    async fn port(&self, part: &Part, taken: &[SocketAddr]) -> Result<Option<Port>, StartError> {
+    async fn port(
+        &self,
+        part: &Part,
+        wanted: Option<&Wanted>,
+        taken: &[SocketAddr],
+    ) -> Result<Option<Port>, StartError> {
         let Some((what, listen)) = part.listens() else {
             return Ok(None);
         };
-        match ports::bind(&what, &listen, &self.inherited, taken).await {
+        match ports::bind(&what, &listen, &self.inherited, wanted, taken).await {
             Err(error) if part.may_lack_port() => {
                 warn!("{error}");
                 Ok(None)
@@ -231,7 +236,7 @@ impl Daemon {
         for (part, port) in front_ends {
             let port = match port {
                 Some(port) => port,
-                None => match self.port(&part, &self.served()).await {
+                None => match self.port(&part, None, &self.served()).await {
                     Ok(port) => port,
                     Err(error) => {
                         error!("{error}");
@@ -240,6 +245,9 @@ impl Daemon {
                 },
             };
             let mut running = Running::new(part, &self.stop);
+            if let (Some((what, _)), Some((listener, _))) = (running.part.listens(), &port) {
+                self.inherited.keep(&what, listener).await;
+            }
             self.front_end(&mut running, port);
             self.running.push(running);
         }

@@ -28,20 +28,27 @@ pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result
     let mut stop = pin!(stop_signal());
     let mut hangups = signals::Hangups::new()?;
     say_if_empty(config, file);
-    let mut daemon = Daemon::start_with(config, inherited).await?;
+    let mut daemon = tokio::select! {
+        // A start may wait for a disk or a name server.
+        stopped = &mut stop => {
+            info!("stopping before the start is complete");
+            return Ok(stopped?);
+        }
+        daemon = Daemon::start_with(config, inherited) => daemon?,
+    };
     let manager = Manager::of(&daemon);
-    manager.ready();
+    manager.ready().await;
     loop {
         tokio::select! {
             stopped = &mut stop => break stopped?,
             () = hangups.next() => {}
         }
-        manager.reloading();
+        manager.reloading().await;
         reload(&mut daemon, file).await;
-        manager.ready();
+        manager.ready().await;
     }
     info!("stopping");
-    manager.stopping();
+    manager.stopping().await;
     daemon.stop().await;
     Ok(())
 }

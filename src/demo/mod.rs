@@ -12,7 +12,7 @@ use std::{
     env,
     fmt::Write as _,
     fs::{DirBuilder, remove_dir},
-    io::{self, IsTerminal as _},
+    io::{self, IsTerminal as _, Write as _},
     os::unix::{
         fs::{DirBuilderExt, PermissionsExt},
         process::CommandExt,
@@ -32,10 +32,11 @@ use simulators::{
     run::{Kind, Settings, board},
 };
 use thiserror::Error;
-use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::sleep};
+use tokio::{sync::mpsc, time::sleep};
 use tracing::{debug, warn};
 
 use crate::{
+    apart,
     bus::{BoardHandle, Bus},
     config::{Config, ConfigError},
     daemon::{Daemon, Service, StartError, stop_signal},
@@ -240,7 +241,6 @@ async fn gives_way(board: BoardHandle) {
 
 /// Writes what happens, until the output is closed. An output that is not read stops only this.
 async fn show(welcome: String, bus: Bus, programme: Arc<Programme>) {
-    let mut output = tokio::io::stdout();
     let mut text = welcome;
     let [Ok(white), Ok(black)] = LINKED.map(str::parse::<BoardName>) else {
         return;
@@ -248,11 +248,12 @@ async fn show(welcome: String, bus: Bus, programme: Arc<Programme>) {
     let mut show = Show::new([white, black], draws());
     let mut news = bus.subscribe();
     loop {
-        let written = async {
-            output.write_all(text.as_bytes()).await?;
-            output.flush().await
+        let write = move || {
+            let mut output = io::stdout().lock();
+            output.write_all(text.as_bytes())?;
+            output.flush()
         };
-        if written.await.is_err() {
+        if !matches!(apart::run("output", write).await, Ok(Ok(()))) {
             return;
         }
         text = loop {

@@ -1,6 +1,15 @@
 //! Requests to Lichess, and the streams that it keeps open.
 
-use std::{error::Error as _, time::Duration};
+use std::{
+    error::Error as _,
+    future::Future,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, SystemTime},
+    vec,
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -11,11 +20,15 @@ use hyper::{
 };
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::{
+        Client,
+        connect::{HttpConnector, dns::Name},
+    },
     rt::{TokioExecutor, TokioTimer},
 };
 use serde_json::Value;
 use tokio::time::timeout;
+use tower_service::Service;
 
 use super::{
     notice::Notice,
@@ -24,7 +37,10 @@ use super::{
     session::Outcome,
     token::Token,
 };
-use crate::lines::{Line, Lines};
+use crate::{
+    apart,
+    lines::{Line, Lines},
+};
 
 /// How long an answer may take.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(8);
@@ -48,7 +64,7 @@ const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
 /// The way to Lichess with one token.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Client<HttpsConnector<HttpConnector<Names>>, Full<Bytes>>,
     url: String,
     token: Option<Token>,
 }
@@ -85,10 +101,29 @@ pub struct Stream {
     lines: Lines,
 }
 
+/// Looks names up as the rest of the daemon does.
+#[derive(Clone, Debug)]
+struct Names;
+
+impl Service<Name> for Names {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        // The connector puts the port of the address in.
+        Box::pin(async move { Ok(apart::addresses(&format!("{name}:0")).await?.into_iter()) })
+    }
+}
+
 impl Http {
     /// The way to the server at this address, which has a scheme and ends without a slash.
     pub fn new(url: &str) -> Self {
-        let mut tcp = HttpConnector::new();
+        let mut tcp = HttpConnector::new_with_resolver(Names);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT_WAIT));
         tcp.set_keepalive(Some(SILENCE));
@@ -229,6 +264,11 @@ impl Http {
         let Some(token) = &self.token else {
             return Err(Outcome::NoToken);
         };
+        // The library for TLS panics then, and no certificate is valid.
+        if SystemTime::now() < SystemTime::UNIX_EPOCH {
+            let why = "the clock of this computer is before 1970: set it";
+            return Err(Outcome::Lost(why.to_owned()));
+        }
         let mut request = hyper::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))

@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use tokio::{
@@ -29,6 +29,7 @@ use crate::{
     account::NotDone,
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind},
+    clock,
     clock::sleep_until_some,
     lines::printable,
     pairings::{Entry, Pairing, Said},
@@ -487,7 +488,7 @@ fn of_game(session: &mut Session, stream: &mut Kept, fed: Fed) {
         Fed::Line(line) => match objects::read(&line) {
             Ok(line) => {
                 stream.is_well();
-                session.line(Instant::now().into_std(), SystemTime::now(), line);
+                session.line(Instant::now().into_std(), clock::now(), line);
             }
             Err(error) => unreadable(&line, &error),
         },

@@ -5,12 +5,15 @@ use std::{io, sync::Arc, time::Duration};
 
 use tokio::{
     io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::Semaphore,
     time::{sleep, timeout},
 };
 
-use crate::reach::{Wanted, unreachable};
+use crate::{
+    apart,
+    reach::{Wanted, unreachable},
+};
 
 /// Connections passed on at once.
 pub const MAX_RELAYED: usize = 32;
@@ -28,7 +31,8 @@ pub async fn run(
     connect: &str,
     say: impl Fn(String) + Send + Sync + 'static,
 ) -> Result<(), String> {
-    let listener = TcpListener::bind(listen).await.map_err(|error| {
+    let bound = async { TcpListener::bind(&*apart::addresses(listen).await?).await };
+    let listener = bound.await.map_err(|error| {
         let remedy = match error.kind() {
             io::ErrorKind::AddrInUse => {
                 "is LiveChess running here, or BoardBridge? Stop it, or take another port with --listen"
@@ -54,7 +58,7 @@ pub async fn run(
         let (connect, say) = (connect.clone(), say.clone());
         tokio::spawn(async move {
             let _place = place;
-            match timeout(ATTEMPT, TcpStream::connect(&*connect)).await {
+            match timeout(ATTEMPT, apart::connect(&connect)).await {
                 Ok(Ok(mut far)) => {
                     for stream in [&near, &far] {
                         // Slower, but it works.

@@ -34,6 +34,7 @@ use super::{
 use crate::{
     bus::{BoardHandle, Bus, News},
     clients::{Client, ClientKind, Presence},
+    clock,
     door::Door,
     http,
     lines::printable,
@@ -377,7 +378,7 @@ impl Socket {
 
 /// The time as pages count it.
 fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let since = clock::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })

@@ -9,11 +9,16 @@ use std::{
     env,
     fmt::{Debug, Write as _},
     io,
-    os::unix::net::UnixDatagram,
+    os::{fd::AsFd, unix::net::UnixDatagram},
     path::Path,
+    time::Duration,
 };
 
-use nix::sys::stat::fstat;
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::stat::fstat,
+};
 use tracing::{
     Event, Level, Subscriber,
     field::{Field, Visit},
@@ -24,7 +29,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::escaped;
+use crate::escape::escaped;
 
 /// Where the journal takes entries.
 const SOCKET: &str = "/run/systemd/journal/socket";
@@ -54,13 +59,22 @@ impl Journal {
     pub fn at(socket: &Path) -> io::Result<Self> {
         let journal = UnixDatagram::unbound()?;
         journal.connect(socket)?;
-        // A journal that is stuck must not hold up a board.
+        // Without a thread for the log, a journal that is stuck must not hold up a board.
         journal.set_nonblocking(true)?;
         Ok(Self(journal))
     }
 
-    /// Sends one entry.
-    pub(super) fn send(&self, level: Level, message: &str, fields: &Fields) -> io::Result<()> {
+    /// Sends one entry as soon as the journal takes it, however long that is with `wait` = `None`.
+    ///
+    /// # Errors
+    /// What the system says; `WouldBlock` if the journal did not take it.
+    pub(super) fn send(
+        &self,
+        level: Level,
+        message: &str,
+        fields: &Fields,
+        wait: Option<Duration>,
+    ) -> io::Result<()> {
         let priority = match level {
             Level::ERROR => 3,
             Level::WARN => 4,
@@ -75,7 +89,30 @@ impl Journal {
             // Writing to a string does not fail.
             let _ = writeln!(entry, "{name}={}", escaped(value));
         }
-        self.0.send(entry.as_bytes()).map(drop)
+        loop {
+            match self.0.send(entry.as_bytes()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => takes(&self.0, wait)?,
+                other => return other.map(drop),
+            }
+        }
+    }
+}
+
+/// Returns when something can be written there.
+///
+/// # Errors
+/// `WouldBlock` if nothing can be written within `wait`.
+pub(super) fn takes(to: &impl AsFd, wait: Option<Duration>) -> io::Result<()> {
+    // Longer waits than it can count do not occur.
+    let wait = wait.map_or(PollTimeout::NONE, |wait| {
+        PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX)
+    });
+    let mut polled = [PollFd::new(to.as_fd(), PollFlags::POLLOUT)];
+    match poll(&mut polled, wait) {
+        Ok(0) => Err(io::ErrorKind::WouldBlock.into()),
+        // What a signal has cut short is tried again by writing.
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -106,6 +143,11 @@ impl Fields {
             }
         }
         fields
+    }
+
+    /// The bytes of the values.
+    pub fn size(&self) -> usize {
+        self.0.iter().map(|(_, value)| value.len()).sum()
     }
 
     fn has(&self, name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The lines of a stream of events, as JSON. Their schema is `docs/events.schema.json`; `docs/events.md` describes them.
 
-use std::{time::SystemTime, vec};
+use std::vec;
 
 use serde_json::{Map, Value, json};
 use shakmaty::{Chess, Move, Position, san::SanPlus};
@@ -9,6 +9,7 @@ use super::{color, timestamp};
 use crate::{
     bus::{BoardHandle, Bus, Publication, Subscription},
     clients::Client,
+    clock,
     game::{Game, uci},
     pairings::{Pairing, Saying},
     vocabulary::{BoardName, Event},
@@ -67,7 +68,7 @@ pub fn lagged_line(missed: u64) -> Value {
 pub fn closed_line(most: usize) -> Value {
     json!({
         "event": "closed",
-        "at": timestamp(SystemTime::now()),
+        "at": timestamp(clock::now()),
         "text": format!("this stream is closed to admit another watcher: at most {most} do at once"),
     })
 }
@@ -76,7 +77,7 @@ fn daemon_line(boards: &[BoardHandle], clients: usize, watchers: usize) -> Value
     let boards: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
     json!({
         "event": "daemon",
-        "at": timestamp(SystemTime::now()),
+        "at": timestamp(clock::now()),
         "version": env!("CARGO_PKG_VERSION"),
         "boards": boards,
         "clients": clients,
@@ -99,7 +100,7 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
     });
     json!({
         "event": "client-snapshot",
-        "at": timestamp(SystemTime::now()),
+        "at": timestamp(clock::now()),
         "client": client.label,
         "kind": client.kind,
         "peer": client.peer,
@@ -121,7 +122,7 @@ fn client_line(client: &Client, bus: &Bus) -> Value {
 pub fn pairing_line(board: &BoardName, pairing: Option<&Pairing>) -> Value {
     json!({
         "event": "pairing",
-        "at": timestamp(SystemTime::now()),
+        "at": timestamp(clock::now()),
         "board": board,
         "pairing": pairing.map(super::pairing),
         "text": pairing.map(in_words).unwrap_or_default(),

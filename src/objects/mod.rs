@@ -12,6 +12,7 @@ use shakmaty::{Color, Position as _};
 
 use crate::{
     bus::{BoardHandle, Bus},
+    clock,
     game::uci,
     pairings::Pairing,
     vocabulary::{Advice, LinkState, Snapshot, rounded},
@@ -33,7 +34,7 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
     let san = game.sans();
     json!({
         "event": "snapshot",
-        "at": timestamp(SystemTime::now()),
+        "at": timestamp(clock::now()),
         "board": snapshot.board,
         "link": link,
         "why": snapshot.link.why(),
@@ -118,5 +119,5 @@ pub fn color(color: Color) -> &'static str {
 
 /// RFC 3339, UTC, milliseconds.
 pub fn timestamp(at: SystemTime) -> String {
-    humantime::format_rfc3339_millis(at).to_string()
+    humantime::format_rfc3339_millis(clock::written(at)).to_string()
 }

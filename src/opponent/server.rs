@@ -1,6 +1,6 @@
 //! Runs one `[[opponent]]`: connects the game to its board, the engine's process, and what the player says.
 
-use std::{future::pending, time::SystemTime};
+use std::future::pending;
 
 use shakmaty::{ByColor, Color};
 use tokio::{sync::watch, time::Instant};
@@ -18,6 +18,7 @@ use crate::{
     bus::{BoardHandle, Bus},
     cgroup::Cgroup,
     clients::{Client, ClientKind, Presence},
+    clock,
     clock::sleep_until_some,
     lines::printable,
     pairings::{Entry, Pairing, Player, Said},
@@ -271,7 +272,7 @@ impl Server {
             let peer = self.process.as_ref().map(|_| self.label.to_string().into());
             presence.change(|client| {
                 if client.peer.is_some() != peer.is_some() {
-                    client.since = Some(SystemTime::now());
+                    client.since = Some(clock::now());
                 }
                 client.label = self.label.clone();
                 client.peer = peer;

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::Path};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::{
-    pgn_text::is_printed,
+    escape::is_plain,
     state::settings::{Directory, default_directory},
 };
 
@@ -59,7 +59,7 @@ impl GamesConfig {
 impl<'de> Deserialize<'de> for TagText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let plain = text.chars().all(is_printed);
+        let plain = text.chars().all(is_plain);
         if plain && (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text {
             return Ok(Self(text));
         }

@@ -1,9 +1,6 @@
 //! Gives an archive its snapshots, its clock and its folder.
 
-use std::{
-    io,
-    time::{Duration, SystemTime},
-};
+use std::{io, time::Duration};
 
 use jiff::tz::TimeZone;
 use tokio::time::{Instant, timeout_at};
@@ -14,7 +11,7 @@ use super::{
     archive::{Archive, Notice},
     folder::{Folder, Writer, remedy},
 };
-use crate::{bus::BoardHandle, clock::sleep_until_some, pgn::settings::GamesConfig};
+use crate::{bus::BoardHandle, clock, clock::sleep_until_some, pgn::settings::GamesConfig};
 
 /// How long a stopping daemon waits for the last moves to be written.
 pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
@@ -81,7 +78,7 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => self.archive.see(SystemTime::now(), &state),
+                (_, state) = feed.next() => self.archive.see(clock::now(), &state),
                 result = written => {
                     writing = None;
                     written_so(&mut self.archive, &self.board, &self.folder, result);
@@ -89,7 +86,7 @@ impl Task {
                 () = sleep_until_some(deadline) => {}
             }
         }
-        self.archive.see(SystemTime::now(), &self.board.state());
+        self.archive.see(clock::now(), &self.board.state());
         let late = Instant::now() + FLUSH_WAIT;
         if let Some(writing) = writing
             && let Ok(result) = timeout_at(late, writing).await

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tokio::time::timeout;
 
 use self::probe::Finding;
@@ -19,7 +20,7 @@ use crate::{
         identity::{Identity, Medium, SWITCH_WAIT},
         registry::MAKES,
     },
-    log::escaped,
+    escape::{escaped, escaped_json},
     transport::{
         ble::{BleError, Radio, Seen},
         serial::SerialPort,
@@ -157,7 +158,7 @@ fn bluetooth(
             continue;
         };
         let Some((make, sure)) = board(name, device) else {
-            others.push(format!("{name:?} ({})", device.address));
+            others.push(format!("\"{}\" ({})", escaped(name), device.address));
             continue;
         };
         let table = names.take(make.example);
@@ -174,7 +175,9 @@ fn bluetooth(
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]")?;
         writeln!(output, "kind = \"{}\"", make.kind)?;
-        writeln!(output, "ble = {{ name = {name:?}{by} }}\n")?;
+        // A string of JSON is one of TOML.
+        let name = escaped_json(&Value::from(name.as_str()).to_string());
+        writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
     }
     // Whoever has found a board by cable may have no other.
     if !found && cable == Cable::Board {

@@ -7,7 +7,7 @@
 use std::{
     io,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
     thread,
     time::Duration,
@@ -15,8 +15,9 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
+    runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tracing::warn;
 
@@ -26,6 +27,9 @@ pub const MAX_USERS: usize = 1;
 /// How long to wait for a port that is still being closed. The longest message (a position, 100 bytes) takes 0.8 s at
 /// 1200 baud.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// How often a thread to close a port on is tried to be started.
+const THREAD_AGAIN: Duration = Duration::from_secs(1);
 
 /// Whether this process uses a port. Clones refer to the same port.
 #[derive(Clone, Debug)]
@@ -74,18 +78,30 @@ impl<S: Send + 'static> Drop for ClosedApart<S> {
         let Some((stream, in_use)) = self.0.take() else {
             return;
         };
-        let close = move || {
-            drop(stream);
-            drop(in_use);
-        };
-        // If no thread can be started it is closed here, however long that takes.
-        if let Err(error) = thread::Builder::new()
-            .name("closing".to_owned())
-            .spawn(close)
-        {
-            warn!(%error, "no thread to close a port on");
+        let held = Arc::new(Mutex::new(Some((stream, in_use))));
+        if let Err(error) = close(&held) {
+            warn!(%error, "no thread to close a port on: it stays open until there is one");
+            // Without a runtime there is nothing else to be held up.
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(async move {
+                    while close(&held).is_err() {
+                        sleep(THREAD_AGAIN).await;
+                    }
+                });
+            }
         }
     }
+}
+
+/// Drops what is held, on a thread of its own.
+///
+/// # Errors
+/// No thread can be started; it is held still.
+fn close<T: Send + 'static>(held: &Arc<Mutex<Option<T>>>) -> io::Result<()> {
+    let held = held.clone();
+    let thread = thread::Builder::new().name("closing".to_owned());
+    let take = move || drop(held.lock().unwrap_or_else(PoisonError::into_inner).take());
+    thread.spawn(take).map(drop)
 }
 
 impl<S: AsyncRead + Unpin + Send + 'static> AsyncRead for ClosedApart<S> {

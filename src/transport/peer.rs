@@ -9,6 +9,7 @@ use super::{
     OpenError,
     tcp::{CONNECT_WAIT, watch_over},
 };
+use crate::apart;
 
 /// A board's network address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl TcpPeer {
     /// # Errors
     /// [`OpenError`], worded for the player.
     pub async fn open(&self) -> Result<TcpStream, OpenError> {
-        let connecting = timeout(CONNECT_WAIT, TcpStream::connect(&self.address));
+        let connecting = timeout(CONNECT_WAIT, apart::connect(&self.address));
         let connected = connecting
             .await
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));

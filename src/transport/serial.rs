@@ -2,14 +2,13 @@
 
 use std::{fmt, io, path::Path};
 
-use tokio::task::spawn_blocking;
 use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
 
 use super::{
     OpenError,
     closing::{ClosedApart, Usage},
 };
-use crate::holders::Holders;
+use crate::{apart, holders::Holders};
 
 /// `ENOTTY` as the library words it: it keeps neither its number nor its kind.
 const NOT_A_TTY: &str = "Not a typewriter";
@@ -48,7 +47,7 @@ impl SerialPort {
         let Some(in_use) = self.usage.begin().await else {
             return Err(OpenError::Closing { port: port.port });
         };
-        let opening = spawn_blocking(move || {
+        let opening = apart::run("opening", move || {
             let stream = port.open_at_once()?;
             // Set here, not in the caller, which may have been cancelled by then.
             Ok(ClosedApart::new(stream, in_use))
@@ -56,7 +55,7 @@ impl SerialPort {
         opening.await.unwrap_or_else(|error| {
             Err(OpenError::Other {
                 port: self.port.clone(),
-                source: io::Error::other(error),
+                source: error,
             })
         })
     }

@@ -3,7 +3,6 @@
 pub mod text;
 
 use std::{
-    fmt::Write as _,
     io::{self, Write},
     pin::pin,
     time::Duration,
@@ -18,6 +17,8 @@ use tokio::{
 };
 
 use crate::{
+    apart,
+    escape::escaped_json,
     reach::{Found, Wanted, unreachable},
     transport::tcp::{CONNECT_WAIT, watch_over},
 };
@@ -131,7 +132,7 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             continue;
         }
         let printed = if as_json {
-            output.write_all(&for_terminal(&read))
+            output.write_all(escaped_json(&String::from_utf8_lossy(&read)).as_bytes())
         } else if let Some(text) = text.line(&event) {
             writeln!(output, "{text}")
         } else {
@@ -145,21 +146,6 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             return Ok(Ended::GaveWay);
         }
     }
-}
-
-/// A line of JSON with everything that a terminal might interpret escaped. JSON allows no characters below a space in a
-/// text.
-fn for_terminal(line: &[u8]) -> Vec<u8> {
-    let mut escaped = String::with_capacity(line.len());
-    for c in String::from_utf8_lossy(line).chars() {
-        if matches!(c, '\u{7f}'..='\u{9f}') {
-            // Writing to a string does not fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped.into_bytes()
 }
 
 /// Whether to show an event to a user who wants to see this board.
@@ -194,7 +180,7 @@ async fn first_line(reader: &mut BufReader<TcpStream>, read: &mut Vec<u8>) -> io
 }
 
 async fn connect(address: &str) -> Result<BufReader<TcpStream>, WatchError> {
-    let connecting = timeout(CONNECT_WAIT, TcpStream::connect(address)).await;
+    let connecting = timeout(CONNECT_WAIT, apart::connect(address)).await;
     let connected = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
     let stream = connected
         .map_err(|error| WatchError::Unreachable(unreachable(address, &error, Wanted::Status)))?;

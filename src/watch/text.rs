@@ -6,7 +6,10 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::Value;
 
-use crate::vocabulary::{NEW_GAME, SET_UP};
+use crate::{
+    escape::escaped,
+    vocabulary::{NEW_GAME, SET_UP},
+};
 
 /// Moves of a game that are shown; the last ones suffice to follow it.
 const SHOWN: usize = 3;
@@ -377,12 +380,10 @@ fn words<'a>(line: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
         .filter_map(Value::as_str)
 }
 
-/// The same without control characters: names from a board or a phone must not control the terminal or start a new
-/// line.
+/// The same with its texts escaped: a name must not control the terminal, or begin a new line.
 fn printable(value: &Value) -> Value {
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     match value {
-        Value::String(text) => text.chars().map(plain).collect::<String>().into(),
+        Value::String(text) => escaped(text).into(),
         Value::Array(values) => values.iter().map(printable).collect(),
         Value::Object(keys) => keys
             .iter()

@@ -19,13 +19,13 @@ use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use serde::Serialize;
 use serde_json::{Value, json};
 use shakmaty::{CastlingMode, Chess, fen::Fen};
-use tokio::task::spawn_blocking;
 
 use super::{
     House,
     answer::{self, Wrong},
 };
 use crate::{
+    apart,
     game::{Game, fen, uci},
     pgn_text::read_elapsed,
     regular_file::regular,
@@ -129,7 +129,7 @@ async fn blocking<T: Send + 'static>(
     let turn = reading.acquire_owned().await.map_err(|_| busy())?;
     // A disk that hangs keeps its one thread, also when the visitor has left.
     let work = move || (work(), drop(turn)).0;
-    spawn_blocking(work).await.map_err(|_| busy())
+    apart::run("reading", work).await.map_err(|_| busy())
 }
 
 /// When a game began, and on which board, if a file has a name of ours.

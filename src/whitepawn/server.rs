@@ -1,8 +1,6 @@
 //! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
 
-use std::{
-    cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::SystemTime,
-};
+use std::{cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc};
 
 use futures_util::{FutureExt as _, future::select_all};
 use tokio::{
@@ -22,6 +20,7 @@ use super::{
 use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind, Presence},
+    clock,
     clock::sleep_until_some,
     lines::{LINE_WAIT, Line, Lines, is_http_request, printable},
     state::Shelf,
@@ -429,7 +428,7 @@ impl Server {
         self.presence.change(|client| {
             if client.peer != peer {
                 client.peer = peer;
-                client.since = Some(SystemTime::now());
+                client.since = Some(clock::now());
             }
             client.awaiting = awaiting;
             client.opponent = opponent;

@@ -9,7 +9,6 @@ use std::{
 
 use tokio::{
     sync::{Semaphore, mpsc},
-    task::spawn_blocking,
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
@@ -20,6 +19,7 @@ use super::{
     connection::{AskReceipt, Receipt},
 };
 use crate::{
+    apart,
     door::Door,
     slots::ACCEPT_WAIT,
     transport::{duplex::NETWORK, tcp::watch_over},
@@ -68,7 +68,7 @@ fn asking(local: SocketAddr, peer: SocketAddr) -> AskReceipt {
     Box::new(move || {
         Box::pin(async move {
             let reading = READING.acquire().await.ok()?;
-            let asked = spawn_blocking(move || {
+            let asked = apart::run("receipt", move || {
                 let unread = is_unread(local, peer);
                 drop(reading);
                 unread

@@ -43,22 +43,23 @@ impl Manager {
     }
 
     /// All listeners are up.
-    pub fn ready(&self) {
-        self.notify.send("READY=1");
+    pub async fn ready(&self) {
+        self.notify.send("READY=1").await;
     }
 
     /// The configuration is being read again.
-    pub fn reloading(&self) {
+    pub async fn reloading(&self) {
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC);
         let now = now.map_or(0, |now| {
             i128::from(now.tv_sec()) * 1_000_000 + i128::from(now.tv_nsec()) / 1000
         });
         self.notify
-            .send(&format!("RELOADING=1\nMONOTONIC_USEC={now}"));
+            .send(&format!("RELOADING=1\nMONOTONIC_USEC={now}"))
+            .await;
     }
 
     /// The daemon stops. From now on nothing more is told: systemd has another limit for that.
-    pub fn stopping(self) {
-        self.notify.send("STOPPING=1\nSTATUS=stopping");
+    pub async fn stopping(self) {
+        self.notify.send("STOPPING=1\nSTATUS=stopping").await;
     }
 }

@@ -13,16 +13,28 @@ use std::{
             net::{SocketAddr as UnixAddress, UnixDatagram},
         },
     },
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
-use tokio::{io::AsyncReadExt as _, net::unix::pipe, time::timeout};
-use tracing::warn;
+use nix::{
+    errno::Errno,
+    sys::socket::{ControlMessage, MsgFlags, sendmsg},
+};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::unix::pipe,
+    time::{Instant, sleep, timeout},
+};
+use tracing::{info, warn};
 
 /// How long systemd may take to accept a datagram. It takes them at once unless the machine is stuck.
 const SEND_WAIT: Duration = Duration::from_secs(1);
+/// How often it is tried meanwhile.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// What the name of a listener that systemd keeps begins with (`FDNAME`): no socket unit of ours has such a name.
 pub(super) const KEPT: &str = "kept ";
@@ -31,14 +43,22 @@ const BARRIER_WAIT: Duration = Duration::from_secs(2);
 
 /// Where systemd wants to be told, if it does.
 #[derive(Clone, Debug, Default)]
-pub struct Notify(Option<Arc<UnixDatagram>>);
+pub struct Notify(Option<Arc<Manager>>);
+
+/// systemd's socket.
+#[derive(Debug)]
+struct Manager {
+    socket: UnixDatagram,
+    /// It has not taken the last datagram: the next one is not waited for.
+    is_stuck: AtomicBool,
+}
 
 impl Notify {
     /// The socket that systemd names in `NOTIFY_SOCKET`.
     pub fn from_env() -> Self {
         let name = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty());
         let socket = name.and_then(|name| match connected(&name) {
-            Ok(socket) => Some(Arc::new(socket)),
+            Ok(socket) => Some(socket),
             Err(error) => {
                 warn!(
                     "systemd cannot be told how the service is ({}): {error}",
@@ -47,12 +67,15 @@ impl Notify {
                 None
             }
         });
-        Self(socket)
+        socket.map_or(Self(None), Self::to)
     }
 
     /// This socket.
     pub fn to(socket: UnixDatagram) -> Self {
-        Self(Some(Arc::new(socket)))
+        Self(Some(Arc::new(Manager {
+            socket,
+            is_stuck: AtomicBool::new(false),
+        })))
     }
 
     /// Whether somebody is told.
@@ -61,14 +84,14 @@ impl Notify {
     }
 
     /// Tells these assignments, one a line.
-    pub fn send(&self, text: &str) {
-        self.send_with(text, &[]);
+    pub async fn send(&self, text: &str) {
+        self.send_with(text, &[]).await;
     }
 
     /// Has the listener at this address kept through the restarts of the service: those who connect meanwhile wait.
-    pub fn keep(&self, at: SocketAddr, listener: &impl AsFd) {
+    pub async fn keep(&self, at: SocketAddr, listener: &impl AsFd) {
         let text = format!("FDSTORE=1\nFDNAME={}", name(at));
-        self.send_with(&text, &[listener.as_fd()]);
+        self.send_with(&text, &[listener.as_fd()]).await;
     }
 
     /// Has the listeners at these addresses kept no more, and waits until systemd has heard of it. It closes them then, or a
@@ -78,11 +101,12 @@ impl Notify {
             return;
         }
         for at in closed {
-            self.send(&format!("FDSTOREREMOVE=1\nFDNAME={}", name(*at)));
+            self.send(&format!("FDSTOREREMOVE=1\nFDNAME={}", name(*at)))
+                .await;
         }
         match pipe::pipe() {
             Ok((ours, mut end)) => {
-                self.send_with("BARRIER=1", &[ours.as_fd()]);
+                self.send_with("BARRIER=1", &[ours.as_fd()]).await;
                 drop(ours);
                 // Nothing comes but the end, when systemd has done all it was told, and closes its copy.
                 if timeout(BARRIER_WAIT, end.read_u8()).await.is_err() {
@@ -93,18 +117,37 @@ impl Notify {
         }
     }
 
-    fn send_with(&self, text: &str, passed: &[BorrowedFd<'_>]) {
-        let Some(socket) = &self.0 else {
+    /// Sends it, with these descriptors. Waits for a socket that is full, but never on the thread.
+    async fn send_with(&self, text: &str, passed: &[BorrowedFd<'_>]) {
+        let Some(manager) = &self.0 else {
             return;
         };
+        let full = |sent: &nix::Result<usize>| matches!(sent, Err(Errno::EAGAIN | Errno::ENOBUFS));
+        let mut sent = manager.try_send(text, passed);
+        if full(&sent) && !manager.is_stuck.load(Ordering::Relaxed) {
+            let until = Instant::now() + SEND_WAIT;
+            while full(&sent) && Instant::now() < until {
+                sleep(AGAIN).await;
+                sent = manager.try_send(text, passed);
+            }
+        }
+        let was_stuck = manager.is_stuck.swap(full(&sent), Ordering::Relaxed);
+        match sent {
+            Ok(_) if was_stuck => info!("systemd takes notice again"),
+            Err(error) if !was_stuck => warn!("systemd was not told {text:?}: {error}"),
+            _ => {}
+        }
+    }
+}
+
+impl Manager {
+    fn try_send(&self, text: &str, passed: &[BorrowedFd<'_>]) -> nix::Result<usize> {
         let passed: Vec<RawFd> = passed.iter().map(AsRawFd::as_raw_fd).collect();
         let rights = [ControlMessage::ScmRights(&passed)];
         let rights = if passed.is_empty() { &[] } else { &rights[..] };
         let bytes = [IoSlice::new(text.as_bytes())];
-        let sent = sendmsg::<()>(socket.as_raw_fd(), &bytes, rights, MsgFlags::empty(), None);
-        if let Err(error) = sent {
-            warn!("systemd was not told {text:?}: {error}");
-        }
+        let socket = self.socket.as_raw_fd();
+        sendmsg::<()>(socket, &bytes, rights, MsgFlags::MSG_DONTWAIT, None)
     }
 }
 
@@ -121,6 +164,5 @@ fn connected(name: &OsStr) -> io::Result<UnixDatagram> {
     };
     let socket = UnixDatagram::unbound()?;
     socket.connect_addr(&address)?;
-    socket.set_write_timeout(Some(SEND_WAIT))?;
     Ok(socket)
 }

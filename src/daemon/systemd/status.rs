@@ -7,7 +7,7 @@ use tokio::{sync::watch, time::sleep};
 use super::Notify;
 use crate::{
     bus::{BoardHandle, Bus},
-    log::escaped,
+    escape::escaped,
     vocabulary::ClientName,
 };
 
@@ -28,7 +28,7 @@ pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<O
     loop {
         let status = status(&bus, player.borrow_and_update().as_deref());
         if status != told {
-            notify.send(&format!("STATUS={status}"));
+            notify.send(&format!("STATUS={}", escaped(&status))).await;
             told = status;
         }
         tokio::select! {
@@ -82,7 +82,7 @@ fn status(bus: &Bus, player: Option<&str>) -> String {
         .take(NAMED)
     {
         let why: String = why.chars().take(MAX_TROUBLE).collect();
-        let _ = write!(status, "; {}", escaped(&why));
+        let _ = write!(status, "; {why}");
     }
     status
 }

@@ -62,7 +62,7 @@ pub async fn watch(notify: Notify, limit: Duration, health: Health) {
             if !missed.is_empty() {
                 info!("every board's task answers again");
             }
-            notify.send("WATCHDOG=1");
+            notify.send("WATCHDOG=1").await;
         }
         missed = silent;
         let _ = turns.try_send(());

@@ -55,6 +55,9 @@ pub enum RelayError {
     /// The address is invalid; the reason in words.
     #[error("{0}")]
     Address(String),
+    /// The GUI cannot be listened to.
+    #[error("no thread can be started: {0}")]
+    Thread(io::Error),
 }
 
 /// A message to the main thread.
@@ -79,7 +82,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     }
     let (sender, news) = mpsc::sync_channel(MAX_WAITING);
     let from_gui = sender.clone();
-    thread::spawn(move || {
+    let listen = move || {
         // The last line may lack its end.
         let input = io::stdin().lock().chain(&b"\n"[..]);
         read_lines(input, MAX_LINE, |line| {
@@ -87,7 +90,9 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
         });
         // The main thread may be gone already.
         let _ = from_gui.send(News::GuiEnded);
-    });
+    };
+    let listening = thread::Builder::new().spawn(listen);
+    listening.map_err(RelayError::Thread)?;
     let mut talk = Session::new(address, board, Instant::now());
     let mut link = Link {
         address,
@@ -104,7 +109,9 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
                     Ok(())
                 }
                 Action::Connect => {
-                    link.connect();
+                    if let Err(error) = link.connect() {
+                        talk.failed(format!("no thread can be started: {error}"), Instant::now());
+                    }
                     Ok(())
                 }
                 Action::HangUp => {
@@ -202,12 +209,13 @@ struct Link<'a> {
 
 impl Link<'_> {
     /// Tries to connect, in a thread: resolving a host name may take long.
-    fn connect(&self) {
+    fn connect(&self) -> io::Result<()> {
         let (address, sender) = (self.address.to_owned(), self.sender.clone());
-        thread::spawn(move || {
+        let attempt = move || {
             // The main thread may be gone already.
             let _ = sender.send(News::Attempt(attempt(&address)));
-        });
+        };
+        thread::Builder::new().spawn(attempt).map(drop)
     }
 
     /// Takes over a new connection. `true` if it can be used.
@@ -219,14 +227,15 @@ impl Link<'_> {
             .and_then(|()| stream.try_clone());
         let Ok(from) = prepared else { return false };
         let (sender, number) = (self.sender.clone(), self.number);
-        thread::spawn(move || {
+        let read = move || {
             read_lines(from, MAX_LINE, |line| {
                 sender.send(News::Daemon(number, line)).is_ok()
             });
             let _ = sender.send(News::DaemonEnded(number));
-        });
+        };
+        let reads = thread::Builder::new().spawn(read).is_ok();
         self.stream = Some(stream);
-        true
+        reads
     }
 
     fn send(&mut self, line: &str) {
