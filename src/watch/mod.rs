@@ -132,7 +132,8 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             continue;
         }
         let printed = if as_json {
-            output.write_all(escaped_json(&String::from_utf8_lossy(&read)).as_bytes())
+            let line = String::from_utf8_lossy(read.trim_ascii_end());
+            writeln!(output, "{}", escaped_json(&line))
         } else if let Some(text) = text.line(&event) {
             writeln!(output, "{text}")
         } else {
