@@ -342,7 +342,7 @@ fn hidden(program: &Program, identity: &Identity) -> Option<String> {
         .find_map(|path| identity.hides(&path).map(|key| (path, key)))?;
     let path = path.display();
     Some(format!(
-        "the service does not see {path}, by {key}= in its unit: copy it to /opt or /usr/local/bin, and name that"
+        "the service does not see {path}, because of {key}= in its unit: copy it to /opt or /usr/local/bin, and name that"
     ))
 }
 

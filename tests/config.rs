@@ -1087,7 +1087,7 @@ fn root_is_told_what_the_unit_hides_from_the_service_and_forbids_it() {
     let text = format!("{CITRINE}[[opponent]]\nboard = \"citrine\"\nengine = {engine:?}\n");
     let file = "/etc/boardbridge/boardbridge.toml";
     let hidden = format!(
-        "  problem  citrine            the service does not see {engine}, by ProtectHome= in its unit: copy it to /opt or \
+        "  problem  citrine            the service does not see {engine}, because of ProtectHome= in its unit: copy it to /opt or \
          /usr/local/bin"
     );
     for (drop_in, is_hidden) in [("", true), ("[Service]\nProtectHome = read-only\n", false)] {

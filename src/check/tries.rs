@@ -139,7 +139,7 @@ pub fn folder(
     }
     if let Some(hidden) = identity.hides(path) {
         return in_service(format!(
-            "the service does not see {}, by {hidden}= in its unit: name a folder below {STATE} by `{key}`",
+            "the service does not see {}, because of {hidden}= in its unit: name a folder below {STATE} by `{key}`",
             path.display()
         ));
     }
