@@ -32,7 +32,7 @@ use simulators::{
 use support::{FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE, process::Process};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     sync::mpsc,
     time::timeout,
 };
@@ -60,6 +60,16 @@ async fn socket(address: SocketAddr, origin: Option<&str>) -> Result<Ws, Error> 
     client_async(request, stream)
         .await
         .map(|(socket, _)| socket)
+}
+
+/// From 127.0.`from`, which stands for another machine.
+async fn socket_from(from: [u8; 2], address: SocketAddr) -> Ws {
+    let stream = TcpSocket::new_v4().unwrap();
+    let [third, last] = from;
+    stream.bind(([127, 0, third, last], 0).into()).unwrap();
+    let stream = stream.connect(address).await.unwrap();
+    let request = "ws://localhost/api/v1.0".into_client_request().unwrap();
+    client_async(request, stream).await.unwrap().0
 }
 
 fn placement(position: &Chess) -> String {
@@ -104,6 +114,10 @@ struct Page {
 impl Page {
     async fn open(address: SocketAddr, pick: usize) -> Self {
         let socket = socket(address, Some("https://lichess.org")).await.unwrap();
+        Self::over(socket, pick).await
+    }
+
+    async fn over(socket: Ws, pick: usize) -> Self {
         let mut page = Self {
             socket,
             pick,
@@ -443,6 +457,68 @@ async fn a_page_only_watches_a_board_that_is_in_another_game() {
         .await;
     assert!(page.list.is_empty());
     assert!(!page.matches.contains(&true));
+}
+
+#[tokio::test]
+async fn a_page_of_another_address_does_not_take_the_place_of_the_one_that_plays() {
+    let (house, hand, board) = house(Kind::NovagCitrine).await;
+    let address = house.address("livechess");
+    let game = moves(GAME);
+    let mut lichess = Lichess::new(Color::White);
+    let mut owner = Page::over(socket_from([0, 2], address).await, 0).await;
+    plays(&mut owner, &mut lichess, (&house, &hand, board), &game[..2]).await;
+    let mut strange = Lichess::new(Color::White);
+    strange.game = lichess.game.clone();
+    let mut stranger = Page::over(socket_from([0, 3], address).await, 0).await;
+    stranger
+        .until(&mut strange, |page| !page.matches.is_empty())
+        .await;
+    house.until(board, |state| state.waiting.len() == 1).await;
+    plays(
+        &mut owner,
+        &mut lichess,
+        (&house, &hand, board),
+        &game[2..4],
+    )
+    .await;
+    assert!(!stranger.matches.contains(&true));
+    // Nor after it is gone.
+    drop(owner);
+    house.until(board, |state| state.waiting.len() == 1).await;
+    let mut owner = Page::over(socket_from([0, 2], address).await, 0).await;
+    plays(
+        &mut owner,
+        &mut lichess,
+        (&house, &hand, board),
+        &game[4..6],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn pages_that_are_gone_do_not_use_up_what_keeps_a_board_for_its_address() {
+    let (house, hand, board) = house(Kind::NovagCitrine).await;
+    let address = house.address("livechess");
+    let mut lichess = Lichess::new(Color::White);
+    let mut owner = Page::over(socket_from([0, 2], address).await, 0).await;
+    plays(&mut owner, &mut lichess, (&house, &hand, board), &["e2e4"]).await;
+    for last in 0..64 {
+        let mut gone = Page::over(socket_from([1, last], address).await, 0).await;
+        let mut strange = Lichess::new(Color::White);
+        strange.game = lichess.game.clone();
+        gone.until(&mut strange, |page| page.attached).await;
+        drop(gone);
+    }
+    house.until(board, |state| state.places.len() == 65).await;
+    drop(owner);
+    house
+        .until(board, |state| {
+            state
+                .holders
+                .iter()
+                .any(|name| name.to_string().contains("(disconnected)"))
+        })
+        .await;
 }
 
 #[tokio::test]

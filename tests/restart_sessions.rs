@@ -25,9 +25,9 @@ use std::{
 use boardbridge::game::{Game, uci};
 use shakmaty::Position;
 use simulators::{run::Kind, swpp::Place};
-use support::{FAST_CITRINE, FAST_UCB, Hand, logged::Logged, phone::Phone, process::Watch};
+use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, logged::Logged, phone::Phone, process::Watch};
 use tempfile::TempDir;
-use tokio::time::sleep;
+use tokio::{net::TcpSocket, time::sleep};
 
 const GAMES: &str = include_str!("games/lichess.uci");
 const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
@@ -362,6 +362,41 @@ async fn a_game_in_the_app_on_a_ucb_goes_on() {
 #[tokio::test]
 async fn a_game_in_the_app_on_a_home_made_board_goes_on() {
     in_the_app(Kind::SwppBoard, 26).await;
+}
+
+/// After a kill the daemon knows whose game it has kept.
+#[tokio::test]
+async fn a_game_in_the_app_is_not_taken_over_from_another_address_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let player = Player::new(Kind::NovagCitrine, "board", &folder);
+    let address = free_port();
+    let app = format!("[[whitepawn]]\nboard = \"board\"\ntcp = {{ listen = \"{address}\" }}\n");
+    let mut daemon = Mortal::new(&format!("{}{app}", player.keys), 7).await;
+    // Other addresses of this machine stand for other machines.
+    let comes = async |last| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+        Gui::over(socket.connect(address).await.unwrap())
+    };
+    let mut owner = comes(2).await;
+    owner.says("H0010023\nNG1Y").await;
+    owner.hears("H1").await;
+    let mut watch = daemon.watch("board").await;
+    watch.asks_at(0).await;
+    drop(owner);
+    daemon.process.logs("left: it closed the connection").await;
+    player.hand.does("e2e4").await;
+    watch.knows(1).await;
+    daemon.is_killed().await;
+    for line in ["H0010023", "NG1Y", "MA e7e5"] {
+        let mut stranger = comes(3).await;
+        stranger.says(line).await;
+        assert_eq!(stranger.line().await, None, "{line}");
+    }
+    let mut owner = comes(2).await;
+    owner.says("H0010023").await;
+    owner.hears("H1").await;
+    owner.hears_next("MB e2e4").await;
 }
 
 /// A cable does not tell the app that the daemon was away: the app says nothing, and waits for the hand.

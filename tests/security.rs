@@ -450,6 +450,8 @@ fn every_test_that_the_table_names_is_there() {
         "tests/attacks.rs",
         "tests/livechess.rs",
         "tests/lichess_games.rs",
+        "tests/restart_sessions.rs",
+        "tests/whitepawn.rs",
         "src/board/claims.rs",
     ]
     .map(read)

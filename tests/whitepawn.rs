@@ -10,10 +10,10 @@
 
 mod support;
 
-use boardbridge::whitepawn::session::MAX_ANSWERS;
+use boardbridge::whitepawn::{server::OWNER_WAIT, session::MAX_ANSWERS};
 use simulators::{pty::Pty, run::Kind};
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
-use tokio::time::timeout;
+use tokio::{net::TcpSocket, time::timeout};
 
 const APP: &str = "[[whitepawn]]\nboard = \"citrine\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
 const H0: &str = "H0010023";
@@ -44,6 +44,14 @@ async fn app(house: &House) -> Gui {
 /// A client that has connected.
 async fn stranger(house: &House) -> Gui {
     Gui::connect(house.address("whitepawn for citrine")).await
+}
+
+/// A client from 127.0.0.`last`, which stands for another machine.
+async fn machine(house: &House, last: u8) -> Gui {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+    let address = house.address("whitepawn for citrine");
+    Gui::over(socket.connect(address).await.unwrap())
 }
 
 /// A watcher of the daemon.
@@ -363,6 +371,53 @@ async fn whoever_shook_hands_last_is_the_app_and_strangers_disturb_nobody() {
     hand.sees("executed e7e5").await;
     hand.does("g1f3").await;
     second.hears_next("MB g1f3").await;
+}
+
+#[tokio::test]
+async fn a_game_whose_connection_is_lost_belongs_to_its_address() {
+    let (house, mut hand) = citrine().await;
+    let mut watcher = watcher(&house).await;
+    let mut owner = machine(&house, 2).await;
+    owner.says(&format!("{H0}\nNG1Y")).await;
+    owner.hears_next(H1).await;
+    house.asks_for_a_move("citrine").await;
+    drop(owner);
+    watcher.hears_of("left:").await;
+    hand.does("e2e4").await;
+    house.knows("citrine", 1).await;
+    for line in [H0, "NG1Y", "NG0N", "MA e7e5", "GE0"] {
+        let mut stranger = machine(&house, 3).await;
+        stranger.says(line).await;
+        assert_eq!(stranger.line().await, None, "{line}");
+    }
+    watcher.hears_of("127.0.0.3").await;
+    let mut owner = machine(&house, 2).await;
+    owner.says(H0).await;
+    owner.hears_next(H1).await;
+    owner.hears_next("MB e2e4").await;
+    owner.says("MA e7e5").await;
+    hand.sees("executed e7e5").await;
+}
+
+/// The other addresses of this machine stand for others: so a phone whose address has changed is not shut out for ever.
+#[tokio::test(start_paused = true)]
+async fn after_a_time_an_app_of_another_address_takes_the_place_and_not_the_game() {
+    let house = House::with(House::folder(), &[("citrine", FAST_CITRINE)], APP).await;
+    let board = house.daemon.bus().board("citrine").unwrap();
+    let mut feed = board.feed();
+    let mut stands = async |target: bool| while feed.next().await.1.target.is_some() != target {};
+    let mut owner = machine(&house, 2).await;
+    owner.says(&format!("{H0}\nNG1Y")).await;
+    stands(true).await;
+    drop(owner);
+    // It has been noticed that the owner is gone.
+    while house.daemon.bus().clients().list()[0].peer.is_some() {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(OWNER_WAIT).await;
+    let mut other = machine(&house, 3).await;
+    other.says(H0).await;
+    stands(false).await;
 }
 
 #[tokio::test]

@@ -227,11 +227,12 @@ impl Claim {
 }
 
 /// A board that is kept for an address in mid-game.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     /// The client that was disconnected.
     label: ClientName,
-    /// Since when.
+    /// Since when; after a restart it begins again.
+    #[serde(skip)]
     since: Option<Instant>,
 }
 
@@ -251,7 +252,7 @@ pub struct Claims {
     /// says whether it announced one.
     #[serde(skip)]
     came: Option<bool>,
-    #[serde(skip)]
+    #[serde(default)]
     kept: Option<Kept>,
     /// The game on the board has ended.
     #[serde(skip)]
@@ -1393,6 +1394,15 @@ mod tests {
         let mut claims = lost();
         claims.put_out();
         assert!(claims.has(BLACK), "the owner said so");
+        // Also if the daemon is killed meanwhile.
+        let kept = serde_json::to_string(&lost()).unwrap();
+        let kept: Claims = serde_json::from_str(&kept).unwrap();
+        let mut claims = kept.recalled();
+        stranger_awaits(&mut claims, "d2d4");
+        claims.pass(now);
+        assert!(!claims.has(BLACK));
+        assert!(state_from(&mut claims, BACK, "192.168.1.5:50001", "e2e4"));
+        assert!(claims.has(BACK));
     }
 
     #[test]

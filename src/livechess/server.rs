@@ -38,7 +38,7 @@ use crate::{
     door::Door,
     http,
     lines::printable,
-    slots::{Slot, Slots, origin},
+    slots::{Slot, Slots},
     vocabulary::{BoardName, ClientId, ClientName, Command, Opponent, Snapshot},
 };
 
@@ -58,7 +58,8 @@ pub const PING: Duration = Duration::from_secs(20);
 pub const SILENCE: Duration = Duration::from_mins(1);
 /// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
 pub const RETURN_WAIT: Duration = Duration::from_mins(1);
-/// Clients that are gone and for which a board is kept, at once. For a further one none is kept.
+/// Clients that are gone and are waited for, at once. A further one has left at once; its board is kept for its address, as after a
+/// lost connection.
 pub const MAX_GONE: usize = 64;
 /// Bytes repeated of an origin that is refused.
 const MAX_REPEATED: usize = 60;
@@ -80,7 +81,8 @@ pub struct House {
     stop: CancellationToken,
 }
 
-/// A board, and where a client comes from that has set up a game on it.
+/// A board, and the address of a client that has set up a game on it. A game belongs to one address, so the neighbours of an IPv6
+/// network do not count as one here.
 type Place = (BoardName, IpAddr);
 
 /// The client that has set up a game at its place, until another one does.
@@ -151,7 +153,8 @@ impl House {
     }
 
     /// Keeps a board for a client that is gone, until it has been so for too long or another one has taken its place.
-    async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr) {
+    /// Without `room` it is not waited for; the board itself keeps the game for its address in any case.
+    async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr, room: bool) {
         let replaced = {
             let players = self.players();
             let player = players.get(&(board.clone(), from));
@@ -160,6 +163,9 @@ impl House {
         };
         let Some(replaced) = replaced else { return };
         self.ask(board, Command::Away { client, on: true }).await;
+        if !room {
+            return;
+        }
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = replaced.cancelled() => {}
@@ -252,7 +258,7 @@ async fn upgrade(
 /// One client, until it has left.
 async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
     let label = ClientName::LiveChess(visitor.peer);
-    let from = origin(visitor.peer.ip());
+    let from = label.address();
     info!("connected by LiveChess");
     let mut socket = Socket {
         session: Session::new(label.clone(), house.number.clone()),
@@ -268,9 +274,7 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
     drop((socket, visitor));
     let room = house.gone.try_acquire();
     let boards = plays.iter().map(async |(board, client)| {
-        if room.is_ok() {
-            house.keep(board, *client, from).await;
-        }
+        house.keep(board, *client, from, room.is_ok()).await;
         house.leaves(board, *client, from);
         let client = *client;
         house.ask(board, Command::Release { client }).await;

@@ -42,16 +42,11 @@ impl ClientName {
     /// The address that it plays from. This machine is one address, and the app, the links, the engine and Lichess belong
     /// to it: the owner of the board has set them up.
     pub fn address(&self) -> IpAddr {
-        let address = match self {
-            Self::Program(address) | Self::LiveChess(address) => address.ip().to_canonical(),
+        match self {
+            Self::Program(address) | Self::LiveChess(address) => owner(address.ip()),
             Self::App(_) | Self::Link(_) | Self::Engine(_) | Self::Lichess | Self::Other(_) => {
                 Ipv4Addr::LOCALHOST.into()
             }
-        };
-        if address == Ipv6Addr::LOCALHOST {
-            Ipv4Addr::LOCALHOST.into()
-        } else {
-            address
         }
     }
 
@@ -59,6 +54,16 @@ impl ClientName {
     pub fn join(names: &[Self], between: &str) -> String {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         names.join(between)
+    }
+}
+
+/// An address as the owner of a game: this machine calls itself 127.0.0.1 and `::1`.
+pub fn owner(address: IpAddr) -> IpAddr {
+    let address = address.to_canonical();
+    if address == Ipv6Addr::LOCALHOST {
+        Ipv4Addr::LOCALHOST.into()
+    } else {
+        address
     }
 }
 

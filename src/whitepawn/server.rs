@@ -1,6 +1,8 @@
 //! Serves one `[[whitepawn]]`: gives the app's conversation its links and its board.
 
-use std::{cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc};
+use std::{
+    cmp::Reverse, collections::VecDeque, future::pending, net::IpAddr, sync::Arc, time::Duration,
+};
 
 use futures_util::{FutureExt as _, future::select_all};
 use tokio::{
@@ -37,6 +39,8 @@ pub const MAX_GUESTS: usize = 8;
 pub const MAX_GUEST_BYTES: usize = 1024;
 /// Commands that may wait for the board before the app is read again.
 pub const MAX_COMMANDS: usize = 64;
+/// How long a disconnected app's place is kept for its address: as long as a board is for a chess program.
+pub const OWNER_WAIT: Duration = Duration::from_mins(5);
 /// Bytes of the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
@@ -100,8 +104,9 @@ pub fn span(board: &BoardName, way: &str) -> Span {
 
 /// Serves connections until `stop` is cancelled.
 ///
-/// The connection that shook hands last is the app's. Others are read until they do, without disturbing it. A connected
-/// app with a game on the board is not replaced from another address.
+/// The connection that shook hands last is the app's. Others are read until they do, without disturbing it. An app with a
+/// game on the board is not replaced from another address, unless it has been disconnected for [`OWNER_WAIT`]; then its
+/// game is left.
 pub async fn serve(
     mut app: App,
     mut connections: mpsc::Receiver<Connection>,
@@ -132,6 +137,7 @@ pub async fn serve(
             kept: None,
             links: Vec::new(),
             active: None,
+            alone_since: Instant::now(),
             served: 0,
             delivery: Delivery::default(),
             commands: VecDeque::new(),
@@ -153,6 +159,8 @@ struct Server {
     links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
+    /// When the app's link was lost, or the daemon started.
+    alone_since: Instant,
     /// The link that was served last: another one goes first next time.
     served: usize,
     /// Whether what it was sent has arrived.
@@ -233,6 +241,7 @@ impl Server {
         let (delivery, why) = (duplex.delivery(), duplex.farewell().unwrap_or(why));
         if self.active == Some(index) {
             self.active = None;
+            self.alone_since = Instant::now();
             self.delivery.settled();
             self.session.disconnected(now(), why, delivery);
         } else if let Some(active) = &mut self.active
@@ -272,14 +281,15 @@ impl Server {
                     }
                     let greets = Session::is_handshake(&line);
                     let resumes = self.active.is_none() && Session::is_apps(&line);
-                    if Some(index) != self.active && greets && self.is_elsewhere(index) {
+                    let comes = Some(index) != self.active && (greets || resumes);
+                    if comes && self.is_elsewhere(index) {
                         let peer = &self.links[index].address;
                         warn!(%peer, "closed: the app of another address has a game on the board");
                         self.tell(format!("kept its game: {peer} wanted its place"));
                         self.close(index, "");
                         return;
                     }
-                    if Some(index) != self.active && (greets || resumes) {
+                    if comes {
                         index = self.takes_over(index);
                     }
                     let peer = self.links[index].address.clone();
@@ -304,11 +314,10 @@ impl Server {
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
     }
 
-    /// Whether the app has a game on the board, and this link comes from another address.
+    /// Whether the place is kept for the app of another address than this link's.
     fn is_elsewhere(&self, index: usize) -> bool {
-        let active = self.active.and_then(|active| self.links.get(active));
-        let from = |link: Option<&Peer>| link.and_then(|link| link.from);
-        self.session.has_board() && active.is_some() && from(active) != from(self.links.get(index))
+        let kept = self.active.is_some() || self.alone_since.elapsed() < OWNER_WAIT;
+        kept && self.session.is_of_another(self.links[index].from)
     }
 
     /// A connection has shaken hands, or acts as the app where there is none: from now on it is the app's. Returns its
@@ -326,6 +335,7 @@ impl Server {
             place -= usize::from(before < index);
         }
         self.active = Some(place);
+        self.session.comes_from(self.links[place].from);
         place
     }
 

@@ -4,6 +4,7 @@
 
 use std::{
     collections::VecDeque,
+    net::IpAddr,
     time::{Duration, Instant},
 };
 
@@ -111,6 +112,9 @@ pub struct Memory {
     pub client: ClientId,
     /// It was connected.
     present: bool,
+    /// The address of the app, if it came over the network.
+    #[serde(default)]
+    owner: Option<IpAddr>,
     on: Option<Match>,
     over: Option<(Match, GameEnd)>,
     number: u64,
@@ -130,6 +134,8 @@ pub struct Session {
     present: bool,
     /// Before a restart the app was connected, and it has not connected since.
     was_present: bool,
+    /// The address of the connection that was the app's last, if it came over the network: the game belongs to it.
+    owner: Option<IpAddr>,
     on: Option<Match>,
     /// The game before, and how it ended.
     over: Option<(Match, GameEnd)>,
@@ -157,6 +163,7 @@ impl Session {
             names_promotion: true,
             present: false,
             was_present: false,
+            owner: None,
             on: None,
             over: None,
             number: 0,
@@ -180,6 +187,7 @@ impl Session {
     ) -> Self {
         let mut session = Self {
             was_present: memory.present,
+            owner: memory.owner,
             over: memory.over,
             number: memory.number,
             outbox: memory.untold.into(),
@@ -222,6 +230,7 @@ impl Session {
         Memory {
             client: self.client,
             present: self.present || self.was_present,
+            owner: self.owner,
             on: self.on.clone(),
             over: self.over.clone(),
             number: self.number,
@@ -257,6 +266,25 @@ impl Session {
     /// Whether the app has a game on its board.
     pub fn has_board(&self) -> bool {
         self.on.as_ref().is_some_and(|on| !on.told_to_wait)
+    }
+
+    /// Whether the app has a game on its board that belongs to another address than this one.
+    pub fn is_of_another(&self, from: Option<IpAddr>) -> bool {
+        self.has_board() && self.owner.is_some() && self.owner != from
+    }
+
+    /// The app's connection comes from this address now. A game of another address is left: it is neither shown to this
+    /// one nor continued by it.
+    pub fn comes_from(&mut self, from: Option<IpAddr>) {
+        let owner = std::mem::replace(&mut self.owner, from);
+        if owner.is_some() && owner != from && self.on.take().is_some() {
+            self.withdraw();
+            // In order: the board is not kept for it.
+            self.away(false);
+            self.ask(Command::Release {
+                client: self.client,
+            });
+        }
     }
 
     /// Whether the app's game waits for the hand.
@@ -849,6 +877,38 @@ mod tests {
         rig.says("H0010023");
         rig.sends("H101       1\n");
         rig.sends("MB e2e4\n");
+    }
+
+    #[test]
+    fn an_app_of_another_address_is_told_nothing_of_the_game_it_finds_and_cannot_go_on_with_it() {
+        let mut rig = Rig::new();
+        let [owner, stranger] = [2, 3].map(|last| Some(IpAddr::from([192, 168, 1, last])));
+        rig.session.comes_from(owner);
+        assert!(rig.session.is_of_another(stranger) && !rig.session.is_of_another(owner));
+        rig.hand("Me2e4\r\n");
+        rig.session.disconnected(rig.now, "broke", Duration::MAX);
+        let memory = serde_json::to_string(&rig.session.memory(false)).unwrap();
+        let identity = rig.session.identity.clone();
+        let board = rig.core.snapshot();
+        let memory = serde_json::from_str(&memory).unwrap();
+        rig.session = Session::restored(memory, "the app".into(), identity, &board);
+        assert!(rig.session.is_of_another(stranger));
+        rig.session.comes_from(stranger);
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
+        rig.says("MA e7e5");
+        assert_eq!(rig.next(), "");
+        assert_eq!(rig.core.snapshot().target, None);
+        rig.says("NG1Y");
+        assert!(!rig.session.is_of_another(stranger) && rig.session.is_of_another(owner));
+    }
+
+    #[test]
+    fn what_was_kept_before_addresses_were_is_read() {
+        let mut kept = serde_json::to_value(Rig::new().session.memory(false)).unwrap();
+        kept.as_object_mut().unwrap().remove("owner").unwrap();
+        let memory: Memory = serde_json::from_value(kept).unwrap();
+        assert_eq!(memory.owner, None);
     }
 
     #[test]

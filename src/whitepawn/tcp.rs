@@ -23,6 +23,7 @@ use crate::{
     door::Door,
     slots::ACCEPT_WAIT,
     transport::{duplex::NETWORK, tcp::watch_over},
+    vocabulary::owner,
 };
 
 /// Accepts apps until `stop` is cancelled.
@@ -40,7 +41,7 @@ pub async fn serve(door: Door, connections: mpsc::Sender<Connection>, stop: Canc
                 let ends = stream.local_addr().ok().map(|local| (local, peer));
                 let connection = Connection {
                     peer: peer.to_string().into(),
-                    address: Some(peer.ip().to_canonical()),
+                    address: Some(owner(peer.ip())),
                     stream: Box::new(stream),
                     medium: NETWORK,
                     receipt: ends.map(|(local, peer)| asking(local, peer)),
