@@ -1,6 +1,6 @@
 //! Slots for connections, shared among the addresses they come from: when all are taken, an idle connection of the
 //! address with the most of them makes room for a new one. One that has only just come may be spared: it makes room only
-//! for an address that has fewer.
+//! for an address that has fewer. Of the connections that play one game together, all but the first may have to make room.
 
 use std::{
     cmp::Reverse,
@@ -56,11 +56,23 @@ struct Seat {
     since: Instant,
     /// When its connection was last useful, if ever.
     used: Option<Instant>,
-    /// It never makes room.
-    busy: bool,
+    /// The game that its client plays.
+    game: Option<Joined>,
     leave: CancellationToken,
     left: CancellationToken,
 }
+
+/// A game that several connections may play.
+#[derive(Debug)]
+struct Joined {
+    name: Arc<str>,
+    /// Who joined it earlier has a lower number.
+    order: u64,
+}
+
+/// Players of one game that only make room for an address that has fewer connections: one for each colour. Further ones are
+/// surplus, and make room for any.
+const PLAYERS: usize = 2;
 
 impl Slots {
     /// This many slots, with this maximum per address. A connection is spared for so long.
@@ -130,7 +142,7 @@ impl Taken {
                 origin,
                 since: Instant::now(),
                 used: None,
-                busy: false,
+                game: None,
                 leave: CancellationToken::new(),
                 left: CancellationToken::new(),
             };
@@ -142,16 +154,31 @@ impl Taken {
         let count = |origin: &IpAddr| counts.get(origin).copied().unwrap_or(0);
         // After one has made room for the other, the newcomer's address has no more than the other.
         let has_many = |seat: &Seat| count(&seat.origin) > count(&origin) + 1;
-        let idle = |seat: &&Seat| {
-            let may_go = has_many(seat) || seat.since.elapsed() >= slots.spared;
-            (!seat.busy && may_go) || seat.leave.is_cancelled()
+        let may_go = |seat: &&Seat| {
+            let goes = match self.joined_before(seat) {
+                None => has_many(seat) || seat.since.elapsed() >= slots.spared,
+                Some(0) => false,
+                Some(1..PLAYERS) => has_many(seat),
+                Some(PLAYERS..) => true,
+            };
+            goes || seat.leave.is_cancelled()
         };
         let share = |seat: &&Seat| {
             let count = count(&seat.origin);
-            // One that is already leaving is waited for. Of those that were never useful, the oldest is first.
-            (!seat.leave.is_cancelled(), Reverse(count), seat.used)
+            let before = self.joined_before(seat);
+            let plays = before.is_some_and(|before| before < PLAYERS);
+            // One that is already leaving is waited for. Players go after idle and surplus ones, and of one game the one that
+            // joined last; of those that were never useful, the oldest is first.
+            (
+                !seat.leave.is_cancelled(),
+                plays,
+                before.is_some(),
+                Reverse(count),
+                Reverse(before),
+                seat.used,
+            )
         };
-        let seats = self.by.values().filter(concerned).filter(idle);
+        let seats = self.by.values().filter(concerned).filter(may_go);
         match seats.min_by_key(share) {
             Some(seat) => {
                 seat.leave.cancel();
@@ -159,6 +186,16 @@ impl Taken {
             }
             None => Room::None,
         }
+    }
+}
+
+impl Taken {
+    /// How many others had joined this connection's game before; `None` without a game.
+    fn joined_before(&self, seat: &Seat) -> Option<usize> {
+        let mine = seat.game.as_ref()?;
+        let games = self.by.values().filter_map(|seat| seat.game.as_ref());
+        let before = games.filter(|game| game.name == mine.name && game.order < mine.order);
+        Some(before.count())
     }
 }
 
@@ -183,10 +220,19 @@ impl Slot {
         }
     }
 
-    /// Whether the connection is exempt from making room.
-    pub fn set_busy(&self, busy: bool) {
-        if let Some(seat) = self.slots.lock().by.get_mut(&self.id) {
-            seat.busy = busy;
+    /// The connection plays the game of this name, or none. The first one that plays a game never makes room.
+    pub fn plays(&self, game: Option<&str>) {
+        let mut taken = self.slots.lock();
+        let order = taken.next;
+        let Some(seat) = taken.by.get_mut(&self.id) else {
+            return;
+        };
+        if seat.game.as_ref().map(|game| &*game.name) != game {
+            seat.game = game.map(|name| Joined {
+                name: name.into(),
+                order,
+            });
+            taken.next += 1;
         }
     }
 }
@@ -282,16 +328,51 @@ mod tests {
             comes(&slots, 1, &mut there).await;
             tokio::time::advance(Duration::from_secs(1)).await;
         }
-        there[0].1.set_busy(true);
+        there[0].1.plays(Some("one"));
         there[1].1.used();
         let (spoke, silent) = (there[1].1.id, there[2].1.id);
         comes(&slots, 2, &mut there).await;
         assert!(there.iter().all(|(_, slot)| slot.id != silent));
         assert!(there.iter().any(|(_, slot)| slot.id == spoke));
-        for (_, slot) in &there {
-            slot.set_busy(true);
+        for (game, (_, slot)) in ["one", "two", "three"].into_iter().zip(&there) {
+            slot.plays(Some(game));
         }
         assert!(slots.take(address(3)).await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_that_join_one_game_make_room_the_last_first_and_whoever_has_a_game_alone_does_not()
+     {
+        let slots = Slots::new(6, 5, SPARED);
+        let mut there = Vec::new();
+        for (from, game) in [
+            (2, "two"),
+            (1, "one"),
+            (1, "one"),
+            (1, "one"),
+            (1, "one"),
+            (1, "one"),
+        ] {
+            comes(&slots, from, &mut there).await;
+            there.last().unwrap().1.plays(Some(game));
+        }
+        let id = |at: usize| there[at].1.id;
+        let (alone, first, second) = (id(0), id(1), id(2));
+        // Of its own address too, at once.
+        for from in [3, 4, 1] {
+            let last = there.iter().filter(|(from, _)| *from == 1).last().unwrap();
+            let last = last.1.id;
+            assert_eq!(comes(&slots, from, &mut there).await, Some(1));
+            assert!(there.iter().all(|(_, slot)| slot.id != last));
+            there.last().unwrap().1.plays(Some(&from.to_string()));
+        }
+        let stays = |id| there.iter().any(|(_, slot): &(u8, Slot)| slot.id == id);
+        assert!(stays(alone) && stays(first) && stays(second));
+        // A game's two players keep their places from an address that has as many.
+        assert_eq!(comes(&slots, 1, &mut there).await, None);
+        assert_eq!(comes(&slots, 5, &mut there).await, Some(1));
+        let stays = |id| there.iter().any(|(_, slot): &(u8, Slot)| slot.id == id);
+        assert!(stays(alone) && stays(first) && !stays(second));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use boardbridge::{
     },
     vocabulary::Event,
 };
+use futures_util::{FutureExt, future::select_all};
 use simulators::run::Kind;
 use support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 use tokio::{
@@ -80,7 +81,7 @@ async fn a_half_line_waits_and_hurts_nobody() {
 }
 
 #[tokio::test]
-async fn as_many_guis_as_a_machine_may_have_are_served_and_one_more_is_told_to_come_later() {
+async fn of_as_many_guis_as_a_machine_may_have_the_last_to_join_a_game_makes_room_for_one_more() {
     let (house, hand) = House::with_citrine().await;
     let mut gui = house.gui().await;
     gui.asks("").await;
@@ -95,10 +96,17 @@ async fn as_many_guis_as_a_machine_may_have_are_served_and_one_more_is_told_to_c
     for other in &mut crowd {
         other.hears_of("White to move").await;
     }
-    // All of them play the same game, so none makes room.
+    // All of them play the same game.
     let mut one_more = house.gui().await;
-    one_more.hears_of("try again later").await;
-    assert_eq!(one_more.line().await, None);
+    one_more.says("uci").await;
+    one_more.hears("uciok").await;
+    let told = crowd.iter_mut().map(|other| {
+        other
+            .hears_of("other programs play your game")
+            .boxed_local()
+    });
+    let (_, last, _) = select_all(told).await;
+    assert!(last > 0, "the second to join has kept its place");
     hand.does("e2e4").await;
     gui.hears("bestmove e2e4").await;
 }

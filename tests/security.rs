@@ -651,6 +651,41 @@ async fn few_addresses_do_not_fill_all_slots() {
 }
 
 #[tokio::test]
+async fn programs_that_join_one_game_make_room_for_one_with_a_board_of_its_own() {
+    if !in_a_network("programs_that_join_one_game_make_room_for_one_with_a_board_of_its_own") {
+        return;
+    }
+    let three = "[boards.three]\nkind = \"novag-ucb\"\nserial = { port = \"/nowhere/three\" }\n";
+    let mut daemon = Daemon::start(&format!("{}{three}", open_house("")));
+    let port = daemon.address("uci").port();
+    let mut joined = Vec::new();
+    for (attacker, board, count) in [(LAN, "one", 48), ("192.168.77.3", "two", 16)] {
+        let to = SocketAddr::new(facing(attacker), port);
+        for _ in 0..count {
+            let mut gui = Gui::over(connect(attacker, to).await.unwrap());
+            gui.says(&format!("setoption name Board value {board}"))
+                .await;
+            gui.asks("").await;
+            gui.hears_of("no link").await;
+            joined.push(gui);
+        }
+    }
+    let to = SocketAddr::new(facing("127.0.0.1"), port);
+    for _ in 0..10 {
+        let mut owner = Gui::over(connect("127.0.0.1", to).await.unwrap());
+        owner.says("setoption name Board value three").await;
+        owner.asks("").await;
+        owner.hears_of("no link").await;
+        joined.push(owner);
+    }
+    // Whoever began a game, and the second one in it, have kept their places.
+    for at in [0, 1, 48, 49, 64] {
+        joined[at].says("isready").await;
+        joined[at].hears("readyok").await;
+    }
+}
+
+#[tokio::test]
 async fn pages_that_stay_open_shut_nobody_out() {
     let mut daemon = Daemon::with_web("");
     let to = daemon.address("web");

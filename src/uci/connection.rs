@@ -148,11 +148,13 @@ impl Connection {
             tokio::select! {
                 biased;
                 () = leave.cancelled() => {
-                    self.session.info("closed, as others want to connect and you do not play on a board: connect again when you do");
+                    let plays = self.session.plays() && !self.session.waits();
+                    let why = if plays { "other programs play your game" } else { "you have no game here" };
+                    self.session.info(&format!("closed to make room: {why}. Reconnect to play"));
                     self.act().await;
                     // Not awaited: the client may not read.
                     let _ = self.stream.try_write(&self.output);
-                    return "it played no game, and others want to connect".to_owned();
+                    return format!("closed to make room for others: {why}");
                 }
                 () = stop.cancelled() => {
                     // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
@@ -287,9 +289,10 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
-        // A few machines that only wait would fill all slots otherwise.
-        self.slot
-            .set_busy(self.session.plays() && !self.session.waits());
+        // A few machines that only wait would fill all slots otherwise. A board has one game.
+        let plays = self.session.plays() && !self.session.waits();
+        let board = self.session.board().filter(|_| plays);
+        self.slot.plays(board.map(BoardName::as_str));
     }
 
     /// Tells watchers what it has done.
