@@ -4,6 +4,8 @@
 
 use std::{mem, time::Duration};
 
+use thiserror::Error;
+
 /// If the end of a board's line has not come within this time, it will not come: a line takes at most 0.4 s on the
 /// slowest wire (40 bytes at 1200 baud). What comes later is a separate line.
 pub const LINE_WAIT: Duration = Duration::from_secs(2);
@@ -112,11 +114,43 @@ pub fn printable(bytes: &[u8], limit: usize) -> String {
     text
 }
 
-/// Whether a line is the first of a request of HTTP. A page in a browser can have one sent to any port, with lines of its
-/// own choice below it; no program that belongs here begins like this.
-pub fn is_http_request(line: &[u8]) -> bool {
-    let last = line.trim_ascii_end().rsplit(|byte| *byte == b' ').next();
-    last.is_some_and(|last| last.starts_with(b"HTTP/"))
+/// The protocol of a connection that does not belong at a port for lines of text. A page in a browser can open one to any
+/// port, with lines of its own choice in it: below a request of HTTP, or in the bytes of TLS (a session ticket) or of STUN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Foreign {
+    /// The line is the first of a request.
+    #[error("it speaks HTTP")]
+    Http,
+    /// The line has bytes that no text has.
+    #[error("it does not send text: it may speak TLS")]
+    NotText,
+}
+
+impl Foreign {
+    /// What a connection's first line shows, or the part of it that has come. `None`: it may be text of any kind.
+    pub fn of(line: &[u8]) -> Option<Self> {
+        let line = after_telnet(line);
+        let last = line.trim_ascii_end().rsplit(|byte| *byte == b' ').next();
+        if last.is_some_and(|last| last.starts_with(b"HTTP/")) {
+            Some(Self::Http)
+        } else {
+            let is_text = line.iter().all(|byte| is_of_text(*byte));
+            (!is_text).then_some(Self::NotText)
+        }
+    }
+}
+
+/// Whether text in UTF-8, or in an older encoding, may have this byte. Of the control characters, those of terminals are text.
+fn is_of_text(byte: u8) -> bool {
+    !matches!(byte, 0..=6 | 14..=26 | 28..=31 | 0xc0 | 0xc1 | 0xf5..)
+}
+
+/// A first line without the options that some telnet programs negotiate before it (RFC 854): IAC, WILL to DONT, the option.
+pub fn after_telnet(mut line: &[u8]) -> &[u8] {
+    while let [0xff, 0xfb..=0xfe, _, rest @ ..] = line {
+        line = rest;
+    }
+    line
 }
 
 #[cfg(test)]
@@ -148,6 +182,35 @@ mod tests {
             all(&mut lines),
             [Line::Overlong(6), Line::Whole(b"ok".to_vec())]
         );
+    }
+
+    #[test]
+    fn the_first_line_of_a_connection_shows_what_is_not_text() {
+        let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+        let stun = b"\x00\x01\x00\x08\x21\x12\xa4\x42";
+        for bytes in [
+            &hello[..],
+            stun,
+            b"uci\0",
+            b"\xff\xfe",
+            b"\xff\xfd\x01\x16\x03",
+        ] {
+            assert_eq!(Foreign::of(bytes), Some(Foreign::NotText), "{bytes:?}");
+        }
+        assert_eq!(Foreign::of(b"GET / HTTP/1.1"), Some(Foreign::Http));
+        for text in [
+            "",
+            "\u{feff}uci",
+            "hello\t",
+            "ucii\u{8}\u{7f}\u{1b}[D",
+            "caf\u{e9} \u{1f600}",
+        ] {
+            assert_eq!(Foreign::of(text.as_bytes()), None, "{text:?}");
+        }
+        let putty = b"\xff\xfb\x1f\xff\xfb\x18\xff\xfd\x01uci";
+        assert_eq!(Foreign::of(putty), None);
+        assert_eq!(after_telnet(putty), b"uci");
+        assert_eq!(Foreign::of(b"caf\xe9"), None, "Latin-1");
     }
 
     proptest! {

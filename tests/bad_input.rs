@@ -53,6 +53,8 @@ async fn an_overlong_line_is_ignored_in_words_and_the_conversation_goes_on() {
 async fn junk_is_ignored_and_the_conversation_goes_on() {
     let (house, hand) = House::with_citrine().await;
     let mut gui = house.gui().await;
+    gui.says("isready").await;
+    gui.hears("readyok").await;
     let junk: Vec<u8> = (0..=255u8).cycle().take(64 * 1024).collect();
     gui.bytes(&junk).await;
     gui.bytes(

@@ -941,6 +941,89 @@ async fn a_page_speaks_neither_uci_nor_swpp() {
     }
 }
 
+/// The beginning of TLS, with a session ticket that the server of a page has chosen.
+fn client_hello(ticket: &[u8]) -> Vec<u8> {
+    let length = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_be_bytes();
+    let mut extension = [&[0, 0x23][..], &length(ticket), ticket].concat();
+    extension.splice(0..0, length(&extension));
+    let mut hello = vec![3, 3];
+    hello.extend((0..32).map(|at: u8| at.wrapping_mul(91)));
+    hello.extend([0, 0, 2, 0xc0, 0x2f, 1, 0]);
+    hello.extend(extension);
+    let hello = [&[1, 0][..], &length(&hello), &hello].concat();
+    [&[0x16, 3, 1][..], &length(&hello), &hello].concat()
+}
+
+#[tokio::test]
+async fn a_session_ticket_of_tls_speaks_neither_uci_nor_swpp() {
+    let app = "[[whitepawn]]\nboard = \"one\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
+    let mut daemon = Daemon::with_web(&format!("[livechess]\nlisten = \"127.0.0.1:0\"\n{app}"));
+    let lines = "\nuci\nposition startpos\ngo\nH0010023\nNG1N\n";
+    let request = post(RELEASE, JSON, "{}");
+    let tickets = [
+        lines.to_owned(),
+        // Longer than any line of SWPP, and of UCI.
+        format!("{}{lines}", "x".repeat(300)),
+        format!("\r\n{request}\r\n{request}"),
+        // Without an end of the line: what follows may come later.
+        "x".repeat(100),
+    ];
+    for what in ["uci", "whitepawn for one", "status", "web", "livechess"] {
+        let to = daemon.address(what);
+        for ticket in &tickets {
+            let mut stream = connect("127.0.0.1", to).await.unwrap();
+            // It may be closed before it has taken everything.
+            let _ = stream.write_all(&client_hello(ticket.as_bytes())).await;
+            let mut said = Vec::new();
+            // A connection that is reset has ended as well.
+            let _ = timeout(PATIENCE, stream.read_to_end(&mut said))
+                .await
+                .unwrap_or_else(|_| panic!("{what} stays open"));
+            let said = String::from_utf8_lossy(&said);
+            assert!(!said.contains("uciok") && !said.contains("H1"), "{said}");
+            assert!(!said.contains(" 200 "), "{said}");
+        }
+        assert_eq!(has_board(&mut daemon).await, "", "{what}");
+    }
+    // Of STUN, as a page's WebRTC sends it.
+    for what in ["uci", "whitepawn for one"] {
+        let to = daemon.address(what);
+        let mut stream = connect("127.0.0.1", to).await.unwrap();
+        let stun = format!("\0\u{3}\0\u{40}!\u{12}$B{lines}");
+        let _ = stream.write_all(stun.as_bytes()).await;
+        assert_eq!(rest(&mut stream).await, "", "{what}");
+    }
+    assert_eq!(has_board(&mut daemon).await, "");
+}
+
+#[tokio::test]
+async fn a_program_that_begins_in_an_unusual_way_is_served() {
+    let app = "[[whitepawn]]\nboard = \"one\"\ntcp = { listen = \"127.0.0.1:0\" }\n";
+    let mut daemon = Daemon::with_web(app);
+    for (what, word, answer) in [
+        ("uci", "uci", "uciok"),
+        ("whitepawn for one", "H0010023", "H1"),
+    ] {
+        let to = daemon.address(what);
+        for begins in [
+            &b"\xef\xbb\xbf"[..],
+            b"\r\n\n  \t\r\n",
+            b"hello\nwhat is this?\n",
+            b"xyzzy 1 2 3\r\n",
+            b"caf\xc3\xa9\r\n",
+            // PuTTY's options of telnet.
+            b"\xff\xfb\x1f\xff\xfb\x20\xff\xfb\x18\xff\xfb\x27\xff\xfd\x01\xff\xfb\x03\xff\xfd\x03",
+        ] {
+            for end in ["\n", "\r\n"] {
+                let mut gui = Gui::over(connect("127.0.0.1", to).await.unwrap());
+                gui.bytes(&[begins, word.as_bytes(), end.as_bytes()].concat())
+                    .await;
+                gui.hears(answer).await;
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_request_that_is_wrong_is_answered_with_words() {
     let mut daemon = Daemon::with_web("");

@@ -12,11 +12,12 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, info_span};
+use tracing::{Instrument, debug, info, info_span};
 
 use crate::{
     bus::Bus,
     door::Door,
+    lines::Foreign,
     objects::{
         lines::{closed_line, text},
         watching::Watching,
@@ -58,16 +59,29 @@ pub async fn serve(door: Door, bus: Bus, stop: CancellationToken) {
         .await;
 }
 
-/// Waits until the watcher has closed its side. Its input is ignored.
-async fn left(input: &mut OwnedReadHalf) {
-    let mut nothing = [0; 256];
-    while input.read(&mut nothing).await.is_ok_and(|count| count > 0) {}
+/// Waits until the watcher has closed its side, or shown by its first bytes that it speaks another protocol. Text is ignored.
+async fn left(input: &mut OwnedReadHalf, silent: &mut bool) {
+    let mut bytes = [0; 256];
+    while let Ok(count) = input.read(&mut bytes).await {
+        let line = bytes[..count]
+            .split(|byte| matches!(byte, b'\r' | b'\n'))
+            .next();
+        let foreign = line.and_then(Foreign::of).filter(|_| *silent);
+        if let Some(foreign) = foreign {
+            info!("closed: {foreign}");
+        }
+        if count == 0 || foreign.is_some() {
+            return;
+        }
+        *silent = false;
+    }
 }
 
 async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &CancellationToken) {
     let mut watching = Watching::of(bus);
     let (mut input, output) = stream.into_split();
     let mut output = BufWriter::new(output);
+    let mut silent = true;
     loop {
         // One at a time: a game in a line of its own may be long, and a watcher slow.
         while let Some(line) = watching.ready(slots.taken()) {
@@ -88,7 +102,7 @@ async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &Cancellatio
             return;
         }
         tokio::select! {
-            () = left(&mut input) => return,
+            () = left(&mut input, &mut silent) => return,
             () = leave.cancelled() => {}
             () = watching.more() => {}
         }

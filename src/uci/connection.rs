@@ -19,7 +19,7 @@ use crate::{
     bus::{BoardHandle, Bus, Changes, Feed},
     clients::{Client, ClientKind, Presence},
     clock::sleep_until_some,
-    lines::{Line, Lines, is_http_request, printable},
+    lines::{Foreign, Line, Lines, after_telnet, printable},
     slots::Slot,
     transport::tcp::watch_over,
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
@@ -134,6 +134,9 @@ impl Connection {
                 self.line(line);
                 self.act().await;
             }
+            // What came last is at its end.
+            let begun = lines.partial();
+            self.look_at(&begun[begun.len().saturating_sub(READ_CHUNK)..]);
             if let Some(why) = self.closing {
                 return self.finish(why).await;
             }
@@ -215,13 +218,29 @@ impl Connection {
         self.session.set_boards(names(&self.bus), gone.is_some());
     }
 
+    /// Closes a connection of another protocol: until it has said something of UCI, it sends nothing but text.
+    fn look_at(&mut self, line: &[u8]) {
+        if self.silent && self.closing.is_none() {
+            self.closing = Foreign::of(line).map(|foreign| match foreign {
+                Foreign::Http => "it speaks HTTP: the API has another port, `[web] listen`",
+                Foreign::NotText => "it does not send text: it may speak TLS, and not UCI",
+            });
+        }
+    }
+
     fn line(&mut self, line: Line) {
         match line {
-            Line::Whole(bytes) if self.silent && is_http_request(&bytes) => {
-                self.closing = Some("it speaks HTTP: the API has another port, `[web] listen`");
-            }
             Line::Whole(bytes) => {
-                if let Ok(text) = std::str::from_utf8(&bytes) {
+                self.look_at(&bytes);
+                if self.closing.is_some() {
+                    return;
+                }
+                let bytes = if self.silent {
+                    after_telnet(&bytes)
+                } else {
+                    &bytes
+                };
+                if let Ok(text) = std::str::from_utf8(bytes) {
                     debug!(line = text.trim_end(), "<");
                     if text.trim() != ALIVE {
                         self.slot.used();
@@ -230,7 +249,7 @@ impl Connection {
                         self.silent && matches!(command::parse(text), UciCommand::Unknown);
                     self.session.line(text, now());
                 } else {
-                    debug!(bytes = %printable(&bytes, 80), "<");
+                    debug!(bytes = %printable(bytes, 80), "<");
                     self.session.info("a line that is not text was ignored");
                 }
             }

@@ -24,7 +24,7 @@ use crate::{
     clients::{Client, ClientKind, Presence},
     clock,
     clock::sleep_until_some,
-    lines::{LINE_WAIT, Line, Lines, is_http_request, printable},
+    lines::{Foreign, LINE_WAIT, Line, Lines, after_telnet, printable},
     state::Shelf,
     swpp::{self, MAX_LINE, Message},
     transport::duplex::{Duplex, Passed},
@@ -274,13 +274,16 @@ impl Server {
         while let Some(text) = self.links[index].lines.next_line() {
             match text {
                 Line::Whole(line) => {
-                    if Some(index) != self.active && is_http_request(&line) {
-                        info!(peer = %self.links[index].address, "closed: it speaks HTTP");
-                        self.close(index, "");
+                    if self.turns_away(index, Foreign::of(&line)) {
                         return;
                     }
-                    let greets = Session::is_handshake(&line);
-                    let resumes = self.active.is_none() && Session::is_apps(&line);
+                    let line = if Some(index) == self.active {
+                        &line[..]
+                    } else {
+                        after_telnet(&line)
+                    };
+                    let greets = Session::is_handshake(line);
+                    let resumes = self.active.is_none() && Session::is_apps(line);
                     let comes = Some(index) != self.active && (greets || resumes);
                     if comes && self.is_elsewhere(index) {
                         let peer = &self.links[index].address;
@@ -294,13 +297,24 @@ impl Server {
                     }
                     let peer = self.links[index].address.clone();
                     if Some(index) == self.active {
-                        self.session.line(&peer, &line);
-                    } else if let Err(error) = swpp::read(&line) {
-                        self.unreadable(index, &Notice::unreadable(&line, &error));
+                        self.session.line(&peer, line);
+                    } else if let Err(error) = swpp::read(line) {
+                        self.unreadable(index, &Notice::unreadable(line, &error));
                     }
+                }
+                // What it began with is not known any more.
+                Line::Overlong(length) if self.is_stranger(index) => {
+                    let peer = &self.links[index].address;
+                    info!(%peer, "closed: its first line has {length} bytes: it is not a WhitePawn app");
+                    self.close(index, "");
+                    return;
                 }
                 Line::Overlong(length) => self.unreadable(index, &Notice::too_long(length)),
             }
+        }
+        let begun = Foreign::of(self.links[index].lines.partial());
+        if self.turns_away(index, begun) {
+            return;
         }
         let guest = Some(index) != self.active && self.links.len() > 1;
         let link = &mut self.links[index];
@@ -312,6 +326,21 @@ impl Server {
         }
         let unfinished = link.lines.is_unfinished();
         link.line_ends = unfinished.then(|| Instant::now() + LINE_WAIT);
+    }
+
+    /// Whether this link comes over the network and has not shown that it is the app's.
+    fn is_stranger(&self, index: usize) -> bool {
+        Some(index) != self.active && self.links[index].from.is_some()
+    }
+
+    /// Closes a stranger's link that has shown another protocol. `true` if it did.
+    fn turns_away(&mut self, index: usize, foreign: Option<Foreign>) -> bool {
+        let foreign = foreign.filter(|_| self.is_stranger(index));
+        if let Some(foreign) = foreign {
+            info!(peer = %self.links[index].address, "closed: {foreign}");
+            self.close(index, "");
+        }
+        foreign.is_some()
     }
 
     /// Whether the place is kept for the app of another address than this link's.
