@@ -69,6 +69,7 @@ pub mod reach;
 pub mod recognise;
 mod regular_file;
 pub mod replay;
+pub mod restating;
 #[cfg(target_os = "linux")]
 pub mod scan;
 pub mod sense;

@@ -16,6 +16,7 @@ use boardbridge::{
         Player, Side,
         session::{NEXT_WAIT, Session},
     },
+    restating::RESTATE_WAIT,
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
 use shakmaty::Color;
@@ -178,6 +179,30 @@ fn a_board_put_to_the_start_while_it_was_away_begins_the_next_game() {
     rig.says(Side::First, "", None);
     assert_eq!(rig.session.over(), None);
     assert!(rig.session.game().is_empty());
+}
+
+#[test]
+fn a_board_that_is_free_and_does_not_take_the_game_is_asked_again_once_a_minute() {
+    let mut rig = Rig::new(true);
+    let mut stated = 0;
+    for _ in 0..2 {
+        for _ in 0..100 {
+            let mut snapshot = Snapshot::new(BoardName::default());
+            snapshot.link = LinkState::Up;
+            snapshot.places.push(ClientPlace {
+                client: ClientId(1),
+                number: rig.numbers[0],
+                joined: false,
+                put_out: true,
+                answer: Vec::new(),
+            });
+            rig.session.snapshot(rig.now, Side::First, &snapshot);
+            let is_target = |command: &Command| matches!(command, Command::Target { .. });
+            stated += usize::from(rig.asked(Side::First).iter().any(is_target));
+        }
+        rig.now += RESTATE_WAIT;
+    }
+    assert_eq!(stated, 2);
 }
 
 #[test]

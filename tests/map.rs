@@ -28,6 +28,7 @@ const FLOORS: [&[&str]; 10] = [
         "clock",
         "game",
         "regular_file",
+        "restating",
         "lines",
         "default_ports",
         "escape",

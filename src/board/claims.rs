@@ -272,6 +272,8 @@ impl Claims {
         self.all.truncate(MAX_KEPT);
         for claim in &mut self.all {
             claim.returns = true;
+            // Whoever was put out does not have the board.
+            claim.put_out = false;
         }
         if self.all.is_empty() {
             self.target = None;
@@ -614,7 +616,7 @@ impl Claims {
 
     /// A client that has the board begins to play on it, or only looks on.
     fn sit(&mut self, client: ClientId, plays: bool) {
-        self.players += u64::from(plays);
+        self.players = self.players.wrapping_add(plays.into());
         let seat = if plays {
             Seat::Plays(self.players)
         } else {
@@ -1416,6 +1418,18 @@ mod tests {
         assert_eq!(claims.kept(), Some(&OWNER.into()));
         assert!(claims.pass(now + AWAY) && claims.admit_waiting());
         assert!(claims.has(BLACK), "it has waited long enough");
+    }
+
+    #[test]
+    fn a_kept_claim_that_has_the_board_is_not_put_out() {
+        let mut kept = serde_json::to_value(played_by_the_owner(Instant::now())).unwrap();
+        kept["all"][0]["put_out"] = true.into();
+        let kept: Claims = serde_json::from_value(kept).unwrap();
+        let mut claims = kept.recalled();
+        claims.is_back(WHITE);
+        assert!(!claims.iter().any(Claim::is_put_out));
+        state_from(&mut claims, WHITE, OWNER, "e2e4");
+        assert!(claims.has(WHITE));
     }
 
     #[test]

@@ -283,7 +283,7 @@ impl Play {
         if !self.kept.known {
             return;
         }
-        self.kept.number += 1;
+        self.kept.number = self.kept.number.wrapping_add(1);
         self.take_back = None;
         let game = self.whole();
         let client = self.client;

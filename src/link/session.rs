@@ -237,9 +237,10 @@ impl Session {
             return;
         };
         if !place.joined {
-            self.waits(side, snapshot);
+            self.waits(now, side, snapshot);
             return;
         }
+        end.restating.is_over();
         end.is_news(Matter::Occupied, false);
         if let Some(ending) = self.ends[side.index()].ending(snapshot, &self.game) {
             self.finish(now, ending);
@@ -371,16 +372,16 @@ impl Session {
     }
 
     /// Other clients have the board.
-    fn waits(&mut self, side: Side, snapshot: &Snapshot) {
-        if snapshot.holders.is_empty() {
-            self.state(side);
-            return;
-        }
-        if !self.end(side).is_news(Matter::Occupied, true) {
-            return;
-        }
+    fn waits(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         if snapshot.holders.is_empty() {
             // Put out, it gets the board back at once.
+            if self.end(side).restating.is_due(now) {
+                self.state(side);
+            }
+            return;
+        }
+        self.end(side).restating.is_over();
+        if !self.end(side).is_news(Matter::Occupied, true) {
             return;
         }
         let notice = Notice::Occupied {

@@ -13,6 +13,7 @@ pub use super::presence::{AWAY_WAIT, Presently};
 use super::presence::{Absence, Presence};
 use crate::{
     game::{Game, uci},
+    restating::Restating,
     vocabulary::{ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Snapshot},
 };
 
@@ -114,6 +115,8 @@ pub struct End {
     start: Game,
     /// The hand's move out of turn has been refused.
     refused: bool,
+    /// When the game is stated again to a board that is free and does not take it.
+    pub restating: Restating,
     /// The board has been seen in this game before the game ended.
     has_begun: bool,
     /// What holds now, and was told.
@@ -135,6 +138,7 @@ impl End {
             at_start: false,
             start: Game::standard(),
             refused: false,
+            restating: Restating::default(),
             has_begun: false,
             told: BTreeSet::new(),
         }
@@ -282,7 +286,7 @@ impl End {
     /// A new game begins here, with the next target.
     pub fn begin(&mut self) {
         self.has_begun = false;
-        self.begun = self.number + 1;
+        self.begun = self.number.wrapping_add(1);
         // If the hand has set up the pieces already, its next move may come at once.
         if !self.at_start {
             self.announce();
@@ -335,7 +339,7 @@ impl End {
                 Command::Target { .. } | Command::Await { .. } | Command::Refuse { .. }
             )
         });
-        self.number += 1;
+        self.number = self.number.wrapping_add(1);
         self.take_back = None;
         self.refused = false;
         let client = self.player.client;

@@ -16,6 +16,7 @@ use super::{engine::Question, notice::Notice, settings::Hand};
 use crate::{
     game::{Game, MAX_PLIES, uci},
     pairings::Saying,
+    restating::Restating,
     state::Text,
     vocabulary::{
         Advice, BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState,
@@ -125,6 +126,8 @@ pub struct Session {
     unsettled_until: Option<Instant>,
     /// The clients that have the board.
     occupied: Option<String>,
+    /// When the game is stated again to a board that is free and does not take it.
+    restating: Restating,
     commands: VecDeque<Command>,
     notices: VecDeque<Notice>,
 }
@@ -153,6 +156,7 @@ impl Session {
             next_at: None,
             unsettled_until: None,
             occupied: None,
+            restating: Restating::default(),
             commands: VecDeque::new(),
             notices: VecDeque::new(),
         };
@@ -431,8 +435,8 @@ impl Session {
 
     /// A game can begin in this position.
     fn begin(&mut self, start: Game) {
-        self.played += u64::from(self.game.len() >= BEGUN);
-        self.games += 1;
+        self.played = self.played.wrapping_add((self.game.len() >= BEGUN).into());
+        self.games = self.games.wrapping_add(1);
         self.hand = self.place.hand.map(|hand| match hand {
             Hand::White => Color::White,
             Hand::Black => Color::Black,
@@ -469,7 +473,7 @@ impl Session {
                     | Command::Yield { .. }
             )
         });
-        self.number += 1;
+        self.number = self.number.wrapping_add(1);
         self.take_back = None;
         self.reply = None;
         self.refused = false;
@@ -594,13 +598,19 @@ impl Session {
         if !place.joined {
             let holders = ClientName::join(&snapshot.holders, " and ");
             if holders.is_empty() {
-                self.state();
-            } else if self.occupied.replace(holders).is_none() {
+                if self.restating.is_due(now) {
+                    self.state();
+                }
+                return;
+            }
+            self.restating.is_over();
+            if self.occupied.replace(holders).is_none() {
                 self.notices.extend(self.occupied());
             }
             return;
         }
         self.occupied = None;
+        self.restating.is_over();
         self.has_begun |= snapshot.ending.is_none();
         let end = snapshot.ending.filter(|_| self.has_begun);
         if let Some(end) = end.filter(|_| *snapshot.game == self.game) {

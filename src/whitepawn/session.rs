@@ -490,7 +490,7 @@ impl Session {
             client: self.client,
         });
         if let Some(on) = &mut self.on {
-            on.begun = self.number + 1;
+            on.begun = self.number.wrapping_add(1);
         }
         self.state();
     }
@@ -498,7 +498,7 @@ impl Session {
     /// Gives the board the game.
     fn state(&mut self) {
         let Some(on) = &mut self.on else { return };
-        self.number += 1;
+        self.number = self.number.wrapping_add(1);
         on.number = self.number;
         let awaits = on.awaits();
         let command = Command::Target {

@@ -49,6 +49,6 @@ impl Hand {
     /// It has put all pieces at the start.
     pub fn put_to_start(&mut self) {
         self.took_back = false;
-        self.put_to_start += 1;
+        self.put_to_start = self.put_to_start.wrapping_add(1);
     }
 }

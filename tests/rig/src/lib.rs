@@ -10,6 +10,7 @@ pub mod cable;
 pub mod clock;
 pub mod game;
 pub mod histories;
+pub mod kept;
 pub mod landings;
 pub mod noise;
 pub mod program;
