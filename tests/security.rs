@@ -451,6 +451,7 @@ fn every_test_that_the_table_names_is_there() {
         "tests/livechess.rs",
         "tests/lichess_games.rs",
         "tests/restart_sessions.rs",
+        "tests/systemd.rs",
         "tests/whitepawn.rs",
         "src/board/claims.rs",
     ]
