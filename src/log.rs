@@ -84,7 +84,7 @@ pub fn init_at(level: &str) -> Log {
     let _ = subscriber.try_init();
     let queue = log.0.clone();
     panic::set_hook(Box::new(move |panic| {
-        queue.push(queue.sink().panicked(panic))
+        queue.push(queue.sink().panicked(panic));
     }));
     log
 }

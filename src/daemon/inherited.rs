@@ -164,7 +164,7 @@ impl Inherited {
         taken: &[SocketAddr],
     ) -> io::Result<Option<TcpListener>> {
         let activated = self.activated(what);
-        for wanted in addresses.iter().copied() {
+        for &wanted in addresses {
             let fits =
                 |at: SocketAddr| at.ip() == wanted.ip() && [0, at.port()].contains(&wanted.port());
             let existing = if let Some((listener, _)) = activated.filter(|(_, at)| fits(*at)) {

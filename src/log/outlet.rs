@@ -2,7 +2,7 @@
 
 use std::{
     backtrace::{Backtrace, BacktraceStatus},
-    fmt::Display,
+    fmt::{Display, Write as _},
     io::{self, Write as _, stderr, stdout},
     panic::PanicHookInfo,
     thread,
@@ -79,7 +79,7 @@ impl Outlet {
         // The journal has a time and a level of its own. Writing to a string does not fail.
         if !self.is_journal() {
             let _ = SystemTime.format_time(&mut Writer::new(&mut line));
-            line.push_str(&format!(" {level:>5} "));
+            let _ = write!(line, " {level:>5} ");
         }
         line.push_str(&escaped(text));
         line.push('\n');

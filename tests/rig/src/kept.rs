@@ -200,15 +200,12 @@ impl World {
         let [first, second] = &boards;
         let has = |these: &[Clients]| these.contains(&clients);
         let link = has(&[Clients::LinkAndApp, Clients::LichessAndLink]).then(|| {
-            match read::<link::Memory>(kept, "link") {
-                Some(memory) => {
-                    let players = players(memory.clients());
-                    link::Session::restored(now, memory, players, [first, second])
-                }
-                None => {
-                    let players = players([ClientId(101), ClientId(102)]);
-                    link::Session::new(now, players, Side::First, [first, second])
-                }
+            if let Some(memory) = read::<link::Memory>(kept, "link") {
+                let players = players(memory.clients());
+                link::Session::restored(now, memory, players, [first, second])
+            } else {
+                let players = players([ClientId(101), ClientId(102)]);
+                link::Session::new(now, players, Side::First, [first, second])
             }
         });
         let identity = Identity {
