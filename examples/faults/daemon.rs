@@ -3,18 +3,21 @@
 use std::{
     collections::VecDeque,
     fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Read as _, Write},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
+use rustix::pipe::fcntl_setpipe_size;
 use tokio::time::sleep;
 
 /// Lines of the log that are shown when something went wrong.
 const TAIL: usize = 40;
+/// Bytes that the pipe of a log takes that nobody reads.
+const UNREAD: usize = 4096;
 /// How long the daemon may take to end by itself.
 const END_WAIT: Duration = Duration::from_secs(10);
 
@@ -37,6 +40,10 @@ pub struct Daemon {
     logs: Option<PathBuf>,
     child: Option<Child>,
     starts: u32,
+    /// Nobody reads its log, and the pipe is full after the start.
+    pub is_unread: bool,
+    /// The log that is not read.
+    unread: Option<ChildStderr>,
     tail: Arc<Mutex<VecDeque<String>>>,
 }
 
@@ -55,6 +62,8 @@ impl Daemon {
             logs,
             child: None,
             starts: 0,
+            is_unread: false,
+            unread: None,
             tail: Arc::default(),
         }
     }
@@ -90,7 +99,12 @@ impl Daemon {
             }
             None => None,
         };
-        if let Some(errors) = child.stderr.take() {
+        if self.is_unread {
+            self.unread = child.stderr.take();
+            if let Some(pipe) = &self.unread {
+                fcntl_setpipe_size(pipe, UNREAD)?;
+            }
+        } else if let Some(errors) = child.stderr.take() {
             let tail = self.tail.clone();
             thread::spawn(move || {
                 for line in BufReader::new(errors).lines().map_while(Result::ok) {
@@ -122,8 +136,16 @@ impl Daemon {
         self.child.as_ref().map_or(0, Child::id)
     }
 
-    /// Its last lines.
-    pub fn tail(&self) -> String {
+    /// Its last lines; of a log that was not read, what is in the pipe when the process has ended.
+    pub fn tail(&mut self) -> String {
+        if let Some(mut unread) = self.unread.take() {
+            let mut left = Vec::new();
+            // What was read before an error is shown.
+            let _ = unread.read_to_end(&mut left);
+            let text = String::from_utf8_lossy(&left);
+            let lines: Vec<&str> = text.lines().collect();
+            return lines[lines.len().saturating_sub(TAIL)..].join("\n    ");
+        }
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let lines: Vec<&str> = tail.iter().map(String::as_str).collect();
         lines.join("\n    ")

@@ -22,7 +22,7 @@ use tokio::time::sleep;
 use crate::{
     app,
     daemon::Daemon,
-    engine,
+    engine, hostile,
     lichess::{Lichess, Style},
     online, page, phone, program,
     score::Score,
@@ -65,6 +65,9 @@ pub struct Plan {
     pub logs: Option<PathBuf>,
     /// For the soak: twice as many programs; no linked boards, engine, Lichess or page, and the clock does not jump.
     pub soak: bool,
+    /// For the marathon: ports for the whole network, neighbours that mean harm, a log that nobody reads; the state is on the disk,
+    /// so that what is written there is counted.
+    pub marathon: bool,
 }
 
 /// See the module documentation.
@@ -293,7 +296,7 @@ impl House {
             })
             .await;
             fronts += &lichess.config(folder.path(), "");
-            tokio::spawn(online::play(of_lichess, lichess));
+            tokio::spawn(online::play(of_lichess, lichess, plan.marathon));
             let of_page = seat("citrine on a page", Hands::Both);
             builder.board("page", Kind::NovagCitrine, false, &of_page, 0)?;
             let port = free_port()?;
@@ -310,12 +313,17 @@ impl House {
         let air = Arc::new(Air::new(folder.path().join("bus"), neos, at_neos)?);
         tokio::spawn(phone::by_low_energy(air.clone(), low_energy));
         tokio::spawn(phone::by_classic(air.clone(), classic));
-        let text = text + &fronts;
+        let mut text = text + &fronts;
+        if plan.marathon {
+            let _ = writeln!(text, "[web]\nlisten = {:?}", free_port()?);
+            text += &hostile::residents(folder.path()).await?;
+            text = text.replace("listen = \"127.0.0.1:", "listen = \"0.0.0.0:");
+        }
         let config = folder.path().join("bb.toml");
         fs::write(&config, &text)?;
         let state = folder.path().join("state");
         fs::create_dir(&state)?;
-        let mounted = alone && mount("tmpfs", &format!("size={DISK}k"), &state)?;
+        let mounted = alone && !plan.marathon && mount("tmpfs", &format!("size={DISK}k"), &state)?;
         let clock = folder.path().join("clock");
         fs::write(&clock, "+0\n")?;
         let mut environment = vec![
@@ -325,7 +333,7 @@ impl House {
             ("BOARD_TASK_PANICS", folder.path().display().to_string()),
         ];
         let library = CLOCK_LIBRARIES.iter().find(|path| Path::new(path).exists());
-        let library = library.filter(|_| !plan.soak);
+        let library = library.filter(|_| !plan.soak && !plan.marathon);
         if let Some(library) = library {
             environment.extend([
                 ("LD_PRELOAD", (*library).to_owned()),
@@ -336,6 +344,7 @@ impl House {
             ]);
         }
         let mut daemon = Daemon::new(plan.program.clone(), folder.path(), environment, plan.logs);
+        daemon.is_unread = plan.marathon;
         daemon.start()?;
         for (board, port, seat) in programs {
             tokio::spawn(program::play(seat, plan.program.clone(), port, board));

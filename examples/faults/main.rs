@@ -2,6 +2,7 @@
 //!
 //!     cargo run --example faults -- [--kills N] [--times N] [--fault NAME]... [--seed N]
 //!     cargo run --example faults -- --soak 60m
+//!     cargo run --example faults -- --marathon 2m
 //!
 //! Simulated boards of every kind, chess programs through the relay, apps, links, an engine, Lichess and a `LiveChess` page play whole games at
 //! once while the daemon is killed, the cables change and the radio goes. The boards, their hands and the programs live here: the judge
@@ -15,6 +16,7 @@ mod app;
 mod daemon;
 mod engine;
 mod fault;
+mod hostile;
 mod house;
 #[allow(
     dead_code,
@@ -25,6 +27,7 @@ mod house;
 )]
 #[path = "../../tests/support/lichess.rs"]
 mod lichess;
+mod marathon;
 mod online;
 mod page;
 mod phone;
@@ -84,6 +87,10 @@ struct Arguments {
     /// not end it.
     #[arg(long, value_parser = humantime::parse_duration)]
     soak: Option<Duration>,
+    /// Instead: everybody plays for this long among hostile addresses, boards, engines and servers, with reloads and kills and
+    /// a log that nobody reads.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    marathon: Option<Duration>,
     /// For everything that is left to chance.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -129,7 +136,10 @@ async fn stopped() -> io::Result<()> {
 fn main() -> ExitCode {
     // The full disk is a small file system that only this process sees. Where that is forbidden, the fault is left out.
     if std::env::var_os(INSIDE).is_none() && fault::may_mount() {
+        // Hostile addresses are on a network that only it sees.
+        let alone = std::env::args().any(|word| word.starts_with("--marathon"));
         let error = Command::new("unshare")
+            .args(alone.then_some("--net"))
             .args(fault::OWN_MOUNTS)
             .arg(std::env::current_exe().unwrap_or_default())
             .args(std::env::args_os().skip(1))
@@ -138,6 +148,18 @@ fn main() -> ExitCode {
         eprintln!("unshare: {error}");
     }
     let arguments = Arguments::parse();
+    if arguments.marathon.is_some() {
+        if std::env::var_os(INSIDE).is_none() {
+            println!(
+                "skipped: the marathon needs a network of its own, as root has it (unshare --net, ip)"
+            );
+            return ExitCode::SUCCESS;
+        }
+        if let Err(error) = hostile::network() {
+            eprintln!("the suite cannot run: {error}");
+            return ExitCode::from(FAILED);
+        }
+    }
     let Some(program) = arguments.boardbridge.or_else(beside) else {
         eprintln!("say where the program is: --boardbridge PATH");
         return ExitCode::from(2);
@@ -152,15 +174,17 @@ fn main() -> ExitCode {
         seed: arguments.seed,
         logs: arguments.logs,
         soak: arguments.soak.is_some(),
+        marathon: arguments.marathon.is_some(),
     };
     let ran = runtime.and_then(|runtime| {
         runtime.block_on(async {
             let (kills, times) = (arguments.kills, arguments.times);
             let run = async {
                 let mut house = House::build(plan).await?;
-                match arguments.soak {
-                    Some(time) => soak::run(&mut house, time).await,
-                    None => fault::run(&mut house, kills, times, &arguments.fault).await,
+                match (arguments.soak, arguments.marathon) {
+                    (Some(time), _) => soak::run(&mut house, time).await,
+                    (None, Some(time)) => marathon::run(&mut house, time).await,
+                    (None, None) => fault::run(&mut house, kills, times, &arguments.fault).await,
                 }
             };
             tokio::select! {

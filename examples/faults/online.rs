@@ -14,8 +14,14 @@ use crate::{
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Plays for ever.
-pub async fn play(seat: Arc<Seat>, lichess: Lichess) {
+/// How often one that means harm does.
+const HARM: Duration = Duration::from_millis(700);
+
+/// Plays for ever. A `hostile` one also says what is no line, and breaks its streams.
+pub async fn play(seat: Arc<Seat>, lichess: Lichess, hostile: bool) {
+    if hostile {
+        tokio::spawn(harms(lichess.clone()));
+    }
     loop {
         lichess.begins(if seat.hand_begins() {
             Color::White
@@ -27,6 +33,22 @@ pub async fn play(seat: Arc<Seat>, lichess: Lichess) {
             lichess.ends("aborted", None);
         }
         seat.begins();
+    }
+}
+
+async fn harms(lichess: Lichess) {
+    loop {
+        sleep(HARM).await;
+        match fastrand::u8(..12) {
+            0 => lichess.breaks_game(),
+            1 => lichess.breaks(),
+            2 => lichess.babbles(&"x".repeat(100_000)),
+            3 => lichess.babbles(r#"{"type":"gameState","moves":"a1a8 e9e9","status":"started"}"#),
+            4 => lichess.babbles("\u{1b}[2J\u{202e}\u{2028}\0"),
+            _ => lichess.babbles(
+                r#"{"type":"chatLine","room":"player","username":"\u001b[2J","text":"\u202e"}"#,
+            ),
+        }
     }
 }
 
