@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn output_keeps_its_lines_and_colours_nothing() {
         let mut output = Printed(Vec::new());
-        write!(output, "a\n{}\n", "\u{1b}[2J\u{2028}").unwrap();
+        write!(output, "a\n\u{1b}[2J\u{2028}\n").unwrap();
         assert_eq!(output.0, b"a\n\\u{1b}[2J\\u{2028}\n");
     }
 

@@ -360,7 +360,7 @@ mod tests {
         let (alone, first, second) = (id(0), id(1), id(2));
         // Of its own address too, at once.
         for from in [3, 4, 1] {
-            let last = there.iter().filter(|(from, _)| *from == 1).last().unwrap();
+            let last = there.iter().rfind(|(from, _)| *from == 1).unwrap();
             let last = last.1.id;
             assert_eq!(comes(&slots, from, &mut there).await, Some(1));
             assert!(there.iter().all(|(_, slot)| slot.id != last));

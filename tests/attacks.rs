@@ -449,7 +449,7 @@ impl<R: Read> Unread<R> {
             }
         };
         let status = timeout(LAST_WAIT + Duration::from_secs(9), ended).await;
-        assert!(status.expect("SIGTERM did not end it").success());
+        assert!(status.unwrap().success(), "SIGTERM ends it");
     }
 }
 

@@ -897,7 +897,7 @@ fn a_journal_that_takes_no_more_holds_up_nothing_and_hears_later_what_was_left_o
         }
     });
     journal.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut next = || {
+    let next = || {
         let mut buffer = [0; 8192];
         let count = journal.recv(&mut buffer).unwrap();
         String::from_utf8(buffer[..count].to_vec()).unwrap()
