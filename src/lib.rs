@@ -39,6 +39,7 @@ pub mod cli;
 pub mod clients;
 mod clock;
 pub mod config;
+mod credit;
 #[cfg(target_os = "linux")]
 pub mod daemon;
 mod default_ports;
@@ -65,6 +66,7 @@ pub mod opponent;
 pub mod pairings;
 pub mod pgn;
 pub mod pgn_text;
+mod private;
 pub mod reach;
 pub mod recognise;
 mod regular_file;

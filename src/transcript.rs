@@ -40,6 +40,7 @@ use tracing::warn;
 use crate::{
     clock,
     game::Game,
+    private,
     vocabulary::{
         BoardName, Channel, ClientId, ClientName, Command, Event, NoChannel, NoEnd, Outgoing,
         Reply, Request,
@@ -389,10 +390,12 @@ impl Recorder {
     /// # Errors
     /// If the directory or the file cannot be created.
     pub fn begin(directory: &Path, board: &BoardName, board_toml: &str) -> io::Result<Self> {
-        fs::create_dir_all(directory)?;
+        private::create_folder(directory)?;
         let time = humantime::format_rfc3339_millis(clock::now()).to_string();
         let path = directory.join(format!("{board}-{}.transcript", time.replace(':', "")));
-        let mut file = io::BufWriter::new(fs::File::create_new(&path)?);
+        let mut options = fs::File::options();
+        options.write(true).create_new(true);
+        let mut file = io::BufWriter::new(private::file(&mut options).open(&path)?);
         let mut head = format!("# boardbridge {} {time}\n", env!("CARGO_PKG_VERSION"));
         for line in board_toml.lines() {
             let _ = writeln!(head, "! {line}");

@@ -25,7 +25,7 @@ use boardbridge::{
     game::Game,
     pgn::{
         archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
-        folder::{Folder, Found, remedy},
+        folder::{Folder, Found, Writing, remedy},
         settings::{GamesConfig, TagText},
     },
     vocabulary::{
@@ -1322,4 +1322,25 @@ fn a_few_plies_that_a_board_takes_back_one_by_one_are_dropped() {
     rig.led(other.clone(), Some(target));
     let moves: Vec<String> = other.uci_moves().map(|m| m.to_string()).collect();
     assert_eq!(rig.lines(), [moves.join(" ")]);
+}
+
+#[test]
+fn a_folder_that_is_deleted_is_made_again_and_still_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games");
+    let ours = Folder::new(&path, "citrine".parse().unwrap());
+    let mut writing = Writing {
+        over: None,
+        instead_of: None,
+        stem: "2026-11-21_153012_citrine".to_owned(),
+        text: "1. e4 *\n".to_owned(),
+    };
+    let file = ours.write(&writing).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    writing.over = Some(file.clone());
+    assert_eq!(ours.write(&writing).unwrap(), file);
+    assert_eq!(fs::read_to_string(path.join(file)).unwrap(), writing.text);
+    let second = Folder::new(&path, "citrine".parse().unwrap());
+    let error = second.open().unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ResourceBusy, "{error}");
 }

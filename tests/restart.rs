@@ -328,3 +328,29 @@ async fn a_full_disk_costs_a_warning_and_no_move() {
     hand.follows(&moves).await;
     once(&hand.seen());
 }
+
+/// What programs want of the board then waits; what the hand does never.
+#[tokio::test]
+async fn a_program_that_floods_the_disk_loses_no_move_of_the_hand() {
+    let bluez = Bluez::start().unwrap();
+    let (mut hand, address) = Hand::listening(Kind::SwppBoard, true);
+    let keys = format!("[boards.diy]\n{DIY}tcp = {{ address = \"{address}\" }}\n");
+    let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
+    let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].into_iter().cycle();
+    let moves: Vec<&str> = moves.take(401).collect();
+    for plies in [400, 401].repeat(200) {
+        let game = moves[..plies].join(" ");
+        let text = format!("ucinewgame\nposition startpos moves {game}\ngo\nstop");
+        table.gui.says(&text).await;
+    }
+    table.process.logs("changes faster than any game").await;
+    table.gui.says("ucinewgame\nposition startpos\ngo").await;
+    table.watch.asks_at(0).await;
+    hand.does("e2e4").await;
+    hand.sees("made e2e4").await;
+    while table.gui.hears("bestmove").await != "bestmove e2e4" {}
+    table.killed(|_| {}).await;
+    table.watch.knows(1).await;
+    table.gui.asks("").await;
+    assert_eq!(table.gui.hears("bestmove").await, "bestmove e2e4");
+}

@@ -10,8 +10,12 @@
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
-use boardbridge::state::{Kind, Store};
-use tokio::time::Instant;
+use boardbridge::{
+    pgn::folder::{Folder, Writing},
+    state::{EACH, Kind, SLOW_WAIT, Store},
+    transcript::Recorder,
+};
+use tokio::time::{Instant, advance, sleep, timeout};
 
 const DATABASE: &str = "boardbridge.db";
 const LOG: &str = "boardbridge.db-wal";
@@ -218,4 +222,160 @@ async fn a_disk_that_is_known_to_take_nothing_holds_nobody_up() {
         keep(&store, "citrine", value).await;
     }
     assert_eq!(known.elapsed(), Duration::ZERO);
+}
+
+/// A value that no game has, and another one each time.
+fn long_value(number: usize) -> String {
+    format!("{number}{}", "x".repeat(100_000))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_changes_without_end_slows_its_own_task_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    let (mut flood, mut other) = (store.shelf(Kind::App, "one"), store.shelf(Kind::App, "two"));
+    for number in 0..100 {
+        flood.keep(&long_value(number)).await;
+    }
+    let begun = Instant::now();
+    for number in 100..120 {
+        flood.keep(&long_value(number)).await;
+    }
+    assert!(begun.elapsed() > 15 * SLOW_WAIT, "{:?}", begun.elapsed());
+    // What is only restated costs nothing.
+    let begun = Instant::now();
+    for _ in 0..100 {
+        flood.keep(&long_value(119)).await;
+    }
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    other.keep(&"e2e4").await;
+    assert!(begun.elapsed() < SLOW_WAIT);
+    // It is as before after a while.
+    advance(Duration::from_secs(2 * EACH.at_once / EACH.per_second)).await;
+    assert_eq!(flood.waits_until(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn twelve_quick_games_at_once_never_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    let boards = (0..12).map(|board| store.shelf(Kind::Board, &board.to_string()));
+    let mut boards: Vec<_> = boards.collect();
+    // Two games of 160 plies each, a ply in 0.3 s, three changes a ply; a value grows by 70 bytes.
+    for ply in 0..320 {
+        for change in 0..3 {
+            for board in &mut boards {
+                assert_eq!(board.waits_until(), None, "at ply {ply}");
+                let value = format!("{change}{}", "x".repeat(70 * (ply % 160)));
+                board.keep_at_once(&value).await;
+            }
+            advance(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Waits until a kill would leave this value: files are made again within some syncs.
+async fn is_kept(path: &Path, name: &str, value: &str) {
+    let kept = async {
+        while read(&Store::open(killed(path).path()), name).as_deref() != Some(value) {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let kept = timeout(Duration::from_secs(20), kept).await;
+    assert!(kept.is_ok(), "{name} is not {value}");
+}
+
+#[tokio::test]
+async fn a_state_directory_that_is_deleted_is_made_again_with_all_that_was_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let store = Store::open(&path);
+    keep(&store, "citrine", "d2d4").await;
+    keep(&store, "neo", "e2e4").await;
+    fs::remove_dir_all(&path).unwrap();
+    keep(&store, "neo", "e2e4 e7e5").await;
+    is_kept(&path, "neo", "e2e4 e7e5").await;
+    is_kept(&path, "citrine", "d2d4").await;
+    // Only the log, or another directory in its place, as from a backup; and once more.
+    fs::remove_file(path.join(LOG)).unwrap();
+    keep(&store, "ucb", "c2c4").await;
+    is_kept(&path, "ucb", "c2c4").await;
+    fs::rename(&path, folder.path().join("old")).unwrap();
+    let backup = Store::open(&path);
+    keep(&backup, "ucb", "g2g4").await;
+    keep(&backup, "other", "b2b4").await;
+    backup.close().await;
+    keep(&store, "neo", "e2e4 e7e5 g1f3").await;
+    is_kept(&path, "neo", "e2e4 e7e5 g1f3").await;
+    is_kept(&path, "ucb", "c2c4").await;
+    // Also by a daemon that stops.
+    fs::remove_dir_all(&path).unwrap();
+    store.close().await;
+    let left = Store::open(&path);
+    assert_eq!(read(&left, "neo").as_deref(), Some("e2e4 e7e5 g1f3"));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_written_is_for_its_user_alone_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use nix::sys::stat::{Mode, umask};
+
+    fn modes(folder: &Path, found: &mut Vec<(String, u32)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            found.push((path.display().to_string(), mode));
+            if path.is_dir() {
+                modes(&path, found);
+            }
+        }
+    }
+
+    umask(Mode::from_bits_truncate(0o022));
+    let folder = tempfile::tempdir().unwrap();
+    let below = |name: &str| folder.path().join("new").join(name);
+    let store = Store::open(&below("state"));
+    keep(&store, "neo", "e2e4").await;
+    fs::write(below("state").join(DATABASE), [0x5a; 9000]).unwrap();
+    let again = Store::open(&below("state"));
+    keep(&again, "neo", "e2e4").await;
+    let board = "neo".parse().unwrap();
+    let writing = Writing {
+        over: None,
+        instead_of: None,
+        stem: "2026-11-21_153012_neo".to_owned(),
+        text: "1. e4 *\n".to_owned(),
+    };
+    Folder::new(&below("games"), "neo".parse().unwrap())
+        .write(&writing)
+        .unwrap();
+    drop(Recorder::begin(&below("record"), &board, "kind = \"swpp\"\n").unwrap());
+    let mut found = Vec::new();
+    modes(folder.path(), &mut found);
+    assert!(found.len() > 8, "{found:?}");
+    for (path, mode) in &found {
+        assert_eq!(mode & 0o077, 0, "{path}: {mode:o}");
+    }
+
+    // What an earlier version has left open is closed.
+    let state = below("state");
+    drop((store, again));
+    for file in [DATABASE, LOG] {
+        let open = fs::Permissions::from_mode(0o644);
+        let _ = fs::set_permissions(state.join(file), open);
+    }
+    let _store = Store::open(&state);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&state.join(DATABASE)), 0o600);
+    assert_eq!(mode(&state.join(LOG)), 0o600);
+
+    // Games in a folder that was opened to others stay as open as the umask allows: docs/games.md.
+    let shared = folder.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let file = Folder::new(&shared, board).write(&writing).unwrap();
+    assert_eq!(mode(&shared.join(file)), 0o644);
+    assert_eq!(mode(&shared), 0o777);
 }

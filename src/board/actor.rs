@@ -67,6 +67,8 @@ pub struct Actor {
     publisher: Publisher,
     /// Where the core's memory is kept.
     shelf: Option<Shelf>,
+    /// What is kept there is not the latest: nothing but what programs want has changed, faster than can be written.
+    unkept: bool,
     questions: mpsc::Receiver<oneshot::Sender<()>>,
     pulse: Pulse,
 }
@@ -128,6 +130,7 @@ impl Actor {
             commands,
             publisher,
             shelf: None,
+            unkept: false,
             questions,
             pulse: Pulse(pulse),
         };
@@ -190,6 +193,9 @@ impl Actor {
                 }
                 wait = Some(backoff.next_wait());
                 self.begin_anew(panic.as_ref());
+            }
+            if self.unkept {
+                self.keep(true).await;
             }
             self.transport.closed().await;
         }
@@ -281,11 +287,13 @@ impl Actor {
         let opening = transport.open();
         tokio::pin!(opening);
         loop {
+            let keep_at = self.keep_at();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return None,
                 Some(answer) = self.questions.recv() => drop(answer.send(())),
                 opened = &mut opening => return Some(opened),
+                () = sleep_until_some(keep_at) => {}
                 Some(command) = self.commands.recv() => self.command(command),
             }
             self.publish().await;
@@ -296,10 +304,12 @@ impl Actor {
     async fn unlinked(&mut self, wait: Duration, stop: &CancellationToken) -> bool {
         let until = tokio::time::Instant::now() + wait;
         loop {
+            let keep_at = self.keep_at();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return true,
                 Some(answer) = self.questions.recv() => drop(answer.send(())),
+                () = sleep_until_some(keep_at) => {}
                 Some(command) = self.commands.recv() => self.command(command),
                 () = sleep_until(until) => return false,
             }
@@ -333,13 +343,18 @@ impl Actor {
                 return Ended::GivenUp(why);
             }
             let deadline = self.core.deadline().map(tokio::time::Instant::from_std);
+            let keep_at = self.keep_at();
+            // A board that reports move after move without end is read as fast as they can be kept.
+            let deaf_until = self.shelf.as_ref().and_then(Shelf::is_overdrawn_until);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
                 // Rare, so it delays nothing.
                 Some(answer) = self.questions.recv() => drop(answer.send(())),
                 () = sleep_until_some(deadline) => self.core.timeout(now()),
-                incoming = link.next() => match incoming {
+                () = sleep_until_some(keep_at) => {}
+                () = sleep_until_some(deaf_until) => {}
+                incoming = link.next(), if deaf_until.is_none() => match incoming {
                     Ok(incoming) => {
                         flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
                         self.incoming(incoming);
@@ -417,15 +432,39 @@ impl Actor {
         }
         let news = state.is_some() || !events.is_empty();
         if news || self.core.has_other_knowledge(&self.memory) {
-            self.memory = self.core.memory();
-            if let Some(shelf) = &mut self.shelf {
-                shelf.keep(&self.memory).await;
-            }
+            let memory = self.core.memory();
+            let moved = memory.has_other_moves(&self.memory);
+            self.memory = memory;
+            self.keep(moved).await;
+        } else if self.unkept {
+            self.keep(false).await;
         }
         if news {
             self.publisher.publish(events, state);
         }
         self.since.clear();
+    }
+
+    /// Keeps what the core knows: moves at once, all else when the disk is not to be spared. Until then no program has the
+    /// board led any further.
+    async fn keep(&mut self, at_once: bool) {
+        let Some(shelf) = &mut self.shelf else { return };
+        self.unkept = !at_once && shelf.waits_until().is_some();
+        if !self.unkept {
+            shelf.keep_at_once(&self.memory).await;
+        }
+        let until = shelf.waits_until();
+        self.core.spare(until.map(tokio::time::Instant::into_std));
+    }
+
+    /// When what is not kept yet is to be.
+    fn keep_at(&self) -> Option<tokio::time::Instant> {
+        let shelf = self.shelf.as_ref().filter(|_| self.unkept)?;
+        Some(
+            shelf
+                .waits_until()
+                .unwrap_or_else(tokio::time::Instant::now),
+        )
     }
 
     fn record(&mut self, item: Item) {

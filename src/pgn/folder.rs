@@ -11,17 +11,21 @@ use std::{
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, PoisonError,
         mpsc::{SyncSender, sync_channel},
     },
     thread,
+    time::Instant,
 };
 
 use tempfile::{Builder, NamedTempFile};
 use tokio::sync::oneshot;
+use tracing::warn;
 
 use super::reading::MAX_FILE;
 use crate::{
+    credit::{Allowance, Credit},
+    private,
     regular_file::regular,
     vocabulary::{BoardName, MAX_BOARDS},
 };
@@ -36,6 +40,15 @@ const ENDING: &str = ".pgn";
 const TEMPORARY: &str = ".tmp";
 /// The end of the locked file's name.
 const LOCK: &str = ".lock";
+
+/// Syncs for the games of all boards: 60 a minute, and 60 more at once. Where that is not enough, files are written less
+/// often.
+pub const SYNCS: Allowance = Allowance {
+    at_once: 60,
+    per_second: 1,
+};
+/// Syncs for a file: its content, and its name.
+const SYNCS_EACH: u64 = 2;
 
 /// A file and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +78,17 @@ pub struct Writing {
 pub struct Folder {
     path: PathBuf,
     board: BoardName,
-    /// The locked file; `None` before it is locked, or if files cannot be locked.
-    lock: Arc<OnceLock<Option<File>>>,
+    claimed: Arc<Mutex<Claimed>>,
+}
+
+/// Whether the board's games in the folder are ours.
+#[derive(Debug, Default)]
+enum Claimed {
+    #[default]
+    NotYet,
+    /// Files cannot be locked there.
+    Unlocked,
+    Locked(File),
 }
 
 impl Folder {
@@ -75,7 +97,7 @@ impl Folder {
         Self {
             path: path.to_owned(),
             board,
-            lock: Arc::default(),
+            claimed: Arc::default(),
         }
     }
 
@@ -86,19 +108,33 @@ impl Folder {
 
     /// Creates the folder if it is missing, and makes sure that no other daemon keeps this board's games in it.
     fn claim(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.path)?;
-        if self.lock.get().is_some() {
-            return Ok(());
-        }
-        // It is not removed when it is unlocked: another process may have it open already.
+        private::create_folder(&self.path)?;
         let name = self.path.join(format!(".{}{LOCK}", self.board));
+        // A panic while holding it leaves nothing half done: a folder is used by one thread.
+        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*claimed {
+            Claimed::Unlocked => return Ok(()),
+            Claimed::Locked(file) if is_still(file, &name) => return Ok(()),
+            Claimed::Locked(_) => warn!(
+                "{} was deleted or replaced while BoardBridge runs: the game that is played is saved there again",
+                self.path.display()
+            ),
+            Claimed::NotYet => {}
+        }
+        *claimed = Claimed::NotYet;
+        // It is not removed when it is unlocked: another process may have it open already.
         let opened = match regular(File::options().read(true), &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                regular(File::options().append(true).create(true), &name)
+                let mut options = File::options();
+                options.append(true).create(true);
+                if !private::is_shared(&self.path) {
+                    private::file(&mut options);
+                }
+                regular(&mut options, &name)
             }
             opened => opened,
         };
-        let locked = match opened.map(|file| (file.try_lock(), file)) {
+        *claimed = match opened.map(|file| (file.try_lock(), file)) {
             Ok((Err(TryLockError::WouldBlock), _)) => {
                 let text = format!(
                     "another BoardBridge keeps the games of {} there",
@@ -106,15 +142,13 @@ impl Folder {
                 );
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
             }
-            Ok((Ok(()), file)) => Some(file),
+            Ok((Ok(()), file)) => Claimed::Locked(file),
             // Some network disks cannot lock.
-            Ok((Err(TryLockError::Error(_)), _)) => None,
+            Ok((Err(TryLockError::Error(_)), _)) => Claimed::Unlocked,
             // It belongs to another user: we cannot overwrite that user's games either.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Claimed::Unlocked,
             Err(error) => return Err(error),
         };
-        // No one else has set it: a folder is used by one thread.
-        let _ = self.lock.set(locked);
         Ok(())
     }
 
@@ -175,9 +209,11 @@ impl Folder {
         let prefix = self.temporary();
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY);
-        // Like any other file, it gets the permissions that the service's umask allows.
+        // Without this it is for its owner alone. In a folder that others were let into, the umask decides.
         #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        if private::is_shared(&self.path) {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
         let mut file = builder.tempfile_in(&self.path)?;
         file.write_all(writing.text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -216,10 +252,27 @@ impl Folder {
     }
 }
 
+/// Whether this file is the one of this name.
+fn is_still(file: &File, name: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let there = fs::symlink_metadata(name).ok().zip(file.metadata().ok());
+        there.is_some_and(|(there, ours)| (there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+    }
+    // Such a system lets no open file be deleted.
+    #[cfg(not(unix))]
+    {
+        let _ = (file, name);
+        true
+    }
+}
+
 /// A thread for slow operations: a slow disk never delays a board.
 #[derive(Clone, Debug)]
 pub struct Writer {
     jobs: SyncSender<Job>,
+    syncs: Arc<Mutex<Credit>>,
 }
 
 enum Job {
@@ -255,7 +308,14 @@ impl Writer {
                     }
                 }
             })?;
-        Ok(Self { jobs })
+        let syncs = Arc::new(Mutex::new(Credit::new(SYNCS)));
+        Ok(Self { jobs, syncs })
+    }
+
+    /// Until when a text that can wait should, so that the disk is spared; `None` if it may be written now.
+    pub fn waits_until(&self, now: Instant) -> Option<Instant> {
+        let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
+        syncs.waits_until(now, 0)
     }
 
     /// [`Folder::open`], on the thread.
@@ -273,9 +333,15 @@ impl Writer {
     /// # Errors
     /// As there.
     pub async fn write(&self, folder: &Folder, writing: Writing) -> io::Result<String> {
+        self.spend(tokio::time::Instant::now().into_std());
         let (answer, answered) = oneshot::channel();
         self.give(Job::Write(folder.clone(), writing, answer))?;
         answered.await.map_err(io::Error::other)?
+    }
+
+    fn spend(&self, now: Instant) {
+        let mut syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
+        syncs.spend(now, SYNCS_EACH);
     }
 
     fn give(&self, job: Job) -> io::Result<()> {

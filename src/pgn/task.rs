@@ -64,12 +64,16 @@ impl Task {
         let mut feed = self.board.feed();
         let mut writing = None;
         loop {
+            let now = Instant::now().into_std();
+            let wait = writer.waits_until(now);
             if writing.is_none()
-                && let Some(next) = self.archive.poll_write(Instant::now().into_std())
+                && wait.is_none()
+                && let Some(next) = self.archive.poll_write(now)
             {
                 writing = Some(Box::pin(writer.write(&self.folder, next)));
             }
-            let deadline = self.archive.deadline().map(Instant::from_std);
+            // Never before the disk may be written to.
+            let deadline = self.archive.deadline().max(wait).map(Instant::from_std);
             let written = async {
                 match &mut writing {
                     Some(writing) => writing.await,

@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, OpenOptions},
-    io,
+    io, iter,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params};
 use thiserror::Error;
 use tracing::{debug, warn};
 
@@ -16,6 +16,7 @@ use super::{
     MAX_KEYS,
     log::{self, Written},
 };
+use crate::private;
 
 /// The file's name in the state directory.
 pub(super) const FILE: &str = "boardbridge.db";
@@ -44,6 +45,9 @@ const BUSY_WAIT: Duration = Duration::from_millis(500);
 /// Settings of a connection. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
 const SETTINGS: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
     PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256; PRAGMA trusted_schema = OFF;";
+/// Syncs of the log and of the database in which the latest commits are moved: the log before, the database after, the log's
+/// new header.
+pub(super) const SYNCS_TO_TIDY: u64 = 3;
 
 /// Why values cannot be read or written.
 #[derive(Debug, Error)]
@@ -94,9 +98,18 @@ impl From<rusqlite::Error> for StateError {
 pub(super) struct Database {
     directory: PathBuf,
     connection: Option<Connection>,
+    /// The files that were opened.
+    opened: Files,
+    /// Room was held in reserve in them, or cannot be.
+    holds_room: bool,
+    /// The values of files that were deleted while they were open, until they are written anew.
+    rescued: BTreeMap<String, String>,
     /// What the log had when it was last looked at.
     written: Written,
 }
+
+/// Which files the database and its log are: device and number of each. One that was deleted and made again is another.
+type Files = [Option<(u64, u64)>; 2];
 
 impl Database {
     /// The file in this directory; nothing is opened yet.
@@ -104,6 +117,9 @@ impl Database {
         Self {
             directory: directory.to_owned(),
             connection: None,
+            opened: Files::default(),
+            holds_room: false,
+            rescued: BTreeMap::new(),
             written: Written::default(),
         }
     }
@@ -113,7 +129,7 @@ impl Database {
         self.directory.join(format!("{FILE}{WAL}"))
     }
 
-    /// Every value, by its key. Those beyond [`MAX_KEYS`] that were kept longest ago are removed.
+    /// Every value, by its key. Those beyond [`MAX_KEYS`] are removed, the oldest keys first.
     ///
     /// # Errors
     /// The directory or the file cannot be used.
@@ -124,12 +140,26 @@ impl Database {
             "DELETE FROM kept WHERE id NOT IN (SELECT id FROM kept ORDER BY id DESC LIMIT ?1)",
             [max],
         )?;
-        let mut statement = connection.prepare("SELECT key, value FROM kept")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let values = all(connection)?;
+        self.hold_room();
+        Ok(values)
     }
 
-    /// Writes these values, all or none; `None` removes one. After a failure the file is opened again.
+    /// Holds room in reserve, once: it takes many syncs.
+    fn hold_room(&mut self) {
+        let opened = self.connection.as_ref().filter(|_| !self.holds_room);
+        let Some(opened) = opened else { return };
+        self.holds_room = true;
+        let length = fs::metadata(self.log()).map_or(0, |found| found.len());
+        if free_on_disk(&self.directory) < LEAST_FREE {
+            debug!("no room is held in reserve: the disk is nearly full");
+        } else if let Err(error) = reserve(opened, length) {
+            debug!("no room is held in reserve: {error}");
+        }
+    }
+
+    /// Writes these values, all or none; `None` removes one. After a failure the file is opened again. If the files were
+    /// deleted meanwhile, they are made again with all values.
     ///
     /// # Errors
     /// The directory or the file cannot be used.
@@ -137,7 +167,12 @@ impl Database {
         &mut self,
         changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     ) -> Result<(), StateError> {
-        let written = self.try_write(changes);
+        let mut written = self.try_write(changes);
+        // Looked at afterwards: what is deleted later is noticed by the next write.
+        if self.is_gone() {
+            self.leave();
+            written = written.and_then(|()| self.try_write(iter::empty()));
+        }
         if written.is_err() {
             self.close();
         }
@@ -148,10 +183,28 @@ impl Database {
         &mut self,
         changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     ) -> Result<(), StateError> {
+        let rescued = std::mem::take(&mut self.rescued);
+        let written = self.commit(&rescued, changes);
+        if written.is_err() {
+            self.rescued = rescued;
+        }
+        written
+    }
+
+    fn commit<'a>(
+        &mut self,
+        rescued: &BTreeMap<String, String>,
+        changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Result<(), StateError> {
+        // In its place: a new row would change more pages.
+        let sql = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
+                   ON CONFLICT (key) DO UPDATE SET value = excluded.value";
         let transaction = self.connection()?.transaction()?;
+        for (key, value) in rescued {
+            transaction.execute(sql, params![key, value])?;
+        }
         for (key, value) in changes {
             if let Some(value) = value {
-                let sql = "INSERT OR REPLACE INTO kept (key, value) VALUES (?1, ?2)";
                 transaction.execute(sql, params![key, value])?;
             } else {
                 transaction.execute("DELETE FROM kept WHERE key = ?1", [key])?;
@@ -160,22 +213,55 @@ impl Database {
         Ok(transaction.commit()?)
     }
 
-    /// Moves the latest commits into the database if they are many. The log keeps its length, and is written anew.
+    /// What is to be done after a write: holds room in files that are new, and moves the latest commits into the database if
+    /// they are many and it may be synced. The log keeps its length, and is written anew.
     ///
     /// # Errors
     /// That failed; they stay where they are.
-    pub fn tidy(&mut self) -> Result<(), StateError> {
+    pub fn tidy(&mut self, may_sync: impl FnOnce() -> bool) -> Result<(), StateError> {
+        self.hold_room();
         // A log that cannot be read is moved.
         self.written = log::read(&self.log(), self.written).unwrap_or_default();
         let many = self.written.bytes > MAX_WAL || self.written == Written::default();
-        if let Some(connection) = self.connection.as_ref().filter(|_| many) {
+        if let Some(connection) = self.connection.as_ref().filter(|_| many && may_sync()) {
             move_log(connection)?;
         }
         Ok(())
     }
 
+    /// Whether the files that are open are no longer those in the directory.
+    fn is_gone(&self) -> bool {
+        self.connection.is_some() && self.files() != self.opened
+    }
+
+    fn files(&self) -> Files {
+        [self.directory.join(FILE), self.log()].map(|file| identity(&file))
+    }
+
+    /// Leaves files that were deleted while they were open, with what they have.
+    fn leave(&mut self) {
+        let Some(connection) = self.connection.take() else {
+            return;
+        };
+        warn!(
+            "{} was deleted or replaced while BoardBridge runs: it is made again, with the games on the boards",
+            self.directory.display()
+        );
+        match all(&connection) {
+            Ok(values) => self.rescued.extend(values),
+            Err(error) => warn!("what was in it cannot be read any more ({error})"),
+        }
+        // Closing would delete the log of whatever has taken their place.
+        let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+
     /// Closes the file: the latest commits are moved into the database and synced.
     pub fn close(&mut self) {
+        if self.is_gone() {
+            self.leave();
+            // Should that fail too, there is no place for them.
+            let _ = self.try_write(iter::empty());
+        }
         // Should that fail, they are read from where they are.
         self.connection = None;
     }
@@ -195,25 +281,23 @@ impl Database {
                 }
                 opened => opened?,
             };
-            let length = fs::metadata(self.log()).map_or(0, |found| found.len());
-            if free_on_disk(&self.directory) < LEAST_FREE {
-                debug!("no room is held in reserve: the disk is nearly full");
-            } else if let Err(error) = reserve(&opened, length) {
-                debug!("no room is held in reserve: {error}");
-            }
+            self.opened = self.files();
+            self.holds_room = false;
             return Ok(self.connection.insert(opened));
         }
         self.connection.as_mut().ok_or(StateError::Taken)
     }
 
     fn open(&self) -> Result<Connection, StateError> {
-        fs::create_dir_all(&self.directory).map_err(StateError::Directory)?;
+        self.make_files().map_err(StateError::Directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.directory.join(FILE), flags)?;
         connection.busy_timeout(BUSY_WAIT)?;
         connection.execute_batch(SETTINGS)?;
+        // A log that had to grow is cut back.
+        connection.execute_batch(&format!("PRAGMA journal_size_limit = {ROOM}"))?;
         let checked: String =
             connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if checked != "ok" {
@@ -256,6 +340,25 @@ impl Database {
             .and_then(|folder| folder.sync_all())
             .map_err(StateError::Directory)?;
         Ok(connection)
+    }
+
+    /// Makes the directory and the file if they are missing, and closes ours to others: nobody else can use them while
+    /// they are open, and `SQLite` gives its log the permissions of its file.
+    fn make_files(&self) -> io::Result<()> {
+        private::create_folder(&self.directory)?;
+        // Only if it is missing: to close a file that is open elsewhere in this process would end `SQLite`'s lock on it.
+        let made = private::file(OpenOptions::new().write(true).create_new(true))
+            .open(self.directory.join(FILE));
+        match made {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        for entry in fs::read_dir(&self.directory)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(FILE) {
+                private::close_to_others(&entry.path());
+            }
+        }
+        Ok(())
     }
 
     /// The name under which what is damaged now is set aside.
@@ -304,6 +407,29 @@ impl Database {
             let _ = fs::remove_file(self.directory.join(format!("{old}{WAL}")));
         }
         Ok(())
+    }
+}
+
+/// Every value, by its key.
+fn all(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    let mut statement = connection.prepare("SELECT key, value FROM kept")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Which file this is, if it is there.
+fn identity(file: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = fs::metadata(file).ok()?;
+        Some((found.dev(), found.ino()))
+    }
+    // Such a system lets no open file be deleted.
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        None
     }
 }
 

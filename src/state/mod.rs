@@ -21,10 +21,12 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::{Instant, sleep_until};
 use tracing::{info, warn};
 
 pub use self::text::Text;
 use self::{database::Database, writer::Writer};
+use crate::credit::{Allowance, Credit};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
 /// this is noticed by no player, and longer than a busy SD card or processor usually needs.
@@ -33,6 +35,31 @@ pub const KEEP_WAIT: Duration = Duration::from_millis(100);
 pub const MAX_KEYS: usize = 512;
 /// The longest value, in bytes: a board with its longest game and the clients that have it takes some 100 kB.
 pub const MAX_VALUE: usize = 256 * 1024;
+
+/// Bytes that one value's changes may write: a thousand changes at once of a game of 80 plies, which is some four quick games,
+/// and then two a second.
+pub const EACH: Allowance = Allowance {
+    at_once: 8 * 1024 * 1024,
+    per_second: 16 * 1024,
+};
+/// Bytes that all values' changes may write together: twelve boards that play quickly at the same time, and then 5.7 GB a
+/// day at most.
+pub const ALL: Allowance = Allowance {
+    at_once: 12 * EACH.at_once,
+    per_second: 4 * EACH.per_second,
+};
+/// What a board's own reports may write beyond that before it is read slower: only a board that never stops gets there.
+pub const MAX_OWED: u64 = EACH.at_once;
+/// The longest time a task waits because its value changes too fast. Then it is written all the same.
+pub const SLOW_WAIT: Duration = Duration::from_secs(1);
+/// Syncs of the database and its log: 60 a minute, and 30 more at once. A slow game's every change is synced by itself; where
+/// more is written, one sync is for all of a second.
+pub const SYNCS: Allowance = Allowance {
+    at_once: 30,
+    per_second: 1,
+};
+/// A page of the database: a change writes those of its value, at least one.
+const PAGE: u64 = 4096;
 
 /// What a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +101,8 @@ struct Inner {
     /// What was read at the start, until it is asked for.
     found: Mutex<BTreeMap<String, String>>,
     writer: Writer,
+    /// What all values may still write.
+    credit: Mutex<Credit>,
 }
 
 impl Store {
@@ -108,6 +137,7 @@ impl Store {
                     path,
                     found,
                     writer,
+                    credit: Mutex::new(Credit::new(ALL)),
                 };
                 Self {
                     inner: Some(Arc::new(inner)),
@@ -132,6 +162,8 @@ impl Store {
             key: format!("{kind}/{name}"),
             last: None,
             refused: false,
+            credit: Credit::new(EACH),
+            slowed: false,
         }
     }
 
@@ -173,6 +205,10 @@ pub struct Shelf {
     last: Option<String>,
     /// A value that is too long was already warned of.
     refused: bool,
+    /// What its changes may still write.
+    credit: Credit,
+    /// That they are too many was already warned of.
+    slowed: bool,
 }
 
 impl Shelf {
@@ -202,12 +238,50 @@ impl Shelf {
         }
     }
 
-    /// Keeps this value in place of the last one. Returns when it is written, so that a `kill -9` does not lose it; after
-    /// [`KEEP_WAIT`] at the latest, and at once if it has not changed or if the disk is known to be slow or full.
+    /// Until when a change that can wait should; `None` if it may be written now. Waiting bounds what this value, and all
+    /// together, write. One that has most of its own allowance left does not wait for the others.
+    pub fn waits_until(&self) -> Option<Instant> {
+        let inner = self.inner.as_ref()?;
+        let now = Instant::now().into_std();
+        let all = inner.credit.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = all.waits_until(now, 0);
+        let all = all.filter(|_| !self.credit.has(now, EACH.at_once / 2));
+        let until = self.credit.waits_until(now, 0).max(all);
+        until.map(Instant::from_std)
+    }
+
+    /// Until when whoever causes changes that cannot wait should not be heard; `None` if that may go on.
+    pub fn is_overdrawn_until(&self) -> Option<Instant> {
+        self.inner.as_ref()?;
+        let now = Instant::now().into_std();
+        let until = self.credit.waits_until(now, MAX_OWED);
+        until.map(Instant::from_std)
+    }
+
+    /// Keeps this value in place of the last one, before anyone is told of it. Whose value changes faster than
+    /// [`EACH`] allows waits, for [`SLOW_WAIT`] at most.
     pub async fn keep<T: Serialize>(&mut self, value: &T) {
-        let Some(inner) = self.inner.clone() else {
+        let Some(text) = self.changed(value) else {
             return;
         };
+        if let Some(until) = self.waits_until() {
+            sleep_until(until.min(Instant::now() + SLOW_WAIT)).await;
+        }
+        self.write(text).await;
+    }
+
+    /// The same without that wait, for a change that must not wait. Returns when it is written, so that a `kill -9` does not
+    /// lose it; after [`KEEP_WAIT`] at the latest, and at once if it has not changed or if the disk is known to be slow or
+    /// full.
+    pub async fn keep_at_once<T: Serialize>(&mut self, value: &T) {
+        if let Some(text) = self.changed(value) {
+            self.write(text).await;
+        }
+    }
+
+    /// The text of this value, if it is another than the last one and can be kept.
+    fn changed<T: Serialize>(&mut self, value: &T) -> Option<String> {
+        self.inner.as_ref()?;
         let text = match serde_json::to_string(value) {
             Ok(text) if text.len() <= MAX_VALUE => text,
             wrong => {
@@ -218,14 +292,40 @@ impl Shelf {
                         Err(error) => warn!(key, "it cannot be kept: {error}"),
                     }
                 }
-                return;
+                return None;
             }
         };
-        if self.last.as_ref() == Some(&text) {
+        Some(text).filter(|text| self.last.as_ref() != Some(text))
+    }
+
+    async fn write(&mut self, text: String) {
+        let Some(inner) = self.inner.clone() else {
             return;
-        }
+        };
+        self.spend(&inner, text.len());
         self.last = Some(text.clone());
         inner.writer.write(&self.key, Some(text)).await;
+    }
+
+    /// Counts a change to a value of so many bytes, and tells when there are too many.
+    fn spend(&mut self, inner: &Inner, bytes: usize) {
+        let now = Instant::now().into_std();
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let bytes = bytes.next_multiple_of(PAGE);
+        self.credit.spend(now, bytes);
+        let mut all = inner.credit.lock().unwrap_or_else(PoisonError::into_inner);
+        all.spend(now, bytes);
+        drop(all);
+        if self.waits_until().is_none() {
+            self.slowed &= !self.credit.has(now, EACH.at_once / 4);
+        } else if !std::mem::replace(&mut self.slowed, true) {
+            // Not in the board's span: what is logged about a board that is flooded may be left out.
+            warn!(
+                parent: None,
+                key = self.key,
+                "changes faster than any game: to spare the disk, who causes that is served slower"
+            );
+        }
     }
 
     /// Keeps nothing here any more.

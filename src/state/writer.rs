@@ -17,14 +17,17 @@ use tokio::{sync::oneshot, time::timeout};
 use tracing::{info, warn};
 
 use super::{
-    KEEP_WAIT, MAX_KEYS,
-    database::{self, Database, StateError},
+    KEEP_WAIT, MAX_KEYS, SYNCS,
+    database::{self, Database, SYNCS_TO_TIDY, StateError},
 };
+use crate::credit::Credit;
 
 /// The time before a failed write is tried again, and the longest such time: it doubles.
 const RETRY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// The time between two warnings about the disk.
 const WARN_EVERY: Duration = Duration::from_mins(1);
+/// How long the syncing thread waits before it looks again whether a sync is left.
+const SYNC_AGAIN: Duration = Duration::from_millis(250);
 /// How long the last write and sync may take when the daemon stops.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
@@ -36,10 +39,12 @@ pub(super) struct Writer {
     ended: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     waiting: Mutex<Waiting>,
     wake: Condvar,
+    /// Syncs that are left.
+    syncs: Mutex<Credit>,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +67,17 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Takes so many syncs, if they and as many as `rest` are left.
+    fn take_syncs(&self, count: u64, rest: u64) -> bool {
+        let mut syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let taken = syncs.has(now, count + rest);
+        if taken {
+            syncs.spend(now, count);
+        }
+        taken
+    }
 }
 
 impl Writer {
@@ -70,13 +86,17 @@ impl Writer {
     /// # Errors
     /// A thread cannot be started.
     pub fn start(database: Database) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            waiting: Mutex::default(),
+            wake: Condvar::new(),
+            syncs: Mutex::new(Credit::new(SYNCS)),
+        });
         // One sync is for all writes before it.
         let (syncs, due) = sync_channel(1);
-        let log = database.log();
+        let (log, budget) = (database.log(), shared.clone());
         thread::Builder::new()
             .name("state sync".to_owned())
-            .spawn(move || sync_all(&log, &due))?;
+            .spawn(move || sync_all(&log, &due, &budget))?;
         let (at, disk) = (database.log(), Disk::new(database));
         let work = shared.clone();
         let (end, ended) = oneshot::channel::<()>();
@@ -236,7 +256,7 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path
         if written {
             // Full: a sync that has not begun yet is for this write too.
             let _ = syncs.try_send(());
-            if let Err(error) = disk.database.tidy() {
+            if let Err(error) = disk.database.tidy(|| shared.take_syncs(SYNCS_TO_TIDY, 0)) {
                 disk.failed(&error);
             }
         } else if let Some(wait) = disk.retry {
@@ -247,10 +267,19 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path
     }
 }
 
-/// The syncing thread.
-fn sync_all(log: &Path, due: &Receiver<()>) {
+/// The syncing thread. Where syncs are many, those for moving the log come first: they sync it too.
+fn sync_all(log: &Path, due: &Receiver<()>, shared: &Shared) {
     let mut warned = false;
     while due.recv().is_ok() {
+        while !shared.take_syncs(1, SYNCS_TO_TIDY) {
+            let waiting = shared.lock();
+            if waiting.stopped {
+                // The writing thread syncs what is left.
+                return;
+            }
+            drop(waiting);
+            thread::sleep(SYNC_AGAIN);
+        }
         if let Err(error) = database::sync(log)
             && !std::mem::replace(&mut warned, true)
         {

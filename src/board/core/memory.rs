@@ -37,6 +37,14 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Whether it knows of other moves than the one before: they are kept at once.
+    pub fn has_other_moves(&self, before: &Self) -> bool {
+        let sent = |memory: &Self| memory.sent.map(|(plies, Text(m))| (plies, m));
+        self.held.game() != before.held.game()
+            || self.held.certainty() != before.held.certainty()
+            || sent(self) != sent(before)
+    }
+
     /// The highest number among its clients: those of this run count on from there.
     pub fn last_client(&self) -> Option<ClientId> {
         self.claims.iter().map(|claim| claim.client).max()
@@ -68,6 +76,11 @@ impl Core {
     /// Whether the driver knows something else of the board now.
     pub fn has_other_knowledge(&self, memory: &Memory) -> bool {
         self.driver.memory() != memory.driver
+    }
+
+    /// No step toward a target begins before this time, if there is one: what would have to be kept changes too fast.
+    pub fn spare(&mut self, until: Option<Instant>) {
+        self.waits.spare(until);
     }
 
     /// Goes on after a restart of the daemon: its clients have to come back. Call it on a new core, before its link is up.

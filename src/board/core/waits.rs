@@ -20,6 +20,8 @@ pub(super) struct Waits {
     lead_after: Option<Instant>,
     /// Not before this time, because the board is starting.
     starts_until: Option<Instant>,
+    /// Not before this time, because programs have it led about faster than can be kept.
+    spared_until: Option<Instant>,
     /// Steps failed in a row.
     failures: u32,
     /// Set-ups refused in a row.
@@ -33,6 +35,7 @@ impl Waits {
             correction_wait,
             lead_after: None,
             starts_until: None,
+            spared_until: None,
             failures: 0,
             refusals: 0,
         }
@@ -66,9 +69,18 @@ impl Waits {
         self.lead_after = None;
     }
 
+    /// No step begins before this time, whatever programs want.
+    pub fn spare(&mut self, until: Option<Instant>) {
+        self.spared_until = until;
+    }
+
     /// Clears the waits that are over.
     pub fn pass(&mut self, now: Instant) {
-        for wait in [&mut self.lead_after, &mut self.starts_until] {
+        for wait in [
+            &mut self.lead_after,
+            &mut self.starts_until,
+            &mut self.spared_until,
+        ] {
             wait.take_if(|at| *at <= now);
         }
     }
@@ -80,7 +92,7 @@ impl Waits {
 
     /// When a wait is over.
     pub fn deadline(&self) -> Option<Instant> {
-        let waits = [self.lead_after, self.starts_until];
+        let waits = [self.lead_after, self.starts_until, self.spared_until];
         waits.into_iter().flatten().min()
     }
 
