@@ -12,6 +12,7 @@
 mod support;
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{self, BufRead, BufReader, Read, Write as _},
     net::{SocketAddr, TcpListener},
@@ -29,7 +30,7 @@ use simulators::run::Kind;
 use support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, process::Watch};
 use tempfile::TempDir;
 use tokio::{
-    io::AsyncWriteExt,
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
     time::{Duration, sleep, timeout},
 };
@@ -40,43 +41,80 @@ struct Target {
     log: mpsc::Receiver<Vec<u8>>,
     uci: SocketAddr,
     status: SocketAddr,
+    web: SocketAddr,
     _folder: TempDir,
 }
 
+/// A kept game on the board `one`.
+const KEPT: &str = "2026-11-21_153012_one_1.pgn";
+
 impl Target {
     fn start(level: &str) -> Self {
+        Self::begin(level, false, None)
+    }
+
+    /// One that keeps what survives a restart.
+    fn keeping() -> Self {
+        Self::begin("info", true, None)
+    }
+
+    /// One with a kept game of so many plies.
+    fn with_game(plies: usize) -> Self {
+        let moves = ["Nf3", "Nf6", "Ng1", "Ng8"].into_iter().cycle();
+        let moves: Vec<&str> = moves.take(plies).collect();
+        let text = format!("[White \"A\"]\n\n{} *\n", moves.join("\n"));
+        Self::begin("info", false, Some(&text))
+    }
+
+    fn begin(level: &str, keeps: bool, game: Option<&str>) -> Self {
         let folder = House::folder();
         let file = folder.path().join("bb.toml");
         let board = |name: &str| {
             let port = folder.path().join(name);
             format!("[boards.{name}]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n")
         };
+        let games = folder.path().join("games");
+        let games = match game {
+            Some(game) => {
+                fs::create_dir(&games).unwrap();
+                fs::write(games.join(KEPT), game).unwrap();
+                games.display().to_string()
+            }
+            None => "off".to_owned(),
+        };
         let text = format!(
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[games]\ndirectory = \"off\"\n{}{}",
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"127.0.0.1:0\"\n\
+             [livechess]\nlisten = \"off\"\n[games]\ndirectory = {games:?}\n{}{}",
             board("one"),
             board("two")
         );
         fs::write(&file, text).unwrap();
+        let state = folder.path().join("state");
+        let state = if keeps {
+            state.as_os_str()
+        } else {
+            "off".as_ref()
+        };
         let mut child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
             .args(["run", "--config"])
             .arg(&file)
-            .env("BOARDBRIDGE_STATE__DIRECTORY", "off")
+            .env("BOARDBRIDGE_STATE__DIRECTORY", state)
             .env("RUST_LOG", level)
             .env_remove("JOURNAL_STREAM")
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
-        let mut port = |what: &str| {
+        let mut ports = BTreeMap::new();
+        while ports.len() < 3 {
             let mut line = String::new();
-            while !line.contains(&format!("{what} listens at")) {
-                line.clear();
-                assert!(errors.read_line(&mut line).unwrap() > 0);
+            assert!(errors.read_line(&mut line).unwrap() > 0);
+            if let Some((before, address)) = line.split_once(" listens at ") {
+                let what = before.rsplit(' ').next().unwrap();
+                ports.insert(what.to_owned(), address.trim_end().parse().unwrap());
             }
-            let address = line.trim_end().rsplit_once(' ').unwrap().1;
-            address.parse().unwrap()
-        };
-        let (uci, status) = (port("uci"), port("status"));
+        }
+        let [uci, status, web] = ["uci", "status", "web"].map(|what| ports[what]);
         // The log is read on, so that the daemon never waits for it to be.
         let (sender, log) = mpsc::channel();
         thread::spawn(move || {
@@ -89,6 +127,7 @@ impl Target {
             log,
             uci,
             status,
+            web,
             _folder: folder,
         }
     }
@@ -104,6 +143,13 @@ impl Target {
             .parse()
             .unwrap();
         kib * 1024
+    }
+
+    /// Bytes that it has written, to disks and to its log.
+    fn written(&self) -> u64 {
+        let counts = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap();
+        let count = counts.lines().find_map(|line| line.strip_prefix("wchar: "));
+        count.unwrap().parse().unwrap()
     }
 
     /// Stops it; returns its whole log.
@@ -509,4 +555,68 @@ async fn a_reader_of_the_log_that_comes_back_is_told_how_much_was_left_out_and_g
     daemon.log.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("d2d3"), "{rest}");
     assert!(rest.contains(" stopping\n"), "{rest}");
+}
+
+/// Two games in a loop, as fast as they are taken: each line changes what is kept.
+#[tokio::test]
+async fn a_client_does_not_wear_out_the_disk() {
+    let target = Target::keeping();
+    let mut gui = Gui::connect(target.uci).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+    let before = target.written();
+    let games = [long_game(400), long_game(401)];
+    for round in 0..600 {
+        gui.says(&format!("ucinewgame\n{}go\nstop", games[round % 2]))
+            .await;
+    }
+    gui.says("isready").await;
+    gui.hears("readyok").await;
+    let written = target.written() - before;
+    println!("{} KiB written", written / 1024);
+    // What a value may write at once, in the log and again when that is moved.
+    assert!(written < 2 * boardbridge::state::EACH.at_once, "{written}");
+}
+
+/// Asks for the moves of the kept game, over a connection whose kernel keeps next to nothing; returns it with the beginning of
+/// the answer.
+async fn asks_for_moves(target: &Target) -> (TcpStream, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stream = socket.connect(target.web).await.unwrap();
+    let request = format!(
+        "GET /api/v1/games/{KEPT}/moves HTTP/1.1\r\nHost: {}\r\n\r\n",
+        target.web
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut begun = vec![0; 200];
+    let read = timeout(PATIENCE, stream.read_exact(&mut begun));
+    read.await.unwrap().unwrap();
+    (stream, String::from_utf8(begun).unwrap())
+}
+
+#[tokio::test]
+async fn a_kept_file_with_an_endless_game_takes_little_memory() {
+    let target = Target::with_game(65_000);
+    let before = target.peak();
+    let (_stream, begun) = asks_for_moves(&target).await;
+    assert!(begun.starts_with("HTTP/1.1 409"), "{begun}");
+    let taken = target.peak() - before;
+    println!("{} KiB", taken / 1024);
+    assert!(taken < 8 * 1024 * 1024, "{} KiB", taken / 1024);
+}
+
+#[tokio::test]
+async fn answers_that_no_one_reads_take_little_memory() {
+    let target = Target::with_game(2000);
+    let before = target.peak();
+    let mut unread = Vec::new();
+    for _ in 0..boardbridge::web::MAX_CONNECTIONS_EACH {
+        let (stream, begun) = asks_for_moves(&target).await;
+        assert!(begun.starts_with("HTTP/1.1 200"), "{begun}");
+        unread.push(stream);
+    }
+    let taken = target.peak() - before;
+    println!("{} KiB", taken / 1024);
+    assert!(taken < 10 * 1024 * 1024, "{} KiB", taken / 1024);
 }

@@ -11,11 +11,21 @@
 
 mod support;
 
-use std::{net::SocketAddr, process::Stdio};
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use boardbridge::{
     account::{Ask, Side},
     call,
+    lichess::{
+        http::{Http, INTAKE},
+        token::Token,
+    },
 };
 use serde_json::json;
 use shakmaty::Color;
@@ -346,4 +356,33 @@ async fn a_token_that_others_may_read_is_not_used_before_that_is_changed() {
     // It is looked at again: no restart is needed.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     lichess.is_connected().await;
+}
+
+#[tokio::test]
+async fn a_stream_without_end_is_read_slowly() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // The whole request comes in one piece.
+        assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n";
+        let line = format!("{{\"type\":\"{}\"}}\n", "x".repeat(1000));
+        // Until the test has seen enough.
+        let mut written = stream.write_all(head.as_bytes());
+        while written.is_ok() {
+            written = stream.write_all(line.as_bytes());
+        }
+    });
+    let mut http = Http::new(&format!("http://{at}"));
+    http.set_token(Token::of("lip_x"));
+    let mut stream = http.open("/api/stream/event").await.unwrap().unwrap();
+    let (begun, mut read) = (Instant::now(), 0);
+    while read < INTAKE.at_once + 3 * INTAKE.per_second {
+        let line = timeout(PATIENCE, stream.next()).await.unwrap().unwrap();
+        read += u64::try_from(line.len()).unwrap();
+    }
+    // The last frame may be read ahead.
+    let waited = begun.elapsed();
+    assert!(waited > Duration::from_secs(1), "{waited:?}");
 }

@@ -1001,3 +1001,29 @@ fn a_correspondence_challenge_is_named_by_its_days() {
         rig.notices
     );
 }
+
+#[test]
+fn what_lichess_says_at_length_is_cut_and_moves_are_not() {
+    let mut rig = Rig::new(settings());
+    let long = "\u{e9}".repeat(30_000);
+    for number in 0..200 {
+        rig.event(&format!(
+            r#"{{"type":"gameStart","game":{{"gameId":"game{number:04}","color":"white","speed":"{long}","source":"{long}",
+            "opponent":{{"username":"{long}"}},"compat":{{"board":true}}}}}}"#
+        ));
+        rig.event(&format!(
+            r#"{{"type":"challenge","challenge":{{"id":"{number:04}{long}","challenger":{{"name":"{long}"}},
+            "speed":"{long}","timeControl":{{"show":"{long}"}}}},"compat":{{"board":true}}}}"#
+        ));
+    }
+    let board: BoardName = "neo".parse().unwrap();
+    let standing = serde_json::to_string(&rig.session.standing(board)).unwrap();
+    // With the board's game, the head and the body: what docs/bounds.md has for each of 32 unread readers.
+    assert!(standing.len() < 128 * 1024, "{}", standing.len());
+    let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(500).join(" ");
+    let line = format!(r#"{{"type":"gameState","moves":"{moves}"}}"#);
+    match objects::read(line.as_bytes()).unwrap() {
+        objects::Line::GameState(state) => assert_eq!(state.moves, moves),
+        other => panic!("{other:?}"),
+    }
+}

@@ -20,16 +20,19 @@ use std::{
     process::Command,
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use boardbridge::{
     cgroup::Cgroup,
-    opponent::{process::Process, protocol::Fault, settings::Program},
+    opponent::{
+        process::{INTAKE, Process},
+        protocol::Fault,
+        settings::Program,
+    },
 };
 use simulators::bluez::Bluez;
 use support::{FAST_CITRINE, House, PATIENCE, process::Process as Daemon};
-use tokio::time::timeout;
+use tokio::time::{Duration, Instant, timeout};
 
 /// An engine that is this script.
 fn script(text: &str) -> Program {
@@ -297,4 +300,22 @@ async fn an_engine_that_closes_its_output_and_stays_is_given_up_however_often_th
     };
     let heard = timeout(PATIENCE, heard).await.unwrap();
     assert_eq!(heard, Err("the engine has closed its output".to_owned()));
+}
+
+/// Time stands still but for what waits: it is the time that the engine is made to wait.
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_talks_without_end_is_read_slowly() {
+    let mut process = Process::start(&script("yes info depth 1 score cp 1 pv e2e4"), None).unwrap();
+    let begun = Instant::now();
+    let most = INTAKE.at_once + 8 * INTAKE.per_second;
+    let mut read = 0;
+    while read < most {
+        let line = process.next_line().await.unwrap();
+        read += u64::try_from(line.len()).unwrap();
+    }
+    assert!(
+        begun.elapsed() >= Duration::from_secs(8),
+        "{:?}",
+        begun.elapsed()
+    );
 }

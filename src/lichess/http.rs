@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Method, Response, StatusCode,
-    body::Incoming,
+    body::{Frame, Incoming},
     header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
 };
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -27,7 +27,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioTimer},
 };
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 use tower_service::Service;
 
 use super::{
@@ -39,6 +39,7 @@ use super::{
 };
 use crate::{
     apart,
+    credit::{Allowance, Credit},
     lines::{Line, Lines},
 };
 
@@ -50,6 +51,14 @@ const CONNECT_WAIT: Duration = Duration::from_secs(5);
 pub const SILENCE: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
+/// Bytes read of one stream: what a busy account sends when it connects, and then some hundred times what a bullet game has.
+/// The rest waits at the server.
+pub const INTAKE: Allowance = Allowance {
+    at_once: 256 * 1024,
+    per_second: 64 * 1024,
+};
+/// Bytes that a line counts as beside its own: to handle it is work, however short it is.
+const LINE_COST: u64 = 64;
 /// How long an unused connection is kept: a move later than that makes another.
 const IDLE: Duration = Duration::from_mins(1);
 /// The header with the scopes of the token.
@@ -80,15 +89,41 @@ pub struct Owner {
 
 /// An answer that lasts: dropped, it ends what was asked.
 #[derive(Debug)]
-pub struct Lasting(Incoming);
+pub struct Lasting {
+    body: Incoming,
+    intake: Intake,
+}
+
+/// How much may still be read of a stream.
+#[derive(Debug)]
+struct Intake(Credit);
+
+impl Intake {
+    fn new() -> Self {
+        Self(Credit::new(INTAKE))
+    }
+
+    /// Waits until more may be read. Cancel safe.
+    async fn wait(&self) {
+        if let Some(until) = self.0.waits_until(Instant::now().into_std(), 0) {
+            sleep_until(Instant::from_std(until)).await;
+        }
+    }
+
+    fn took(&mut self, bytes: u64) {
+        self.0.spend(Instant::now().into_std(), bytes);
+    }
+}
 
 impl Lasting {
     /// Waits until the server has ended it, which may take as long as it wants.
     pub async fn ended(mut self) -> Outcome {
-        while let Some(frame) = self.0.frame().await {
-            if let Err(error) = frame {
-                return Outcome::Lost(error.to_string());
+        while let Some(frame) = self.body.frame().await {
+            match frame {
+                Ok(frame) => self.intake.took(size(&frame)),
+                Err(error) => return Outcome::Lost(error.to_string()),
             }
+            self.intake.wait().await;
         }
         Outcome::Done(String::new())
     }
@@ -99,6 +134,7 @@ impl Lasting {
 pub struct Stream {
     body: Incoming,
     lines: Lines,
+    intake: Intake,
 }
 
 /// Looks names up as the rest of the daemon does.
@@ -137,6 +173,7 @@ impl Http {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
+            .http1_max_buf_size(MAX_LINE)
             .build(https);
         Self {
             client,
@@ -179,7 +216,10 @@ impl Http {
     pub async fn begin(&self, request: &Request) -> Result<Lasting, Outcome> {
         let response = timeout(ANSWER_WAIT, self.send(request)).await;
         let response = response.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
-        Ok(Lasting(response.into_body()))
+        Ok(Lasting {
+            body: response.into_body(),
+            intake: Intake::new(),
+        })
     }
 
     /// Asks whose token it has, and whether that may play at boards.
@@ -220,7 +260,8 @@ impl Http {
             Err(outcome) => return Err(outcome),
         };
         let text = text(response).await?;
-        let tested: Value = objects::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
+        // Not kept, and a token may have many scopes.
+        let tested: Value = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
         Ok(tested[token]["scopes"].as_str().is_some_and(has_play))
     }
 
@@ -239,6 +280,7 @@ impl Http {
         Ok(Some(Stream {
             body: response.into_body(),
             lines: Lines::new(MAX_LINE),
+            intake: Intake::new(),
         }))
     }
 
@@ -337,8 +379,14 @@ async fn text(response: Response<Incoming>) -> Result<String, Outcome> {
     Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
 }
 
+/// Bytes of a frame.
+fn size(frame: &Frame<Bytes>) -> u64 {
+    let length = frame.data_ref().map_or(0, Bytes::len);
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
 impl Stream {
-    /// The next line that is not empty; an overlong one is dropped. Not cancel safe.
+    /// The next line that is not empty; an overlong one is dropped. Faster than [`INTAKE`] nothing is read. Not cancel safe.
     ///
     /// # Errors
     /// Why the stream has ended.
@@ -346,14 +394,17 @@ impl Stream {
         loop {
             while let Some(line) = self.lines.next_line() {
                 if let Line::Whole(line) = line {
+                    self.intake.took(LINE_COST);
                     return Ok(line);
                 }
             }
+            self.intake.wait().await;
             match timeout(SILENCE, self.body.frame()).await {
                 Err(_) => return Err(format!("nothing came for {} s", SILENCE.as_secs())),
                 Ok(None) => return Err("Lichess has closed the stream".to_owned()),
                 Ok(Some(Err(error))) => return Err(error.to_string()),
                 Ok(Some(Ok(frame))) => {
+                    self.intake.took(size(&frame));
                     if let Some(bytes) = frame.data_ref() {
                         self.lines.push(bytes);
                     }

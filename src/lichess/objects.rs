@@ -3,13 +3,22 @@
 //! Only what is used is read; every other key, and every unknown kind of line, is ignored. What the published schemas do not
 //! require is optional here.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::status::{self, Status};
 
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
+
+/// The longest text that is taken from it, in bytes: a position has up to 90, a name 30. The rest is left out.
+pub const MAX_TEXT: usize = 128;
+/// The same for what someone says: 140 characters, of up to 4 bytes each.
+pub const MAX_WORDS: usize = 640;
+/// The key of the only text that may have any length, up to that of its line: all moves of a game.
+const MOVES: &str = "moves";
+/// The key of what someone says.
+const WORDS: &str = "text";
 
 /// A line of the stream of events.
 #[derive(Clone, Debug, Deserialize)]
@@ -281,10 +290,34 @@ fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(value.as_u64().or_else(|| value.as_i64().map(|_| 0)))
 }
 
-/// Reads a line. One that cannot be read is like an unknown one: a single bad line stops no game.
+/// Reads a line. One that cannot be read is like an unknown one: a single bad line stops no game. Texts are cut to what the
+/// server's own may have: they are kept, shown and sent to every reader of the API.
 ///
 /// # Errors
 /// What serde says.
-pub fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, serde_json::Error> {
-    serde_json::from_slice(line)
+pub fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
+    let mut value = serde_json::from_slice(line)?;
+    shorten(&mut value, MAX_TEXT);
+    T::deserialize(value)
+}
+
+/// Cuts every text in a value.
+fn shorten(value: &mut Value, most: usize) {
+    match value {
+        Value::String(text) => text.truncate(text.floor_char_boundary(most)),
+        Value::Array(values) => values.iter_mut().for_each(|value| shorten(value, most)),
+        Value::Object(values) => {
+            for (key, value) in values {
+                shorten(
+                    value,
+                    match key.as_str() {
+                        MOVES => usize::MAX,
+                        WORDS => MAX_WORDS,
+                        _ => MAX_TEXT,
+                    },
+                );
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

@@ -44,7 +44,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A stream that was open for so long was well; the next attempt comes soon.
 const WELL: Duration = Duration::from_secs(20);
 /// Lines of a stream that may wait to be handled.
-const LINES: usize = 16;
+const LINES: usize = 4;
 /// Bytes of an unreadable line that the log shows.
 const MAX_SHOWN: usize = 200;
 

@@ -14,12 +14,13 @@ use nix::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, sleep_until, timeout, timeout_at},
 };
 
 use super::settings::Program;
 use crate::{
     cgroup::{OutOfMemory, Subgroup},
+    credit::{Allowance, Credit},
     lines::{Line, Lines, printable},
 };
 
@@ -27,6 +28,13 @@ use crate::{
 pub const MAX_ENGINE_LINE: usize = 16 * 1024;
 /// What may wait for an engine that does not read, in bytes: several times the longest game.
 pub const MAX_UNREAD: usize = 64 * 1024;
+/// Bytes read of an engine, of each of its outputs: it thinks aloud in bursts, at a tenth of that. The rest waits in its pipe.
+pub const INTAKE: Allowance = Allowance {
+    at_once: 1024 * 1024,
+    per_second: 256 * 1024,
+};
+/// Bytes that a line counts as beside its own: to handle it is work, however short it is.
+const LINE_COST: usize = 64;
 /// Bytes read at once.
 const CHUNK: usize = 4096;
 /// How much of its last words is repeated, in bytes.
@@ -77,6 +85,8 @@ struct Output<R> {
     pipe: R,
     lines: Lines,
     chunk: Box<[u8; CHUNK]>,
+    /// How much may still be read.
+    intake: Credit,
 }
 
 impl<R: AsyncRead + Unpin> Output<R> {
@@ -85,23 +95,36 @@ impl<R: AsyncRead + Unpin> Output<R> {
             pipe,
             lines: Lines::new(MAX_ENGINE_LINE),
             chunk: Box::new([0; CHUNK]),
+            intake: Credit::new(INTAKE),
         }
     }
 
-    /// The next line, or `None` at the end. Cancel safe: nothing is lost.
+    /// The next line, or `None` at the end. Faster than [`INTAKE`] nothing is read. Cancel safe: nothing is lost.
     async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             match self.lines.next_line() {
-                Some(Line::Whole(line)) => return Some(line),
+                Some(Line::Whole(line)) => {
+                    self.took(LINE_COST);
+                    return Some(line);
+                }
                 Some(Line::Overlong(_)) => continue,
                 None => {}
+            }
+            if let Some(until) = self.intake.waits_until(Instant::now().into_std(), 0) {
+                sleep_until(Instant::from_std(until)).await;
             }
             let Ok(length @ 1..) = self.pipe.read(&mut self.chunk[..]).await else {
                 let rest = self.lines.take_partial();
                 return Some(rest).filter(|rest| !rest.is_empty());
             };
             self.lines.push(&self.chunk[..length]);
+            self.took(length);
         }
+    }
+
+    fn took(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.intake.spend(Instant::now().into_std(), bytes);
     }
 }
 

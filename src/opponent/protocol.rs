@@ -23,6 +23,8 @@ pub const OVERTIME: Duration = Duration::from_secs(10);
 pub const MAX_ENGINE_NAME: usize = 40;
 /// Options of an engine that are remembered: more than any has.
 const MAX_KNOWN: usize = 512;
+/// The longest name of an option that is remembered, in bytes: twice the longest that is known.
+const MAX_OPTION_NAME: usize = 64;
 /// Options that are suggested in place of a mistyped one.
 const MAX_LIKE: usize = 3;
 /// How much of a wrong answer is repeated, in bytes.
@@ -230,7 +232,7 @@ impl Conversation {
                 let name = words.split(|word| *word == "type").next();
                 let name = name.unwrap_or_default().join(" ");
                 let range = range(&words);
-                if is_plain(&name) {
+                if is_plain(&name) && name.len() <= MAX_OPTION_NAME {
                     let known = KnownOption { name, range };
                     self.known.insert(known.name.to_lowercase(), known);
                 }

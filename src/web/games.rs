@@ -3,6 +3,7 @@
 use std::{
     fs, io,
     io::{Cursor, Read as _},
+    iter,
     ops::ControlFlow,
     path::{Path as FilePath, PathBuf},
     sync::Arc,
@@ -15,18 +16,19 @@ use axum::{
     http::{StatusCode, Uri},
     response::Response,
 };
+use futures_util::stream;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use shakmaty::{CastlingMode, Chess, fen::Fen};
 
 use super::{
-    House,
+    House, Never,
     answer::{self, Wrong},
 };
 use crate::{
     apart,
-    game::{Game, fen, uci},
+    game::{Game, MAX_PLIES, fen, uci},
     pgn_text::read_elapsed,
     regular_file::regular,
     vocabulary::{BoardName, rounded},
@@ -34,8 +36,10 @@ use crate::{
 
 /// Games in one list; the address of the next one is made with the last file.
 pub const MAX_LISTED: usize = 100;
-/// The longest file that is read, bytes: twice the longest game.
-pub const MAX_FILE: u64 = 256 * 1024;
+/// The longest file that is read, bytes: the longest game with a time at every move.
+pub const MAX_FILE: u64 = 128 * 1024;
+/// The longest text of a tag in a list, in bytes: those that are written here have up to 60 characters.
+const MAX_TAG: usize = 256;
 
 /// The length of a date and time in a name: `2026-11-21_153012`.
 const STAMP: usize = 17;
@@ -83,8 +87,8 @@ pub(super) async fn moves(
     file: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Wrong> {
     let text = kept(&house, file).await?;
-    match blocking(&house, move || Some(played(&text)?.moves())).await? {
-        Some(moves) => Ok(answer::value(&moves)),
+    match blocking(&house, move || played(&text)).await? {
+        Some(played) => Ok(answer::text(played.into_moves())),
         None => Err(Wrong::not_now(
             "this file has no game that can be played: GET it as PGN",
         )),
@@ -203,26 +207,37 @@ struct Played {
 }
 
 impl Played {
-    /// The game with the position after each move, for a program that knows no chess.
-    fn moves(&self) -> Value {
-        let mut position = self.game.start().clone();
-        let moves = self.game.moves().iter().zip(&self.took).map(|(m, took)| {
-            let made = uci(*m).to_string();
-            let san = SanPlus::from_move_and_play_unchecked(&mut position, *m);
-            json!({
+    /// The game with the position after each move, for a program that knows no chess. Each move is written when the one
+    /// before it has been sent: that of a long game takes 300 kB, and a reader may never read them.
+    fn into_moves(self) -> Body {
+        let Self { tags, game, took } = self;
+        let head = json!({
+            "white": tags.white,
+            "black": tags.black,
+            "result": tags.result,
+            "start": fen(game.start()).to_string(),
+        });
+        // The last key is the list.
+        let head = head.to_string();
+        let head = format!("{},\"moves\":[", head.trim_end_matches('}'));
+        let mut position = game.start().clone();
+        let count = game.len();
+        let moves = (0..count).map(move |index| {
+            let m = game.moves()[index];
+            let made = uci(m).to_string();
+            let san = SanPlus::from_move_and_play_unchecked(&mut position, m);
+            let object = json!({
                 "san": san.to_string(),
                 "uci": made,
                 "fen": fen(&position).to_string(),
-                "took": took.map(rounded),
-            })
+                "took": took.get(index).copied().flatten().map(rounded),
+            });
+            let after = if index + 1 < count { "," } else { "" };
+            format!("{object}{after}")
         });
-        json!({
-            "white": self.tags.white,
-            "black": self.tags.black,
-            "result": self.tags.result,
-            "start": fen(self.game.start()).to_string(),
-            "moves": moves.collect::<Vec<_>>(),
-        })
+        let parts = iter::once(head).chain(moves);
+        let parts = parts.chain(iter::once("]}\n".to_owned()));
+        Body::from_stream(stream::iter(parts.map(Ok::<_, Never>)))
     }
 }
 
@@ -253,10 +268,11 @@ impl Visitor for Reading {
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
         let text = value.decode_utf8_lossy();
+        let short = || text[..text.floor_char_boundary(MAX_TAG)].to_owned();
         match name {
-            b"White" => tags.white = text.into_owned(),
-            b"Black" => tags.black = text.into_owned(),
-            b"Result" => tags.result = text.into_owned(),
+            b"White" => tags.white = short(),
+            b"Black" => tags.black = short(),
+            b"Result" => tags.result = short(),
             b"Variant" => tags.chess960 = text == "Chess960",
             b"FEN" => tags.start = text.parse().ok(),
             _ => {}
@@ -286,6 +302,9 @@ impl Visitor for Reading {
 
     fn san(&mut self, played: &mut Played, san: SanPlus) -> ControlFlow<Self::Output> {
         let m = san.san.to_move(played.game.position());
+        if played.game.len() == MAX_PLIES {
+            return ControlFlow::Break(None);
+        }
         if m.is_ok_and(|m| played.game.push(m)) {
             played.took.push(None);
             ControlFlow::Continue(())
