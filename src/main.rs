@@ -15,12 +15,13 @@ use boardbridge::{
     call, check, cli,
     config::{self, Config, ConfigError},
     daemon,
+    escape::Printed,
     scan::{self, Look},
     vocabulary::BoardName,
 };
 use boardbridge::{
     cli::{Cli, Command},
-    escape::{Printed, escaped, escaped_json},
+    escape::{escaped, escaped_json},
     livechess::relay as livechess_relay,
     log::{self, outlet::Output, queue::Queue},
     reach, replay,
