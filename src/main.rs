@@ -16,6 +16,7 @@ use boardbridge::{
     config::{self, Config, ConfigError},
     daemon,
     escape::Printed,
+    log,
     scan::{self, Look},
     vocabulary::BoardName,
 };
@@ -23,7 +24,7 @@ use boardbridge::{
     cli::{Cli, Command},
     escape::{escaped, escaped_json},
     livechess::relay as livechess_relay,
-    log::{self, outlet::Output, queue::Queue},
+    log::{outlet::Output, queue::Queue},
     reach, replay,
     transcript::{Item, Transcript},
     uci::relay,

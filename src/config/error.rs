@@ -85,6 +85,10 @@ impl Mistake {
     }
 }
 
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "elsewhere nobody knows who may read it")
+)]
 fn unreadable_hint(file: &Path, source: &io::Error) -> String {
     match source.kind() {
         #[cfg(target_os = "linux")]
