@@ -75,9 +75,12 @@ impl Core {
         plays_on
     }
 
-    /// Whether the hand does not play this side.
+    /// Whether the hand does not play this side. It does after the program's last move was shown, whatever it played in an
+    /// analysis before: it may be quicker than the `go` that says so.
     fn is_others(&self, turn: Color) -> bool {
-        self.hand.plays().is_some_and(|hand| hand != turn) && !self.claims.awaiting()
+        let held = self.held.game();
+        let shown = self.held.unconfirmed().is_some() && self.claims.target() == Some(held);
+        self.hand.plays().is_some_and(|hand| hand != turn) && !self.claims.awaiting() && !shown
     }
 
     fn take(&self, reported: Reported, plays_on: bool) -> Take {

@@ -178,6 +178,29 @@ fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
     assert_eq!(rig.answer(), None);
 }
 
+/// The hand answers a shown move before the `go` that follows the position has come.
+#[test]
+fn after_an_analysis_for_the_other_side_a_hand_that_is_quicker_than_go_is_answered() {
+    for (shown, made) in [("f1c4", "b8c6"), ("g1f3", "g8f6")] {
+        let mut rig = Rig::new();
+        rig.states("e2e4");
+        rig.waits(10);
+        rig.hears("MB e7e5\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5 g1f3");
+        rig.waits(10);
+        rig.states("e2e4 e7e5");
+        rig.waits(10);
+        rig.core.command(rig.now, Command::Ready { client: CLIENT });
+        rig.awaits(false);
+        rig.tells(&format!("e2e4 e7e5 {shown}"));
+        rig.waits(0);
+        rig.hears(&format!("MB {made}\n"));
+        rig.awaits(true);
+        assert_eq!(rig.answer().map(|m| m.to_string()).as_deref(), Some(made));
+    }
+}
+
 #[test]
 fn what_a_hand_plays_for_the_program_is_refused_after_another_program_has_come_too() {
     let mut rig = Rig::new();
