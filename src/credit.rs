@@ -43,6 +43,12 @@ impl Credit {
         self.full_at = from.checked_add(self.allowance.time_for(amount));
     }
 
+    /// Gives so much of what was spent back.
+    pub fn give_back(&mut self, amount: u64) {
+        let full_at = |at: Instant| at.checked_sub(self.allowance.time_for(amount));
+        self.full_at = self.full_at.and_then(full_at);
+    }
+
     /// Whether so much is left.
     pub fn has(&self, now: Instant, amount: u64) -> bool {
         let spent = self.allowance.at_once.checked_sub(amount);

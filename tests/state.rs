@@ -274,6 +274,36 @@ async fn twelve_quick_games_at_once_never_wait() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn quick_games_go_on_for_as_long_as_the_hand_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    let mut board = store.shelf(Kind::Board, "one");
+    // Twenty games of 60 plies each against a program, eight plies a second.
+    for ply in 0..1200 {
+        for change in 0..3 {
+            assert_eq!(board.waits_until(), None, "at ply {ply}");
+            let value = format!("{change}{}", "x".repeat(4000 + 150 * (ply % 60)));
+            board.keep_at_once(&value).await;
+        }
+        if ply % 2 == 0 {
+            board.moved();
+        }
+        advance(Duration::from_millis(125)).await;
+    }
+    // What only the program changes does not.
+    for number in 0..100 {
+        board.keep_at_once(&long_value(number)).await;
+    }
+    assert!(board.waits_until().is_some());
+    // Nor does a board that reports moves without end.
+    for number in 0..2000 {
+        board.keep_at_once(&long_value(number)).await;
+        board.moved();
+    }
+    assert!(board.is_overdrawn_until().is_some());
+}
+
 /// Waits until a kill would leave this value: files are made again within some syncs.
 async fn is_kept(path: &Path, name: &str, value: &str) {
     let kept = async {

@@ -25,7 +25,7 @@ use crate::{
     state::Shelf,
     transcript::{Item, Recorder},
     transport::{Backoff, Incoming, Link, OpenError, Transport},
-    vocabulary::{BoardName, ClientId, Command, Event, Request},
+    vocabulary::{BoardName, By, ClientId, Command, Event, Request},
 };
 
 /// In debug builds, for the fault suite: the variable with the folder where a file `NAME.panic` makes the task of the
@@ -435,6 +435,20 @@ impl Actor {
             let memory = self.core.memory();
             let moved = memory.has_other_moves(&self.memory);
             self.memory = memory;
+            let by_hand = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Moved {
+                        by: By::Hand | By::HandUnseen,
+                        ..
+                    }
+                )
+            };
+            if let Some(shelf) = &mut self.shelf
+                && events.iter().any(by_hand)
+            {
+                shelf.moved();
+            }
             self.keep(moved).await;
         } else if self.unkept {
             self.keep(false).await;

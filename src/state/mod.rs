@@ -48,6 +48,15 @@ pub const ALL: Allowance = Allowance {
     at_once: 12 * EACH.at_once,
     per_second: 4 * EACH.per_second,
 };
+/// What a move of the hand gives back of what was written since the one before it: two plies of a long game, with three changes
+/// each. So play is never too fast, and what only programs change is.
+pub const MOVE: u64 = 128 * 1024;
+/// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
+/// gets no more.
+pub const MOVES: Allowance = Allowance {
+    at_once: EACH.at_once,
+    per_second: 128 * 1024,
+};
 /// What a board's own reports may write beyond that before it is read slower: only a board that never stops gets there.
 pub const MAX_OWED: u64 = EACH.at_once;
 /// The longest time a task waits because its value changes too fast. Then it is written all the same.
@@ -163,6 +172,8 @@ impl Store {
             last: None,
             refused: false,
             credit: Credit::new(EACH),
+            since_move: 0,
+            moves: Credit::new(MOVES),
             slowed: false,
         }
     }
@@ -207,6 +218,10 @@ pub struct Shelf {
     refused: bool,
     /// What its changes may still write.
     credit: Credit,
+    /// Bytes written since the hand's last move.
+    since_move: u64,
+    /// What its moves may still give back.
+    moves: Credit,
     /// That they are too many was already warned of.
     slowed: bool,
 }
@@ -248,6 +263,19 @@ impl Shelf {
         let all = all.filter(|_| !self.credit.has(now, EACH.at_once / 2));
         let until = self.credit.waits_until(now, 0).max(all);
         until.map(Instant::from_std)
+    }
+
+    /// The hand has made a move, with which that may be written again which was written since the last one.
+    pub fn moved(&mut self) {
+        let Some(inner) = &self.inner else { return };
+        let now = Instant::now().into_std();
+        let back = std::mem::take(&mut self.since_move).min(MOVE);
+        if self.moves.has(now, back) {
+            self.moves.spend(now, back);
+            self.credit.give_back(back);
+            let mut all = inner.credit.lock().unwrap_or_else(PoisonError::into_inner);
+            all.give_back(back);
+        }
     }
 
     /// Until when whoever causes changes that cannot wait should not be heard; `None` if that may go on.
@@ -313,6 +341,7 @@ impl Shelf {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let bytes = bytes.next_multiple_of(PAGE);
         self.credit.spend(now, bytes);
+        self.since_move = self.since_move.saturating_add(bytes);
         let mut all = inner.credit.lock().unwrap_or_else(PoisonError::into_inner);
         all.spend(now, bytes);
         drop(all);
