@@ -17,13 +17,13 @@ pub enum Malformed {
     #[error("lacks the port")]
     NoPort,
     /// `raspberrypi:uci`
-    #[error("has `{0}` for a port, which is no number from 0 to 65535")]
+    #[error("has `{0}` as its port, which is not a number from 0 to 65535")]
     NotAPort(String),
     /// `::1`
     #[error("is IPv6, which needs brackets and a port")]
     NoBrackets,
     /// `*:9670`
-    #[error("has `{0}` for a host, which is neither a name nor an address")]
+    #[error("has `{0}` as its host, which is neither a name nor an address")]
     NotAHost(String),
 }
 

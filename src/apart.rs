@@ -41,9 +41,9 @@ pub async fn run<T: Send + 'static>(
         );
         io::Error::new(error.kind(), words)
     })?;
-    result.await.map_err(|_| {
-        io::Error::other("a mistake of BoardBridge, please report it: the log has more")
-    })
+    result
+        .await
+        .map_err(|_| io::Error::other("a bug in BoardBridge: please report it, with the log"))
 }
 
 /// The addresses that `HOST:PORT` stands for; an address stands for itself.

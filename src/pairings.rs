@@ -187,7 +187,7 @@ mod sides {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotSaid {
     /// There is no opponent that could hear it.
-    #[error("no one plays at {0} who could be told")]
+    #[error("there is no opponent at {0} who could be told")]
     Nobody(BoardName),
     /// The opponent cannot be told this now.
     #[error("{0}")]

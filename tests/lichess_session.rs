@@ -565,7 +565,7 @@ fn an_open_search_that_ends_without_an_opponent_is_told() {
         rig.drains();
         let told = rig.notices.last().unwrap();
         assert!(
-            told.contains("no opponent is looked for any more") && told.contains(why),
+            told.contains("no longer looking for an opponent") && told.contains(why),
             "{told}"
         );
         assert!(rig.session.seek().is_none());

@@ -86,7 +86,7 @@ impl<'a> Listeners<'a> {
                 "this machine does not have the address {host}: `ip address` shows those it has; 0.0.0.0 stands for all"
             )),
             io::ErrorKind::PermissionDenied => Outcome::Problem(format!(
-                "{identity} may not listen at port {port}: choose one from 1024 on"
+                "{identity} may not listen at port {port}: choose 1024 or higher"
             )),
             _ => Outcome::Problem(format!(
                 "{address} cannot be listened at ({error}): is {host} a name or an address of this machine?"

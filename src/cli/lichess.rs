@@ -225,7 +225,7 @@ async fn seek(at: &str, game: &Game) -> Result<String, String> {
             )));
         }
         if time.ends_with('d') {
-            return Ok("the game comes to the board when someone takes it".to_owned());
+            return Ok("the game comes to the board when someone accepts it".to_owned());
         }
         // The game may be told after the search has ended.
         ended += 1;
@@ -253,7 +253,7 @@ fn status(standing: &Value) -> String {
         lines.push(problem.to_owned());
     }
     if let Some(time) = standing["seek"].as_str() {
-        lines.push(format!("an opponent is looked for ({time})"));
+        lines.push(format!("looking for an opponent ({time})"));
     }
     let list = |key: &str| standing[key].as_array().cloned().unwrap_or_default();
     for game in list("games") {

@@ -60,8 +60,7 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
     match Config::load(file) {
         Ok(config) if config.boards.is_empty() && !config.says_boards && daemon.has_boards() => {
             error!(
-                "{} has no board any more, as if it were empty or cut off; {unchanged}. If that is meant, write [boards] \
-                 into it, or restart BoardBridge",
+                "{} no longer has any board, as if it were empty or cut off; {unchanged}. If that is intended, write [boards] into it, or restart BoardBridge",
                 file.display()
             );
         }

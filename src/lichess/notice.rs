@@ -134,9 +134,9 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connected => f.write_str("connected"),
-            Self::Lost(why) => write!(f, "the connection is lost, and is tried again: {why}"),
+            Self::Lost(why) => write!(f, "the connection is lost; trying again: {why}"),
             Self::NoToken => f.write_str(
-                "Lichess does not take the token (any more): make another with `boardbridge lichess login`",
+                "Lichess does not accept the token: make a new one with `boardbridge lichess login`",
             ),
             Self::Pause => f.write_str("Lichess asks for a pause: nothing is sent for a minute"),
             Self::Game {
@@ -164,7 +164,7 @@ impl fmt::Display for Notice {
             ),
             Self::NotTaken(m) => write!(
                 f,
-                "Lichess does not take the move {}: please take it back",
+                "Lichess does not accept the move {}: please take it back",
                 uci(*m)
             ),
             Self::Overtaken(m) => write!(
@@ -182,15 +182,15 @@ impl fmt::Display for Notice {
                 "{by} asks to take back: take the moves back on the board to agree, or play on"
             ),
             Self::ResignsLater => f.write_str(
-                "the resignation is kept, and sent when Lichess can be reached; play on to withdraw it",
+                "your resignation will be sent when Lichess can be reached; play on to withdraw it",
             ),
             Self::OffersDraw(to) => write!(
                 f,
-                "a draw is offered to {to}: put the kings back until they agree"
+                "Draw offered to {to}. Put the kings back until they accept"
             ),
             Self::ProposesTakeBack(to) => write!(
                 f,
-                "{to} is asked for the take-back: put the pieces back until they agree"
+                "Take-back proposed to {to}. Put the pieces back until they accept"
             ),
             Self::NotTheirs(opponent) => write!(
                 f,
@@ -236,7 +236,7 @@ impl fmt::Display for Notice {
                 reason: None,
             } => write!(f, "{player} declines"),
             Self::NoLongerSought(why) => {
-                write!(f, "no opponent is looked for any more: {why}")
+                write!(f, "no longer looking for an opponent: {why}")
             }
             Self::Refused(words) => f.write_str(words),
         }

@@ -334,7 +334,7 @@ impl Socket {
                 },
                 _ = ping.tick() => {
                     if heard.elapsed() > SILENCE {
-                        return format!("no sign of it for {} s", SILENCE.as_secs());
+                        return format!("it has sent nothing for {} s", SILENCE.as_secs());
                     }
                     if let Err(why) = self.send(Message::Ping(Vec::new().into())).await {
                         return why;
@@ -375,7 +375,10 @@ impl Socket {
     async fn send(&mut self, message: Message) -> Result<(), String> {
         match timeout(SEND_WAIT, self.stream.send(message)).await {
             Ok(sent) => sent.map_err(|error| error.to_string()),
-            Err(_) => Err(format!("it took no bytes for {} s", SEND_WAIT.as_secs())),
+            Err(_) => Err(format!(
+                "it has not read anything for {} s",
+                SEND_WAIT.as_secs()
+            )),
         }
     }
 }

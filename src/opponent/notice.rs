@@ -88,7 +88,7 @@ impl fmt::Display for Notice {
                 "the board is with {holders}: this game continues when it is free, or after `boardbridge release {board}`"
             ),
             Self::PutOut => f.write_str(
-                "the game was left, because the board was released: put the pieces at the start for the next one",
+                "the game was abandoned because the board was released: put the pieces at the start for the next one",
             ),
             Self::OutOfTurn(m) => write!(
                 f,

@@ -210,7 +210,7 @@ impl Process {
     pub async fn next_line(&mut self) -> Result<Vec<u8>, String> {
         loop {
             if self.unwritten.len() > MAX_UNREAD {
-                return Err("the engine does not read what it is told".to_owned());
+                return Err("the engine does not read its input".to_owned());
             }
             tokio::select! {
                 line = self.output.next() => match line {

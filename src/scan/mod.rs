@@ -362,7 +362,7 @@ fn table(
     if port.of_socket && port.lasting.is_some() {
         writeln!(
             output,
-            "# The port is the name of the socket: leave the cable in it. The adapter has no name that no other has."
+            "# This is the name of the socket, because the adapter has no unique one: leave the cable in this socket."
         )?;
     }
     let baud = match finding {

@@ -32,10 +32,10 @@ pub enum LineError {
     )]
     ShortVersion(String),
     /// NG with anything else than a kind and Y or N.
-    #[error("NG has a kind of game, one character, and Y or N: `{0}` has not")]
+    #[error("NG needs a kind of game (one character) and Y or N: `{0}` lacks them")]
     NoGame(String),
     /// GE without an ending.
-    #[error("GE has an ending, 0 to 4: `{0}` has not")]
+    #[error("GE needs an ending, 0 to 4: `{0}` has none")]
     NoEnding(String),
     /// MA without a move.
     #[error("`MA{0}` is not a valid move: write for instance e2e4, e7e8q, 0-0 or 0-0-0")]

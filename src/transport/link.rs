@@ -39,8 +39,7 @@ pub enum OpenError {
     },
     /// This process is still closing the port.
     #[error(
-        "{port} is still being closed, as what is at its other end does not take what it was sent last: if that lasts, switch \
-         that off and on, or unplug it for a moment"
+        "{port} is still closing: the board is not reading. If this lasts, switch the board off and on, or unplug it for a moment"
     )]
     Closing {
         /// The port.

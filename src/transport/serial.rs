@@ -123,7 +123,7 @@ mod tests {
         let closing = port.usage.begin().await;
         let error = port.clone().open().await.unwrap_err();
         assert!(matches!(error, OpenError::Closing { .. }), "{error}");
-        assert!(error.to_string().contains("still being closed"), "{error}");
+        assert!(error.to_string().contains("still closing"), "{error}");
         drop(closing);
         let error = port.open().await.unwrap_err();
         assert!(matches!(error, OpenError::Missing { .. }), "{error}");

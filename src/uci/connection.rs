@@ -189,7 +189,7 @@ impl Connection {
                 }
                 () = sleep_until_some(session_deadline), if reads => self.session.timeout(now()),
                 () = sleep_until_some(write_deadline) => {
-                    return format!("it took no bytes for {} s", WRITE_WAIT.as_secs());
+                    return format!("it has not read anything for {} s", WRITE_WAIT.as_secs());
                 }
             }
         }
@@ -223,7 +223,7 @@ impl Connection {
         if self.silent && self.closing.is_none() {
             self.closing = Foreign::of(line).map(|foreign| match foreign {
                 Foreign::Http => "it speaks HTTP: the API has another port, `[web] listen`",
-                Foreign::NotText => "it does not send text: it may speak TLS, and not UCI",
+                Foreign::NotText => "it does not send text: it may speak TLS instead of UCI",
             });
         }
     }

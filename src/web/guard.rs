@@ -95,7 +95,7 @@ fn check(names: &Names, headers: &HeaderMap) -> Result<(), Wrong> {
     if !names.has(host.host()) {
         let name = printable(host.host().as_bytes(), MAX_REPEATED);
         return Err(Wrong::forbidden(format!(
-            "{name} is not known as a name of this machine: use its address, or set hosts = [\"{name}\"] under [web] in the \
+            "{name} is not a known name of this machine: use its address, or set hosts = [\"{name}\"] under [web] in the \
              configuration of BoardBridge"
         )));
     }

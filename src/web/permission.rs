@@ -24,12 +24,11 @@ impl Control {
             Self::Allowed => Ok(()),
             Self::Local if visitor.is_here => Ok(()),
             Self::Local => Err(Wrong::forbidden(
-                "only programs on the machine of BoardBridge may do that. To let others, set control = \"allowed\" under \
+                "only programs on this computer may do that. To let others, set control = \"allowed\" under \
                  [web] in its configuration",
             )),
             Self::Nobody => Err(Wrong::forbidden(
-                "this is switched off: control = \"local\" under [web] in the configuration lets programs on the machine \
-                 of BoardBridge do it",
+                "control is off: to allow it from this computer, set control = \"local\" under [web] in the configuration",
             )),
         }
     }

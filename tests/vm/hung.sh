@@ -56,11 +56,11 @@ exec 4> /to 5< /from
 asked=0
 for _ in $(seq 150); do
   ask
-  grep -q 'still being closed' /var/log/daemon && break
+  grep -q 'still closing' /var/log/daemon && break
   usleep 50000
 done
 said 'the link accepts no more data' 1 || wrong 'the link did not end'
-said 'still being closed' 1 || wrong 'the port was not being closed'
+said 'still closing' 1 || wrong 'the port was not being closed'
 grep -q 'another program' /var/log/daemon && wrong 'our own port is said to be in use by another program'
 echo "asked $asked times; the slowest answer took $worst hundredths of a second"
 

@@ -133,7 +133,7 @@ impl Notify {
         }
         let was_stuck = manager.is_stuck.swap(full(&sent), Ordering::Relaxed);
         match sent {
-            Ok(_) if was_stuck => info!("systemd takes notice again"),
+            Ok(_) if was_stuck => info!("systemd accepts messages again"),
             Err(error) if !was_stuck => warn!("systemd was not told {text:?}: {error}"),
             _ => {}
         }

@@ -86,7 +86,7 @@ fn watch_loop(heard: &mpsc::Receiver<()>, round: Duration, health: &Health) {
                         format!("the task of the board {board}")
                     });
                 error!(
-                    "nothing has run for {} s, as {turn} does not let go: systemd is not told that all is well, and \
+                    "nothing has run for {} s, because {turn} blocks the thread: systemd is not told that all is well, and \
                      restarts BoardBridge. Please report it, with what the log says",
                     patience.as_secs_f32()
                 );
