@@ -1,10 +1,10 @@
-//! Which files a user may reach, in words.
+//! Explains which files a user may read.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use nix::unistd::{AccessFlags, Uid, User, eaccess, geteuid};
 
-/// The folders of people, which nobody else, and no service, is to enter.
+/// Home folders, which no other user and no service should enter.
 pub const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
 
 /// The name of the user of this process.

@@ -1,6 +1,6 @@
-//! The account with which a board plays on a server: how it stands, and how the API asks something of it.
+//! The account with which a board plays on a server: its state, and requests of the API.
 //!
-//! The front-end that plays there opens it; the API reads how it stands and asks. Neither knows the other.
+//! The front-end that plays there opens it; the API reads its state and sends requests. Neither knows the other.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::vocabulary::BoardName;
 
-/// Asks that may wait: a person presses one button at a time.
+/// Requests that may wait: a person presses one button at a time.
 const ASKS: usize = 8;
 /// How long an answer may take: the server has 8 s for the request that is under way, and 8 s for this one.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(17);
@@ -41,7 +41,7 @@ pub enum TimeControl {
 pub struct NoTimeControl(String);
 
 impl TimeControl {
-    /// The moves that a game is taken to have when its length is estimated, as Lichess does.
+    /// Moves assumed per game when its length is estimated, as Lichess does.
     const MOVES: u32 = 40;
     /// A game that is estimated to take each player less than this, in seconds, is not rapid.
     const RAPID: u32 = 8 * 60;
@@ -259,7 +259,7 @@ pub struct Standing {
     pub challenges: Vec<Challenge>,
     /// Games that run.
     pub games: Vec<Running>,
-    /// What was last said of the game, and of what was asked.
+    /// The last message about the game, or about a request.
     pub last: Option<String>,
 }
 
@@ -274,7 +274,7 @@ pub enum NotDone {
     /// It cannot be done now.
     #[error("{0}")]
     NotNow(String),
-    /// It can never be done like this: the server says why.
+    /// The request is invalid: the server says why.
     #[error("{0}")]
     Refused(String),
     /// No answer came.
@@ -331,12 +331,12 @@ impl Account {
         open.as_ref().map(|open| open.standing.clone())
     }
 
-    /// Waits until it stands otherwise than when this was made. Cancel safe.
+    /// Waits until the state differs from when this was made. Cancel safe.
     pub fn changes(&self) -> Changes {
         Changes(self.open.subscribe())
     }
 
-    /// Asks something, and waits for the answer, in words.
+    /// Sends a request, and waits for the answer, in words.
     ///
     /// # Errors
     /// [`NotDone`], in words.
@@ -380,7 +380,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// It stands so now; those who wait are woken only if that is different.
+    /// Sets the state; waiters are woken only if it has changed.
     pub fn stands(&self, standing: Standing) {
         self.account.open.send_if_modified(|open| {
             let own = open

@@ -1,4 +1,4 @@
-//! `HOST:PORT` as people write it, and what is wrong with it in words.
+//! Parses `HOST:PORT` as people write it, and explains mistakes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
@@ -103,7 +103,7 @@ pub fn meant(text: &str, usual: &str) -> String {
     }
 }
 
-/// The address that a host is, if it is one or a name that every machine calls itself.
+/// The address of a host that is an address, or a name that every machine has for itself.
 pub fn ip(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());

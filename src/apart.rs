@@ -18,7 +18,8 @@ pub const LOOKUP_WAIT: Duration = Duration::from_secs(5);
 pub const MAX_LOOKUPS: usize = 4;
 static LOOKUPS: Semaphore = Semaphore::const_new(MAX_LOOKUPS);
 
-/// Does this work on a thread with this name, and waits for it. Whoever no longer waits leaves it to end by itself.
+/// Does this work on a thread with this name, and waits for it. If the future is dropped, the work still runs to its
+/// end.
 ///
 /// # Errors
 /// No thread can be started, or the work has panicked.
@@ -46,7 +47,7 @@ pub async fn run<T: Send + 'static>(
         .map_err(|_| io::Error::other("a bug in BoardBridge: please report it, with the log"))
 }
 
-/// The addresses that `HOST:PORT` stands for; an address stands for itself.
+/// The addresses of `HOST:PORT`; an address is not looked up.
 ///
 /// # Errors
 /// There is no such name, or it is not known within [`LOOKUP_WAIT`].

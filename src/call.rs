@@ -52,7 +52,7 @@ pub enum CallError {
     Refused(String),
 }
 
-/// Puts out whoever has the board; returns what the daemon did, in words.
+/// Puts out the clients that have the board; returns what the daemon did, in words.
 ///
 /// # Errors
 /// [`CallError`], in words for the caller.
@@ -71,7 +71,7 @@ pub async fn release(address: &str, board: &BoardName) -> Result<String, CallErr
     })
 }
 
-/// Asks something of the account on Lichess; returns what the daemon did, in words.
+/// Sends a request to the account on Lichess; returns what the daemon did, in words.
 ///
 /// # Errors
 /// [`CallError`], in words for the caller.
@@ -90,7 +90,7 @@ pub async fn boards(address: &str) -> Result<Vec<Value>, CallError> {
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
-/// How the account on Lichess stands.
+/// The state of the account on Lichess.
 ///
 /// # Errors
 /// [`CallError`], in words for the caller.

@@ -63,8 +63,8 @@ impl Cgroup {
             .ok()
     }
 
-    /// The one at this folder, which the daemon may change; moves the daemon into a subgroup. Subgroups that a daemon before
-    /// it has left empty are removed.
+    /// The group at this folder, which the daemon may change; moves the daemon into a subgroup. Empty subgroups of an
+    /// earlier daemon are removed.
     ///
     /// # Errors
     /// What the system says.
@@ -93,8 +93,8 @@ impl Cgroup {
         limit(&ours, "pids.max", &MAX_THREADS.to_string());
     }
 
-    /// A subgroup for the engine of this name, which may take this many bytes of memory. Whatever an engine before it has
-    /// left running there is ended.
+    /// A subgroup for the engine of this name, which may take this many bytes of memory. Programs that an earlier
+    /// engine left running in it are ended.
     ///
     /// # Errors
     /// What the system says.
@@ -133,7 +133,7 @@ pub enum OutOfMemory {
 struct Kills {
     /// How often the group's own limit left no memory (`oom`).
     limit: u64,
-    /// Processes of the group that were killed for memory, whoever lacked it (`oom_kill`).
+    /// Processes of the group that were killed for lack of memory, in the group or on the machine (`oom_kill`).
     killed: u64,
 }
 
@@ -211,7 +211,7 @@ fn sweep(folder: &Path, taken: &BTreeSet<PathBuf>) {
     }
 }
 
-/// Whether systemd has handed this group over (<https://systemd.io/CGROUP_DELEGATION/>). Root could change any.
+/// Whether systemd has handed this group over (<https://systemd.io/CGROUP_DELEGATION/>). Root could change any group.
 fn is_delegated(folder: &Path) -> bool {
     ["trusted.delegate", "user.delegate"]
         .into_iter()

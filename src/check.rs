@@ -1,7 +1,7 @@
 //! `boardbridge check`: shows what a configuration would run, and tries whether it would.
 //!
-//! What would disturb somebody is not tried: an opened serial port may restart its board, and a port that is listened at
-//! may be connected to.
+//! It tries nothing that could disturb anyone: opening a serial port may restart its board, and clients may connect to
+//! a port that listens.
 
 mod identity;
 mod tries;
@@ -115,7 +115,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     let mut listeners = Listeners::new(&identity, &holders, running);
     let mut ports = Ports::default();
     let mut text = String::new();
-    // Another file may be one that is tried out by hand.
+    // Another file may be an experiment.
     let in_service: fn(String) -> Outcome = if file == Path::new(DEFAULT_FILE) {
         Outcome::Problem
     } else {
@@ -159,7 +159,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     ] {
         let _ = writeln!(text, "  {key:<8} {what:<18} {}", at(listen, allow));
         let outcome = match listeners.attempt(what, listen) {
-            // Without a default port the daemon runs all the same.
+            // The daemon also runs without a default port.
             Outcome::Problem(why) if optional => Outcome::Note(why),
             outcome => outcome,
         };
@@ -328,7 +328,7 @@ pub async fn engines(config: &Config, here: &Here) -> String {
     text
 }
 
-/// Why the service does not find an engine's file, or a file among its arguments, that is there for this process.
+/// Why the service cannot see an engine's file, or a file among its arguments, that this process can see.
 fn hidden(program: &Program, identity: &Identity) -> Option<String> {
     let named = program.arguments.iter().filter_map(|argument| {
         let value = argument.rsplit('=').next()?;

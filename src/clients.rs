@@ -1,7 +1,7 @@
 //! The clients connected to the daemon, with or without a board: chess programs, apps, links to other boards.
 //!
 //! A front-end registers each client and keeps its [`Presence`], through which it reports changes. Dropping the
-//! presence removes the client. Whether a client has its board is not kept here: the board's snapshot has that.
+//! presence removes the client. The board's snapshot, not this list, says whether a client has its board.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 

@@ -1,5 +1,5 @@
-//! A budget that refills with time: so much at once, and so much a second. Whoever spends more than is left owes it, and
-//! waits for longer afterwards.
+//! A budget that refills with time: so much at once, and so much a second. It may be overdrawn; then the next wait is
+//! longer.
 
 use std::time::{Duration, Instant};
 

@@ -296,7 +296,7 @@ impl Game {
     /// some only the position on the board now. All of them mean one game. This finds `self`'s start among
     /// the positions of `known`, or one or two plies beyond its end.
     pub fn rebased(self, known: &Self) -> Self {
-        // Knights that went out and came back stand as at the start, but the move number differs from 1.
+        // Knights may have gone out and back to the start, but then the move number differs from 1.
         let begins = self.is_standard() && self.start.fullmoves().get() == 1;
         if self.start == known.start || begins {
             return self;

@@ -107,7 +107,7 @@ pub struct Clocks {
     pub runs: Option<Color>,
 }
 
-/// Who plays whom, and how the game stands beside the board.
+/// Who plays whom, and the state of the game that the board does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pairing {
@@ -136,7 +136,7 @@ pub struct Pairing {
     /// What the opponent offers now: a draw, or to take back.
     #[serde(skip)]
     pub offer: Option<Saying>,
-    /// What the opponent, or the server, has said last, oldest first, at most [`MAX_CHAT`] lines.
+    /// The last lines from the opponent or the server, oldest first, at most [`MAX_CHAT`].
     #[serde(skip)]
     pub chat: Vec<String>,
     /// What the player should know: the opponent has left, for instance.
@@ -186,7 +186,7 @@ mod sides {
 /// Why something could not be said, in words with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotSaid {
-    /// There is no opponent that could hear it.
+    /// There is no opponent.
     #[error("there is no opponent at {0} who could be told")]
     Nobody(BoardName),
     /// The opponent cannot be told this now.
@@ -197,7 +197,7 @@ pub enum NotSaid {
     NoAnswer,
 }
 
-/// What was said, and where the answer goes: an error says why it cannot be, and what to do.
+/// What was said, and the channel for the answer: an error says why it is impossible, and what to do.
 #[derive(Debug)]
 pub struct Said {
     /// It.
@@ -270,7 +270,7 @@ impl Pairings {
         }
     }
 
-    /// Wakes those who wait whenever a pairing has come, gone or changed.
+    /// Wakes waiters whenever a pairing has come, gone or changed.
     pub fn changes(&self) -> Changes {
         Changes(self.listed.subscribe())
     }
@@ -324,7 +324,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Changes the pairing; those who wait are woken only if it is different then.
+    /// Changes the pairing; waiters are woken only if that makes a difference.
     pub fn change(&self, change: impl FnOnce(&mut Pairing)) {
         self.pairings.listed.send_if_modified(|listed| {
             let Some(listed) = listed.get_mut(&self.board) else {

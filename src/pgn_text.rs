@@ -37,7 +37,7 @@ pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
     strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
 }
 
-/// How a game ended, as the tag `Termination` tells it (PGN standard 9.8.1).
+/// How a game ended, as the value of the tag `Termination` (PGN standard 9.8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Termination {
     /// It was left.

@@ -7,8 +7,8 @@ use std::{
     path::Path,
 };
 
-/// Creates a folder that only its owner may enter, and those above it, if they are missing. One that exists stays as it
-/// is: whoever made it may have opened it to others on purpose.
+/// Creates a folder that only its owner may enter, and those above it, if they are missing. An existing folder stays as
+/// it is: it may have been opened to others on purpose.
 ///
 /// # Errors
 /// As [`DirBuilder::create`].

@@ -65,7 +65,7 @@ impl Wanted {
     }
 }
 
-/// What is wrong with an address as text, if anything.
+/// The mistake in the text of an address, if there is one.
 pub fn malformed(address: &str, wanted: Wanted) -> Option<String> {
     let wrong = address::split(address).err()?;
     let meant = address::meant(address, wanted.usual());

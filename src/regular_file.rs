@@ -6,11 +6,11 @@ use std::{
     path::Path,
 };
 
-/// Reads a regular file of at most so many bytes, or one that a link leads to: the file was named by its owner. Nothing
-/// else is opened: a FIFO waits for its other end, and a serial port may restart what is on it.
+/// Reads a regular file of at most this many bytes, also through a link, because its owner named it. Nothing else is
+/// opened: a FIFO waits for its other end, and opening a serial port may restart a board.
 ///
 /// # Errors
-/// What the system says, or that it is no such file.
+/// The system's error, or that it is not a regular file.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     let found = fs::metadata(path)?;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a client waits after it has stated its game again in vain. A board that is free gives itself to the first one that
-/// asks, so this is never reached unless what was kept of the board contradicts itself.
+/// How long a client waits after it has stated its game again in vain. A free board goes to the first client that asks,
+/// so this happens only if the saved state of the board contradicts itself.
 pub const RESTATE_WAIT: Duration = Duration::from_mins(1);
 
 /// The pace of one client at one board. See the module documentation.

@@ -15,7 +15,7 @@ const SERVICE_GROUP: &str = "dialout";
 const GROUP_MAY: u32 = 0o060;
 const EVERYBODY_MAY: u32 = 0o006;
 
-/// What is known of a port and of the user.
+/// A port and its user, as far as known.
 #[derive(Clone, Copy, Debug)]
 struct Facts<'a> {
     port: &'a str,

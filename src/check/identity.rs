@@ -1,4 +1,4 @@
-//! As whom `check` tries: as this user, or for root as the service, whose user has less.
+//! The user as whom `check` tries: this user, or, for root, the user of the service, who has fewer rights.
 
 use std::{
     fmt, fs,
@@ -41,7 +41,7 @@ const HIDDEN: [(&[&str], &str, &[&str]); 2] = [
     ),
 ];
 
-/// Whether this is root on a machine with the service: `check` is then for that.
+/// Whether this is root on a machine with the service: then `check` is for the service.
 pub fn is_for_service() -> bool {
     let has_unit = || UNITS.iter().any(|unit| Path::new(unit).exists());
     geteuid().is_root() && Path::new(BOOTED).is_dir() && has_unit()

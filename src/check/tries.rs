@@ -1,4 +1,4 @@
-//! Tries what the daemon will do, as far as that disturbs nobody.
+//! Tries what the daemon will do, unless that could disturb anyone.
 
 use std::{
     fs, io,
@@ -47,7 +47,7 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Takes an address for a moment. Nobody can connect there meanwhile.
+    /// Takes an address for a moment. No one can connect there meanwhile.
     pub fn attempt(&mut self, what: &str, listen: &Listen) -> Outcome {
         let Listen::At(address) = listen else {
             return Outcome::Works;

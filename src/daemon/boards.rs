@@ -73,7 +73,7 @@ impl Daemon {
     }
 }
 
-/// Begins a recording, if one is wanted. A board is played on without one.
+/// Begins a recording, if one is configured. Failing to record never stops play.
 fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
     let directory = board.record.as_ref()?;
     match Recorder::begin(directory, name, &board.to_toml()) {

@@ -96,7 +96,7 @@ impl Daemon {
         running.tasks.spawn(serving);
     }
 
-    /// Keeps what is played. A board is played on without that.
+    /// Saves the games. Failing to save never stops play.
     fn keep_games(&mut self, running: &Running, board: &BoardName, games: &GamesConfig) {
         let (Some(path), Some(board)) = (games.folder(), self.bus.board(board.as_str())) else {
             return;

@@ -1,4 +1,4 @@
-//! Whether every board's task answers, and whose turn it is on the daemon's only thread.
+//! Whether every board's task answers, and which one runs on the daemon's only thread.
 
 use std::{
     collections::BTreeMap,
@@ -56,7 +56,7 @@ impl Health {
         })
     }
 
-    /// The board whose task runs at this moment: the one that blocks the thread, if the loop does not turn.
+    /// The board whose task runs at this moment: if the loop hangs, this task blocks the thread.
     pub fn turn(&self) -> Option<BoardName> {
         lock(&self.turn).clone()
     }

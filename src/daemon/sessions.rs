@@ -116,7 +116,7 @@ impl Sessions {
         self.left.clone()
     }
 
-    /// What was left there belongs to another board or server.
+    /// The saved value belongs to another board or server.
     pub fn drop_left(&self) {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

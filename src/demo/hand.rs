@@ -23,7 +23,7 @@ pub const NEXT_GAME: Duration = Duration::from_secs(5);
 /// How long a person waits to see whether the Neo is satisfied.
 const NEO_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Whether this client is the demonstration's own: it gives way to whoever comes.
+/// Whether this client is the demonstration's own: it gives way to any other.
 pub fn is_ours(client: &ClientName) -> bool {
     matches!(client, ClientName::Link(_) | ClientName::Engine(_))
 }
@@ -175,7 +175,7 @@ impl Player {
         }
     }
 
-    /// What was done may not be enough, or not done yet: waits for a sign of it, but not for ever.
+    /// The action may not be enough, or not be finished: waits for a sign of it, but not for ever.
     async fn looks(&self, patience: Duration) {
         let mut feed = self.board.feed();
         let before = self.board.state();

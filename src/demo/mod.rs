@@ -49,7 +49,7 @@ use show::Show;
 
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 16;
-/// How often a board that a program waits for is left to it: once is enough, unless the link states its game meanwhile.
+/// How often a board is left to a program that waits for it: once is enough, unless the link states its game meanwhile.
 const GIVES_WAY: Duration = Duration::from_millis(250);
 /// The linked boards: White's and Black's.
 const LINKED: [&str; 2] = ["citrine", "ucb"];

@@ -39,7 +39,7 @@ impl From<TcpListener> for Door {
 }
 
 impl Door {
-    /// A port for those whom `allow` admits; `section` is the part of the configuration that says so.
+    /// A port for the peers that `allow` admits; `section` is the part of the configuration with that key.
     pub fn new(listener: TcpListener, allow: Allow, section: impl Into<String>) -> Self {
         Self {
             listener,
@@ -70,8 +70,9 @@ impl Door {
         }
     }
 
-    /// Gives every connection that is admitted a slot and a task of its own, until `stop` is cancelled and all tasks have
-    /// ended. Without a free slot it is logged and told `full`. What is told becomes a line by `farewell`.
+    /// Gives every admitted connection a slot and a task of its own, until `stop` is cancelled and all tasks have
+    /// ended. If there is no free slot, the connection is logged and told `full`. `farewell` makes a line of such a
+    /// message.
     pub async fn serve<F: Future<Output = ()> + Send + 'static>(
         self,
         slots: &Slots,

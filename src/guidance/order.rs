@@ -8,7 +8,8 @@ use super::{action::Action, assignment::Assignment};
 ///
 /// The carries make trails: each square's piece goes to the square before it, from which the piece has gone. So each
 /// trail is done from its far end, whose square is free or whose piece leaves the board. Trails that only free squares
-/// come first, those that end with a piece from beside the board last. A trail keeps its place while it is being done.
+/// come first; those that end with a piece from beside the board come last. A trail keeps its place while it is being
+/// done.
 pub(super) fn actions(assignment: &Assignment<'_>) -> Vec<Action> {
     let beginnings = assignment.unreached();
     let mut actions = Vec::with_capacity(beginnings.count() + assignment.surplus.count());

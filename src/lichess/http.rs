@@ -87,7 +87,7 @@ pub struct Owner {
     pub may_play: bool,
 }
 
-/// An answer that lasts: dropped, it ends what was asked.
+/// An answer that stays open: dropping it ends the request.
 #[derive(Debug)]
 pub struct Lasting {
     body: Incoming,

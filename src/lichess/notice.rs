@@ -101,7 +101,7 @@ pub enum Notice {
     },
     /// A search for an opponent has ended without one.
     NoLongerSought(String),
-    /// What was asked by the board itself is refused.
+    /// A request made on the board itself is refused.
     Refused(String),
 }
 

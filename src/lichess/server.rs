@@ -51,7 +51,7 @@ const MAX_SHOWN: usize = 200;
 /// The game that an account leaves when it is stopped: for another one with the same board and server.
 pub type Left = Arc<Mutex<Option<Memory>>>;
 
-/// What an account needs.
+/// Everything the Lichess task receives at start.
 pub struct Table {
     /// The board it plays with.
     pub board: BoardHandle,

@@ -15,7 +15,7 @@ pub enum Accept {
     None,
 }
 
-/// What is done with the opponent's proposals to take back.
+/// How the opponent's take-back proposals are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TakeBacks {

@@ -1,5 +1,5 @@
-//! `boardbridge livechess`: the port of `LiveChess` on the machine of the browser, passed on to a daemon elsewhere. Some pages
-//! look for it only there.
+//! `boardbridge livechess`: offers the port of `LiveChess` on the machine of the browser and relays it to a daemon
+//! elsewhere. Some pages look for the port only there.
 
 use std::{io, sync::Arc, time::Duration};
 

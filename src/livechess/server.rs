@@ -42,7 +42,7 @@ use crate::{
     vocabulary::{BoardName, ClientId, ClientName, Command, Opponent, Snapshot},
 };
 
-/// Connections at once. For one more, the address with the most of them gives one up: that which was silent longest.
+/// Connections at once. For one more, the address with the most of them loses the one that was silent longest.
 pub const MAX_SOCKETS: usize = 32;
 /// The most connections from one address: pages that were reloaded leave some half-dead.
 pub const MAX_SOCKETS_EACH: usize = 16;
@@ -58,8 +58,8 @@ pub const PING: Duration = Duration::from_secs(20);
 pub const SILENCE: Duration = Duration::from_mins(1);
 /// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
 pub const RETURN_WAIT: Duration = Duration::from_mins(1);
-/// Clients that are gone and are waited for, at once. A further one has left at once; its board is kept for its address, as after a
-/// lost connection.
+/// Disconnected clients that may come back, at once. A further one has left; its board is kept for its address, as
+/// after a lost connection.
 pub const MAX_GONE: usize = 64;
 /// Bytes repeated of an origin that is refused.
 const MAX_REPEATED: usize = 60;
@@ -120,7 +120,7 @@ impl House {
 
     async fn ask(&self, board: &BoardName, command: Command) {
         if let Some(board) = self.bus.board(board.as_str()) {
-            // A board that was removed meanwhile has nothing to do.
+            // A board that was removed meanwhile needs nothing.
             let _ = board.commands.send(command).await;
         }
     }
@@ -152,8 +152,8 @@ impl House {
         }
     }
 
-    /// Keeps a board for a client that is gone, until it has been so for too long or another one has taken its place.
-    /// Without `room` it is not waited for; the board itself keeps the game for its address in any case.
+    /// Keeps a board for a disconnected client, until it has been away for too long or another one has taken its place.
+    /// Without `room` this does not wait; the board itself keeps the game for the client's address in any case.
     async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr, room: bool) {
         let replaced = {
             let players = self.players();
@@ -185,7 +185,7 @@ struct Visitor {
     slot: Arc<Slot>,
 }
 
-/// Serves boards until the house's token is cancelled.
+/// Serves boards until the server's token is cancelled.
 pub async fn serve(door: Door, house: Arc<House>) {
     let slots = Slots::new(MAX_SOCKETS, MAX_SOCKETS_EACH, Duration::ZERO);
     let router = Router::new()

@@ -1,4 +1,4 @@
-//! There is no journal where there is no systemd.
+//! The journal on systems without systemd: there is none.
 
 use std::{convert::Infallible, io, time::Duration};
 
@@ -26,7 +26,7 @@ impl Journal {
     }
 }
 
-/// Whether something can be written is not known here: the daemon is on Linux.
+/// It is unknown whether anything can be written: the daemon runs on Linux only.
 pub(super) fn takes<T>(_to: &T, _wait: Option<Duration>) -> io::Result<()> {
     Ok(())
 }

@@ -36,7 +36,7 @@ pub trait Sink: fmt::Debug + Send + Sync + 'static {
     /// Writes a line as soon as the reader takes it, however long that is with `wait` = `None`.
     ///
     /// # Errors
-    /// The reader did not take it, or there is none any more.
+    /// The reader did not take it, or has gone.
     fn write(&self, line: &Self::Line, wait: Option<Duration>) -> io::Result<()>;
 
     /// The line that tells how many lines were left out.

@@ -250,7 +250,7 @@ impl Server {
     fn said(&mut self, said: Said) {
         let answer = self.session.said(said.saying);
         info!(saying = %said.saying, refused = answer.as_ref().err(), "the player says");
-        // Whoever said it may have stopped waiting.
+        // The receiver may have stopped waiting.
         let _ = said.answer.send(answer);
     }
 

@@ -71,7 +71,7 @@ impl<P: Into<PathBuf>> From<P> for Program {
 }
 
 impl Program {
-    /// Why it cannot be started, as far as its file shows that, and what to do.
+    /// Why the engine cannot be started, judging by its file, and what to do.
     pub fn unusable(&self) -> Option<String> {
         let name = self.path.display();
         match self.path.metadata() {

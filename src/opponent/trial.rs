@@ -24,7 +24,7 @@ pub enum Finding {
     Told(String),
 }
 
-/// What is wrong with an engine; it has until then to answer.
+/// The problem with an engine, if any; it has until then to answer.
 pub async fn findings(settings: &EngineSettings, until: Instant) -> Vec<Finding> {
     let mut process = match Process::start(&settings.program, None) {
         Ok(process) => process,

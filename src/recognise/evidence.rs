@@ -165,8 +165,8 @@ impl Evidence {
         self.after_motor = PICTURES_AFTER_MOTOR;
     }
 
-    /// The squares that read empty before an absence did so in the picture before it: `dim` of those that hold pieces.
-    /// `begun`: as [`Self::begun`] told then.
+    /// Restores the occupied squares that already read empty before the link was lost. `begun`: as [`Self::begun`] told
+    /// then.
     pub fn remember(&mut self, dim: Bitboard, begun: Option<(Square, Square)>) {
         self.picture = Some(self.full & !dim);
         self.begun = begun;

@@ -17,7 +17,7 @@ use super::{
 pub(super) enum Found {
     /// Nothing that could be reported.
     Nothing,
-    /// The pieces stand as after this one. `within`: other pieces are in the hand.
+    /// The pieces are placed as after this one. `within`: other pieces are in the hand.
     Made { index: usize, within: bool },
     /// They would, if some steps were not seen.
     Unseen(usize),

@@ -178,8 +178,8 @@ impl Recogniser {
         self.evidence.begun()
     }
 
-    /// The squares that held pieces and read empty before an absence, and the capture under way then. Call
-    /// [`Self::resume`] next.
+    /// Restores the occupied squares that already read empty before the link was lost, and the capture under way then.
+    /// Call [`Self::resume`] next.
     pub fn remember(&mut self, dim: Bitboard, begun: Option<(Square, Square)>) {
         self.evidence.remember(dim, begun);
     }

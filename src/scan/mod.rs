@@ -179,7 +179,7 @@ fn bluetooth(
         let name = escaped_json(&Value::from(name.as_str()).to_string());
         writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
     }
-    // Whoever has found a board by cable may have no other.
+    // A player with a board on a cable may have no Bluetooth board.
     if !found && cable == Cable::Board {
         return Ok(());
     }
@@ -272,7 +272,7 @@ async fn held(daemon: &str) -> Vec<Held> {
 async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
     writeln!(output, "# Asking what is at the serial ports…")?;
     output.flush()?;
-    // Its clones know when it is closed again, which happens before it is opened at another speed.
+    // Its clones know when it is closed again; only then it is opened at another speed.
     let lines = ports.iter().take(MAX_PORTS);
     let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
     let lines: Vec<SerialPort> = lines.collect();
@@ -319,7 +319,7 @@ fn table(
     finding: Option<&Finding>,
     names: &mut Names,
 ) -> io::Result<()> {
-    // One that is always there is no sign of a board.
+    // A port that always exists says nothing about a board.
     if port.is_built_in() && !matches!(finding, Some(Finding::Board { .. })) {
         let path = port.path.display();
         return match finding {

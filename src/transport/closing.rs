@@ -24,8 +24,8 @@ use tracing::warn;
 /// The ports that this process has open or is closing. So at most one thread per port is closing, even if that never
 /// ends; the next one to open the port waits for it.
 pub const MAX_USERS: usize = 1;
-/// How long to wait for a port that is still being closed. The longest message (a position, 100 bytes) takes 0.8 s at
-/// 1200 baud.
+/// How long to wait for a port that is still closing. The longest message (a position, 100 bytes) takes 0.8 s at 1200
+/// baud.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// How often a thread to close a port on is tried to be started.

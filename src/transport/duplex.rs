@@ -69,7 +69,7 @@ pub const RADIO: Medium = Medium {
 
 /// Bluetooth Low Energy towards an app: the radio says of what it was sent that it has taken it, and tells an orderly end.
 pub const AIR: Medium = Medium {
-    // Of what it never said so it may be any of it.
+    // What was never acknowledged may be lost, however long ago it was sent.
     delivery: Duration::MAX,
     says_goodbye: true,
     ..RADIO
@@ -135,8 +135,8 @@ impl Duplex {
         }
     }
 
-    /// Writes what is queued as far as the line takes it now: what a driver paces must leave when it is sent, not when its
-    /// task waits for the line next. An error is found by [`Self::next`], which writes the rest.
+    /// Writes as much of the queue as the line accepts now: what a driver paces must leave when it is sent, not when
+    /// the task next waits for the line. [`Self::next`] writes the rest, and finds errors.
     pub fn write_now(&mut self) {
         let written = self.writer.write_buf(&mut self.output).now_or_never();
         if written.is_some() && self.output.is_empty() {

@@ -104,7 +104,7 @@ pub(super) async fn client(
     };
     connection.appear();
     connection.tell("connected");
-    // Should it fail by a fault of ours, its board is given back all the same.
+    // If it fails because of a bug, its board is still released.
     let run = AssertUnwindSafe(connection.run(stop)).catch_unwind().await;
     let why = run.unwrap_or_else(|_| {
         error!("a GUI's task failed: please report it, with what the log says");

@@ -1,9 +1,9 @@
 //! The UCI front-end: every board as a UCI engine whose moves are made by hand.
 //!
-//! [`server`] accepts GUIs over TCP, [`connection`] reads and writes one of them, and [`session`] is its protocol without I/O.
-//! [`command`] is what a GUI says, [`introduction`] what it is told first, [`info_json`] what it is told beside the search,
-//! [`throttle`] how often it is told what the player is to do. [`relay`] is the program that a GUI starts when it can only talk
-//! to programs.
+//! [`server`] accepts GUIs over TCP, [`connection`] reads and writes one of them, and [`session`] is its protocol
+//! without I/O. [`command`] parses what a GUI sends, [`introduction`] answers `uci`, [`info_json`] sends the board as
+//! JSON, [`throttle`] limits how often the player's task is repeated. [`relay`] is the program that a GUI starts when
+//! it can only talk to programs.
 
 mod board_choice;
 pub mod command;

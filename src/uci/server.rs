@@ -15,7 +15,7 @@ use super::connection;
 use crate::{bus::Bus, door::Door, slots::Slots, vocabulary::ClientId};
 
 /// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
-/// stated no game makes room; if there is none, the next one is told to come later.
+/// stated no game is closed; if there is none, the new one is told to try again later.
 pub const MAX_CLIENTS: usize = 64;
 /// The most GUIs from one address, so that one computer cannot take all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;

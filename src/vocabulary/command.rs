@@ -68,7 +68,7 @@ pub enum Command {
         /// The client.
         client: ClientId,
     },
-    /// The player says that the board stands as it should.
+    /// The player reports that the pieces are in place.
     Ready {
         /// The client.
         client: ClientId,
@@ -87,7 +87,7 @@ pub enum Command {
         /// Whether it is away.
         on: bool,
     },
-    /// The client makes way for any other that wants the board, until it states a game or awaits a move again.
+    /// The client gives way to any other that wants the board, until it states a game or awaits a move again.
     Yield {
         /// The client.
         client: ClientId,
@@ -99,7 +99,7 @@ pub enum Command {
         /// How it ended.
         end: GameEnd,
     },
-    /// Whichever clients have the board are put out: an owner says so.
+    /// The clients that have the board are put out, as an owner asks.
     PutOut,
     /// The client no longer needs the board. One that is away leaves in mid-game: the board is kept for its address.
     Release {

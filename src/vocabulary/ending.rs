@@ -134,7 +134,7 @@ impl GameEnd {
         Self::won(Reason::Resignation, by.other())
     }
 
-    /// A draw in this game, where whoever reports it does not say why: by what the position allows to claim, else agreed.
+    /// A draw in this game, reported without a reason: claimed if the position allows a claim, else agreed.
     pub fn draw_in(game: &Game) -> Self {
         let position = game.position();
         Self::drawn(match Self::by_rules(game) {
@@ -225,7 +225,7 @@ impl fmt::Display for GameEnd {
             Reason::Cheat => write!(f, "{winner} won: {loser} broke the rules of the server"),
             Reason::Variant => write!(f, "{winner} won by the rules of the variant"),
             Reason::Unknown => write!(f, "{winner} won"),
-            // In these nobody wins in chess, but a server with variants may say otherwise.
+            // Nobody wins by these in chess, but a server with variants may disagree.
             other => write!(f, "{winner} won: {}", other.word().replace('-', " ")),
         }
     }

@@ -40,7 +40,7 @@ impl LinkState {
         matches!(self, Self::Up | Self::Unheard { .. })
     }
 
-    /// What is wrong, or may be, and what to do.
+    /// The problem, or a possible one, and what to do.
     pub fn why(&self) -> Option<String> {
         match self {
             Self::Down(why) => Some(why.clone()),

@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, Board, Piece, Square};
 
 use crate::guidance::Picture;
 
-/// Pieces that do not stand where they should.
+/// Misplaced pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Misplaced {
     /// Empty squares, each with the piece that belongs there.

@@ -27,7 +27,7 @@ impl Delivery {
         self.asks_at = Some(self.asks_at.map_or(soon, |at| at.min(soon)));
     }
 
-    /// All that was sent has arrived, or is no longer of interest.
+    /// Everything that was sent has arrived, or no longer matters.
     pub fn settled(&mut self) {
         *self = Self::default();
     }

@@ -11,8 +11,7 @@ use crate::{
     vocabulary::{Reported, Words},
 };
 
-/// Refusals, and games begun without a move, that are reported in a row; after that an app that does nothing else is
-/// heard only in the debug log.
+/// Refusals, and games begun without a move, that are reported in a row; further ones are only in the debug log.
 pub const MAX_REFUSALS: u8 = 10;
 
 /// Bytes shown of data that is not a message: enough to recognise a login prompt.

@@ -213,7 +213,7 @@ impl Attempts {
         self.availability.is_over();
     }
 
-    /// It does not work, or no longer. Waits until the next attempt; false if there is none.
+    /// Bluetooth does not work, or no longer. Waits until the next attempt; false if there is none.
     pub async fn failed(
         &mut self,
         error: RadioError,

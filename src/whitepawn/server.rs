@@ -31,8 +31,8 @@ use crate::{
     vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
 };
 
-/// Connections that have not shaken hands, besides the app's. The oldest of the address with the most makes room for one
-/// more.
+/// Connections that have not shaken hands, besides the app's. For one more, the oldest of the address with the most is
+/// closed.
 pub const MAX_GUESTS: usize = 8;
 /// Bytes a connection may send before it shakes hands, if there are others: an app does so first, in nine bytes. A line
 /// that is alone, such as a serial port, may be as noisy as it likes.
@@ -202,7 +202,7 @@ impl Server {
                 () = sleep_until_some(line_ends) => self.lines_broken(),
                 () = sleep_until_some(self.delivery.asks_at()) => self.ask_what_arrived(),
                 receipt = self.delivery.answer() => self.receipt(receipt),
-                // Last: an app that talks without end then delays only itself.
+                // Last, so that an app that sends without end delays only itself.
                 (index, passed) = any(&mut self.links, self.served), if self.commands.len() < MAX_COMMANDS => {
                     self.served = index;
                     self.passed(index, passed);
@@ -302,7 +302,7 @@ impl Server {
                         self.unreadable(index, &Notice::unreadable(line, &error));
                     }
                 }
-                // What it began with is not known any more.
+                // The beginning of its line is lost.
                 Line::Overlong(length) if self.is_stranger(index) => {
                     let peer = &self.links[index].address;
                     info!(%peer, "closed: its first line has {length} bytes: it is not a WhitePawn app");
@@ -502,7 +502,7 @@ impl Server {
         let text = swpp::write(&message);
         link.duplex
             .send(&Outgoing::serial(text.clone().into_bytes().into()));
-        // At once: what is kept as sent is lost if the daemon is killed before it is.
+        // At once: a message that is saved as sent is lost if the daemon is killed before it is written.
         let passed = link.duplex.pass().now_or_never();
         debug!(peer = %link.address, line = text.trim_end(), ">");
         let (Some(passed), Some(index)) = (passed, self.active) else {

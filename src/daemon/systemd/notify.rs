@@ -38,10 +38,11 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// What the name of a listener that systemd keeps begins with (`FDNAME`): no socket unit of ours has such a name.
 pub(super) const KEPT: &str = "kept ";
-/// How long systemd may take to hear of it. It does so at once unless the machine is stuck, or reads its units again.
+/// How long systemd may take to process it. It does so at once unless the machine is stuck, or systemd reads its units
+/// again.
 const BARRIER_WAIT: Duration = Duration::from_secs(2);
 
-/// Where systemd wants to be told, if it does.
+/// The socket on which systemd wants notifications, if it wants any.
 #[derive(Clone, Debug, Default)]
 pub struct Notify(Option<Arc<Manager>>);
 
@@ -49,7 +50,7 @@ pub struct Notify(Option<Arc<Manager>>);
 #[derive(Debug)]
 struct Manager {
     socket: UnixDatagram,
-    /// It has not taken the last datagram: the next one is not waited for.
+    /// It has not accepted the last datagram: do not wait for the next one.
     is_stuck: AtomicBool,
 }
 
@@ -88,14 +89,15 @@ impl Notify {
         self.send_with(text, &[]).await;
     }
 
-    /// Has the listener at this address kept through the restarts of the service: those who connect meanwhile wait.
+    /// Asks systemd to keep the listener at this address through restarts of the service: clients that connect
+    /// meanwhile wait.
     pub async fn keep(&self, at: SocketAddr, listener: &impl AsFd) {
         let text = format!("FDSTORE=1\nFDNAME={}", name(at));
         self.send_with(&text, &[listener.as_fd()]).await;
     }
 
-    /// Has the listeners at these addresses kept no more, and waits until systemd has heard of it. It closes them then, or a
-    /// moment later.
+    /// Asks systemd to drop the listeners at these addresses, and waits until it has processed that. It closes them
+    /// then, or a moment later.
     pub async fn let_go(&self, closed: &[SocketAddr]) {
         if !self.is_heard() {
             return;

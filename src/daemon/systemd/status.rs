@@ -11,9 +11,9 @@ use crate::{
     vocabulary::ClientName,
 };
 
-/// The least time between two status lines: nobody reads faster.
+/// The least time between two status lines: no one reads faster.
 const PACE: Duration = Duration::from_secs(1);
-/// Boards whose players are named, and troubles that are told.
+/// At most this many boards are named with their players, and this many problems.
 const NAMED: usize = 3;
 /// The most characters of a trouble: the status is one line.
 const MAX_TROUBLE: usize = 160;
@@ -43,7 +43,7 @@ pub(super) async fn tell(notify: Notify, bus: Bus, mut player: watch::Receiver<O
     }
 }
 
-/// The status in words: how many boards, who plays (the player, or else the clients), and what cannot.
+/// The status in words: how many boards, who plays (the player, or else the clients), and what does not work.
 fn status(bus: &Bus, player: Option<&str>) -> String {
     let states: Vec<_> = bus.boards().iter().map(BoardHandle::state).collect();
     let up = states.iter().filter(|state| state.link.is_open()).count();

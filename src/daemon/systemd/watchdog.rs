@@ -1,11 +1,12 @@
-//! Feeds systemd's watchdog, by proof: only when the task of every board has answered through its own loop.
+//! Feeds systemd's watchdog, but only when the task of every board has answered through its own loop.
 //!
 //! | what hangs | who notices |
 //! |---|---|
 //! | a board's task waits and does not return to its loop | it does not answer; the log says which board |
-//! | a board's task does not let go of the thread | a thread of our own, which says whose turn it is |
+//! | a board's task blocks the thread | another thread, which names the task |
 //!
-//! Either way systemd is told nothing, and restarts the service after its `WatchdogSec`. A board that is away answers.
+//! Either way systemd gets no notification, and restarts the service after its `WatchdogSec`. The task of a
+//! disconnected board answers.
 
 use std::{
     env,
@@ -26,15 +27,15 @@ const ROUNDS: u32 = 3;
 /// The loop may rest for this many rounds before the thread says so: one is the wait for the boards' answers.
 const PATIENCE: u32 = 2;
 
-/// How soon systemd wants to hear from us each time, if its watchdog is on (`WATCHDOG_USEC`).
+/// The interval in which systemd expects a notification, if its watchdog is on (`WATCHDOG_USEC`).
 pub(super) fn limit() -> Option<Duration> {
     let ours = env::var("WATCHDOG_PID").map_or(true, |pid| pid == std::process::id().to_string());
     let limit = env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
     Some(Duration::from_micros(limit)).filter(|limit| ours && !limit.is_zero())
 }
 
-/// Feeds the watchdog as long as every board's task answers, until dropped. systemd wants to hear of us within `limit`
-/// each time.
+/// Feeds the watchdog as long as every board's task answers, until dropped. systemd expects a notification within every
+/// `limit`.
 pub async fn watch(notify: Notify, limit: Duration, health: Health) {
     let round = limit / ROUNDS;
     let (turns, heard) = mpsc::sync_channel(1);
@@ -70,7 +71,7 @@ pub async fn watch(notify: Notify, limit: Duration, health: Health) {
     }
 }
 
-/// Says in the log when the loop does not turn, which it cannot itself. Ends with the other end of the channel.
+/// Logs when the loop hangs, which the loop cannot do itself. Ends with the other end of the channel.
 fn watch_loop(heard: &mpsc::Receiver<()>, round: Duration, health: &Health) {
     let patience = round * PATIENCE;
     let mut told = false;

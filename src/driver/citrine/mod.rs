@@ -7,7 +7,7 @@
 //! - A move is sent twice, [`Settings::second_send`] apart ([`Settings::second_send_capture`] for a capture). Only
 //!   the first is echoed, and the echo means *accepted*, not *executed by the player*.
 //! - `New Game`, from either side, makes the board forget its settings. The driver also asks for them from time to
-//!   time, as the board may lose them otherwise too.
+//!   time, because the board may lose them in other ways.
 //! - A question turns the lamps off: a move that the player may still have to make is lit again afterwards.
 //! - The board keeps its game while disconnected: the driver asks for it with `G` after every connection.
 

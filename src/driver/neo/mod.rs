@@ -4,7 +4,7 @@
 //! this driver:
 //!
 //! - Every write is answered, and the next one waits for that ([`crate::driver::outbox`]). While the motor runs nothing
-//!   is written, as it is unknown how the board would react.
+//!   is written, because it is unknown how the board would react.
 //! - The board's pictures of its squares are unreliable: an occupied square may read empty for many moves. The
 //!   [recogniser](crate::recognise) allows for that; nothing here waits for equality without a limit.
 //! - A move of the program is a few paths of the motor, each awaited ([`motor`]). Before each path the remaining work

@@ -44,7 +44,8 @@ pub struct Handshake {
 /// What an H1 means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The first answer to our H0 on this link. `missed`: not to the first H0, as the board was still starting.
+    /// The first answer to our H0 on this link. `missed`: it did not answer the first H0, because the board was still
+    /// starting.
     Awaited {
         /// Whether the first H0 was missed.
         missed: bool,

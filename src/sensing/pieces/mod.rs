@@ -22,10 +22,9 @@ struct Picture {
 
 /// Evaluates what a board that senses pieces reports.
 ///
-/// A picture counts once it was unchanged for the settle time: a hand that carries, slides or takes off pieces causes
-/// others meanwhile. Then the player has made one move, or two with the position between them shown, or taken back one
-/// or two; or pieces are misplaced.
-/// pieces stand wrong.
+/// A picture counts once it was unchanged for the settle time: while the hand carries, slides or takes off pieces, the
+/// board shows others. Then the player has made one move, or two with the position between them shown, or taken back
+/// one or two; or pieces are misplaced.
 #[derive(Debug)]
 pub struct Pieces {
     settle: Duration,

@@ -1,4 +1,5 @@
-//! Where the hand has strayed from a list of corrections: a move that it makes meanwhile counts only there.
+//! The squares that the hand has touched unasked during a list of corrections: until it obeys, only a move on these
+//! squares counts.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +7,7 @@ use shakmaty::{Bitboard, Square};
 
 use crate::recognise::BOUNCE;
 
-/// How long a list stands before a touch that it asks for counts as obeying it. A capture lifts the other piece and puts
+/// The age of a list from which a touch that it asks for counts as obeying it. A capture lifts the other piece and puts
 /// its own one down, which a list asks for as soon as that square is empty: longer than a hand takes for that (1.5 s at
 /// most in the harness).
 const READ: Duration = Duration::from_secs(2);
@@ -15,7 +16,7 @@ const READ: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Strayed {
     squares: Bitboard,
-    /// Since when the list has stood without an unasked touch; `None` while there is no list.
+    /// The time of the last unasked touch, or of the list if later; `None` while there is no list.
     since: Option<Instant>,
     /// The last touch. Another one on its square, too soon for a hand, is part of it.
     last: Option<(Square, Instant)>,
