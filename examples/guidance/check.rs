@@ -3,7 +3,7 @@
 use boardbridge::guidance::{Action, Picture, guide, in_words};
 use shakmaty::Board;
 
-use crate::bound::Bound;
+use super::bound::Bound;
 
 /// Whether nothing is left to do: the right squares are occupied, and what is known there is right.
 pub fn is_right(stands: &Picture, wanted: &Board) -> bool {

@@ -1,13 +1,15 @@
 //! Shared by the integration tests: the daemon in this process, on real sockets and real pseudo-terminals, with
 //! simulated boards and players controlled by the test.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, reason = "each room uses a part of it")]
 
+pub mod alone;
 pub mod kept;
 pub mod lichess;
 pub mod logged;
 pub mod phone;
 pub mod process;
+pub mod program;
 pub mod schema;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};

@@ -1,7 +1,5 @@
 //! A program as people start it, its output line by line.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::{
     io::{BufRead, BufReader, Read, Write},
     process::{Child, ChildStdin, Command, Stdio},

@@ -15,7 +15,7 @@ use boardbridge::{
 use rig::noise::{Deed, Model, Script, Sensors, Step, gesture};
 use shakmaty::{Board, Move, Position, Square};
 
-use crate::{
+use super::{
     plug::{Recognised, Recogniser},
     tally::Tally,
 };

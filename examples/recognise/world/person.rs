@@ -8,8 +8,7 @@ use rig::noise::{
 };
 use shakmaty::{Move, Position};
 
-use super::{World, words};
-use crate::tally::Tally;
+use super::{Tally, World, words};
 
 /// A program answers so fast, ms.
 const ANSWER: Range<u64> = 100..3_000;

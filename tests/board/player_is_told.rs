@@ -1,0 +1,753 @@
+//! Messages to the player of a board that does not see its squares, while positions are set up, games end and programs
+//! come and go: a core, the board's messages, and a manual clock.
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::core::Core,
+    config::BoardConfig,
+    driver::{citrine, ucb},
+    game::Game,
+    guidance::{Action, in_words},
+    vocabulary::{
+        Advice, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState, Reason,
+        Snapshot,
+    },
+};
+use figment::{
+    Figment,
+    providers::{Format, Toml},
+};
+use rig::{clock::Clocked, program::Program};
+use shakmaty::{Color, Square};
+
+const CLIENT: ClientId = ClientId(1);
+/// Few pieces: 29 have to be taken off the start position.
+const ENDGAME: &str = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1";
+
+const FOOLS_MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
+
+struct Rig {
+    core: Core,
+    now: Instant,
+    program: Program,
+    events: Vec<Event>,
+}
+
+fn game(moves: &str) -> Game {
+    let mut game = Game::standard();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
+
+fn endgame() -> Game {
+    Game::from_fen(ENDGAME).unwrap()
+}
+
+impl Clocked for Rig {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+
+    fn carry(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(event) = self.core.poll_event() {
+                self.events.push(event);
+                moved = true;
+            }
+            while self.core.poll_transmit(self.now).is_some() {
+                moved = true;
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.core.deadline()
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.core.timeout(now);
+    }
+}
+
+impl Rig {
+    fn new(kind: &str) -> Self {
+        let keys = Toml::string(&format!("kind = \"{kind}\""));
+        let board: BoardConfig = Figment::from(keys).extract().unwrap();
+        let wait = board.correction_wait;
+        let mut rig = Self {
+            core: Core::new(BoardName::default(), board.driver(), wait),
+            now: Instant::now(),
+            program: Program::default(),
+            events: Vec::new(),
+        };
+        rig.core.link_up(rig.now);
+        rig.carry();
+        rig
+    }
+
+    /// A UCB with the pieces just put on their starting squares.
+    fn ucb() -> Self {
+        let mut rig = Self::new("novag-ucb");
+        rig.hears("N\r\n");
+        rig.waits(5);
+        rig
+    }
+
+    fn swpp() -> Self {
+        let mut rig = Self::new("swpp");
+        rig.waits(1);
+        rig.hears("H101     1.2\n");
+        rig
+    }
+
+    fn citrine() -> Self {
+        let mut rig = Self::new("novag-citrine");
+        for text in [
+            "New Game\r\n",
+            ".Referee on\r\n",
+            "Xmit on\r\n",
+            "Game   1\r\n.      white       black\r\n",
+            "br bn bb bq bk bb bn br\r\nbp bp bp bp bp bp bp bp\r\n   ::    ::    ::    ::\r\n\
+             ::    ::    ::    ::   \r\n   ::    ::    ::    ::\r\n::    ::    ::    ::   \r\n\
+             WP WP WP WP WP WP WP WP\r\nWR WN WB WQ WK WB WN WR\r\n",
+        ] {
+            rig.waits(1);
+            rig.hears(text);
+        }
+        rig.waits(3);
+        rig
+    }
+
+    fn waits(&mut self, seconds: u64) {
+        self.pass(Duration::from_secs(seconds));
+        self.core.timeout(self.now);
+        self.carry();
+    }
+
+    fn hears(&mut self, text: &str) {
+        self.core
+            .received(self.now, Channel::Serial, text.as_bytes());
+        self.carry();
+    }
+
+    fn says(&mut self, command: Command) {
+        self.core.command(self.now, command);
+        self.carry();
+    }
+
+    fn follows(&mut self, game: Game) {
+        let (target, awaits) = (self.program.states(&game), self.program.awaits(true));
+        self.says(target);
+        self.says(awaits);
+    }
+
+    fn takes(&mut self, answer: &str) {
+        self.says(self.program.answered(answer.parse().unwrap()));
+    }
+
+    /// The player moves both sides of a game from its start, a move a second, in the board's messages.
+    fn plays(&mut self, moves: &[&str], words: impl Fn(&str) -> String) {
+        self.follows(game(""));
+        for (ply, m) in moves.iter().enumerate() {
+            self.waits(1);
+            self.hears(&words(m));
+            self.takes(m);
+            self.follows(game(&moves[..=ply].join(" ")));
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.core.snapshot()
+    }
+
+    fn to_do(&self) -> String {
+        in_words(&self.snapshot().guidance)
+    }
+
+    fn ends(&self) -> usize {
+        let ended = |event: &&Event| matches!(event, Event::Ended { .. });
+        self.events.iter().filter(ended).count()
+    }
+}
+
+#[test]
+fn a_set_up_is_asked_for_until_the_hand_proves_that_it_was_made() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    for _ in 0..3 {
+        rig.waits(60);
+        assert_eq!(rig.snapshot().guidance.len(), 29);
+    }
+    rig.hears("Ma1a8\r\n");
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn board_ready_ends_what_was_asked_for() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.to_do(), "");
+    assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+}
+
+#[test]
+fn another_position_in_mid_set_up_is_asked_for_from_what_stood_before() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.follows(Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap());
+    rig.waits(5);
+    let snapshot = rig.snapshot();
+    assert!(
+        !snapshot.advice.to_string().contains("R3K3"),
+        "{}",
+        snapshot.advice
+    );
+    assert_eq!(snapshot.guidance.len(), 29);
+    let rook_off = |a: &Action| a.from == Some(Square::A1) && a.to.is_none();
+    assert!(snapshot.guidance.iter().any(rook_off));
+}
+
+#[test]
+fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_it_were_not() {
+    /// How the board reports a move.
+    type Report = fn(&str) -> String;
+    // A Citrine is asked every 15 s, and nobody answers here.
+    let boards: [(Rig, Report, &str, u64); 3] = [
+        (
+            Rig::citrine(),
+            |m| format!("M   1   {m}\r\n"),
+            "M   1,  e7-e5\r\n",
+            4,
+        ),
+        (
+            Rig::ucb(),
+            |m| format!("M{}\r\n", m.replace('-', "")),
+            "",
+            60,
+        ),
+        (
+            Rig::swpp(),
+            |m| format!("MB {}\n", m.replace('-', "")),
+            "",
+            60,
+        ),
+    ];
+    for (mut rig, words, echo, seconds) in boards {
+        rig.follows(game(""));
+        rig.waits(2);
+        rig.hears(&words("e2-e4"));
+        rig.takes("e2e4");
+        rig.follows(game("e2e4 e7e5"));
+        rig.waits(1);
+        rig.hears(echo);
+        for _ in 0..3 {
+            rig.waits(seconds);
+            assert_eq!(
+                rig.snapshot().advice.to_string(),
+                "shown: e7e5. Make it if you have not, then your move."
+            );
+        }
+        // It is one instruction from the time when the board has the move.
+        let asked =
+            |event: &&Event| matches!(event, Event::Advice { text } if text.contains("e7e5"));
+        let asked: Vec<_> = rig.events.iter().filter(asked).collect();
+        assert!(asked.len() <= 2, "{asked:?}");
+        rig.says(Command::Ready { client: CLIENT });
+        assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+        rig.hears(&words("g1-f3"));
+        assert_eq!(*rig.snapshot().game, game("e2e4 e7e5 g1f3"));
+    }
+}
+
+#[test]
+fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.says(Command::Release { client: CLIENT });
+    rig.waits(5);
+    assert_eq!(rig.snapshot().advice, Advice::Nothing);
+    assert_eq!(rig.to_do(), "");
+}
+
+/// Scid announces no game, and states each by positions.
+#[test]
+fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()
+{
+    let mut rig = Rig::citrine();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("M   1   e2-e4\r\n");
+    rig.takes("e2e4");
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(1);
+    rig.hears("M   1,  e7-e5\r\n");
+    rig.says(Command::Release { client: CLIENT });
+    rig.hears("New Game\r\n");
+    rig.waits(1);
+    let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    rig.follows(Game::from_fen(fen).unwrap());
+    rig.waits(10);
+    let advice = rig.snapshot().advice.to_string();
+    assert_eq!(advice, "make the move e2e4 on the board");
+}
+
+#[test]
+fn after_a_power_cut_the_list_of_an_earlier_set_up_is_not_told_again() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(5);
+    rig.hears("Ma1a8\r\n");
+    rig.takes("a1a8");
+    rig.waits(5);
+    rig.hears(" \r\n");
+    rig.follows(Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap());
+    rig.hears("P\r\n");
+    rig.waits(5);
+    assert!(rig.snapshot().guidance.len() < 5, "{}", rig.to_do());
+}
+
+#[test]
+fn a_home_made_board_is_asked_for_the_start_of_the_next_game_until_it_moves() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game(""));
+    rig.waits(30);
+    assert_eq!(rig.to_do(), "move the white pawn from e4 to e2");
+    rig.hears("MB d2d4\n");
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn board_ready_ends_a_mistake_on_a_home_made_board() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e5\n");
+    assert_eq!(rig.to_do(), "move the white pawn from e5 to e2");
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn the_hands_seconds_are_counted_where_the_board_does_not_tell_that_a_shown_move_was_made() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(2);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.waits(4);
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(7);
+    rig.hears("MB g1f3\n");
+    let took: Vec<_> = rig.snapshot().took.iter().copied().collect();
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!(took, [seconds(2), None, seconds(7)]);
+}
+
+#[test]
+fn another_games_seconds_are_not_those_of_a_position_that_is_set_up() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(7);
+    rig.hears("Me2e4\r\n");
+    rig.takes("e2e4");
+    assert!(rig.snapshot().took[0].is_some());
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game("e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6"));
+    rig.waits(200);
+    assert_eq!(rig.snapshot().game.len(), 10);
+    assert_eq!(rig.snapshot().took[0], None);
+}
+
+#[test]
+fn what_a_citrine_says_of_its_last_move_in_one_breath_with_it_stays() {
+    for breaths in [
+        &["M   1   e2-e4\r\nM#1\r\n"][..],
+        &["M   1   e2-e4\r\n", "M#1\r\n"][..],
+    ] {
+        let mut rig = Rig::citrine();
+        rig.follows(game(""));
+        rig.waits(1);
+        for breath in breaths {
+            rig.hears(breath);
+        }
+        assert_eq!(
+            rig.snapshot().ending,
+            Some(GameEnd::drawn(Reason::Repetition))
+        );
+        assert_eq!(rig.ends(), 1);
+    }
+}
+
+#[test]
+fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me2e4\r\n");
+    rig.takes("e2e4");
+    rig.core.link_down(rig.now, "gone".to_owned());
+    rig.follows(game("e2e4 e7e5"));
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::resigned(Color::White),
+    });
+    rig.core.link_up(rig.now);
+    rig.waits(200);
+    assert_eq!(rig.snapshot().game.len(), 2);
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::resigned(Color::White)));
+    rig.follows(game(""));
+    rig.waits(200);
+    assert_eq!(rig.snapshot().ending, None);
+}
+
+#[test]
+fn a_mate_stays_a_mate_whatever_is_done_after_it() {
+    let mut rig = Rig::ucb();
+    rig.plays(&FOOLS_MATE, |m| format!("M{m}\r\n"));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(60);
+    // Nothing is to be put right either.
+    assert_eq!(rig.to_do(), "");
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::ABORTED,
+    });
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
+    assert_eq!(rig.snapshot().judge, Some(Judge::Rules));
+    assert_eq!(rig.ends(), 1);
+}
+
+#[test]
+fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginning() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(5);
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
+    rig.says(Command::NewGame { client: CLIENT });
+    rig.follows(game(""));
+    rig.waits(5);
+    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(
+        rig.to_do(),
+        "move the black king from d4 to e8, then move the white king from e4 to e1"
+    );
+}
+
+#[test]
+fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.takes("e2e4");
+    rig.follows(game("e2e4 e7e5"));
+    for m in ["e1e3", "e3d5", "e8d4"] {
+        rig.waits(1);
+        rig.hears(&format!("MB {m}\n"));
+    }
+    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
+    rig.core.link_down(rig.now, "gone".to_owned());
+    rig.waits(3);
+    rig.core.link_up(rig.now);
+    rig.waits(1);
+    rig.hears("H101     1.2\n");
+    rig.waits(5);
+    for m in ["d5e1", "d4e8"] {
+        rig.hears(&format!("MB {m}\n"));
+        rig.waits(1);
+    }
+    rig.hears("MB g1f3\n");
+    let snapshot = rig.snapshot();
+    assert_eq!(snapshot.ending, None);
+    assert_eq!(*snapshot.game, game("e2e4 e7e5 g1f3"));
+}
+
+#[test]
+fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
+    let mut rig = Rig::ucb();
+    let knights = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(4);
+    rig.plays(&knights, |m| format!("M{m}\r\n"));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::drawn(Reason::Repetition))
+    );
+    rig.waits(1);
+    rig.hears("Me2e4\r\n");
+    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ends(), 1);
+}
+
+#[test]
+fn a_mate_that_is_taken_back_on_a_home_made_board_is_no_end_any_more() {
+    let mut rig = Rig::swpp();
+    rig.plays(&FOOLS_MATE, |m| format!("MB {m}\n"));
+    assert_eq!(
+        rig.snapshot().ending,
+        Some(GameEnd::won(Reason::Checkmate, Color::Black))
+    );
+    rig.follows(game("f2f3 e7e5 g2g4"));
+    rig.waits(1);
+    rig.says(Command::Ready { client: CLIENT });
+    assert_eq!(rig.snapshot().game.len(), 3);
+    assert_eq!(rig.snapshot().ending, None);
+}
+
+#[test]
+fn a_program_that_awaits_another_move_goes_on_after_kings_in_the_centre() {
+    let mut rig = Rig::ucb();
+    rig.follows(game(""));
+    rig.waits(1);
+    rig.hears("Me1e4\r\n");
+    rig.waits(1);
+    rig.hears("Me8d4\r\n");
+    rig.waits(5);
+    assert_eq!(rig.to_do(), "");
+    rig.follows(game(""));
+    assert_eq!(rig.snapshot().ending, None);
+    assert!(!rig.snapshot().guidance.is_empty());
+}
+
+#[test]
+fn a_move_made_while_a_citrine_tells_its_game_is_not_the_first_of_another() {
+    let mut rig = Rig::new("novag-citrine");
+    rig.waits(1);
+    rig.hears("Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n");
+    rig.hears("M   3   c2-c4\r\n");
+    let first = |event: &Event| matches!(event, Event::Moved { ply: 1, uci, .. } if uci.to_string() == "c2c4");
+    assert!(!rig.events.iter().any(first), "{:?}", rig.events);
+    // It is asked for its list again, and that has the move in its place.
+    rig.waits(1);
+    rig.hears(
+        "Game   3\r\n.      white       black\r\n.   1  e2-e4       e7-e5\r\n.   2  g1-f3       b8-c6\r\n\
+         .   3  c2-c4\r\n",
+    );
+    rig.waits(3);
+    let told = game("e2e4 e7e5 g1f3 b8c6 c2c4");
+    assert_eq!(*rig.snapshot().game, told);
+}
+
+#[test]
+fn what_a_shown_move_brings_back_is_not_to_be_put_elsewhere_before_it() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(60);
+    rig.says(Command::Ready { client: CLIENT });
+    rig.follows(endgame());
+    rig.waits(5);
+    assert!(!rig.to_do().is_empty());
+    rig.follows(game(""));
+    rig.waits(120);
+    assert_eq!(rig.to_do(), "move the white pawn from e4 to e2");
+    // The pawn may never have left e4.
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn several_moves_that_cannot_be_played_are_mended_when_all_are_taken_back() {
+    let mut rig = Rig::swpp();
+    rig.follows(game(""));
+    rig.waits(1);
+    for m in ["a1a5", "h1h5"] {
+        rig.hears(&format!("MB {m}\n"));
+    }
+    assert_eq!(rig.snapshot().guidance.len(), 2);
+    rig.hears("MB a5a1\n");
+    assert_eq!(rig.to_do(), "move the white rook from h5 to h1");
+    rig.hears("MB h5h1\n");
+    assert_eq!(rig.to_do(), "");
+    let mended = |event: &&Event| matches!(event, Event::Mended);
+    assert_eq!(rig.events.iter().filter(mended).count(), 1);
+}
+
+#[test]
+fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
+    let mut rig = Rig::new("novag-ucb");
+    rig.waits(3600);
+    let link = rig.snapshot().link;
+    assert_eq!(link, LinkState::Unheard { garbled: false });
+    assert!(link.why().unwrap().contains("6 wires"));
+    rig.follows(game("e2e4"));
+    rig.waits(61);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    rig.hears("\u{fffd}\u{fffd}\r\n");
+    let link = rig.snapshot().link;
+    assert_eq!(link, LinkState::Unheard { garbled: true });
+    assert!(link.why().unwrap().contains("baud"));
+    rig.hears("Me7e5\r\n");
+    assert_eq!(rig.snapshot().link, LinkState::Up);
+    // What it said on another link says nothing of this one.
+    rig.core.link_down(rig.now, "the cable".to_owned());
+    rig.core.link_up(rig.now);
+    rig.carry();
+    assert_ne!(rig.snapshot().link, LinkState::Up);
+}
+
+#[test]
+fn a_board_of_another_kind_than_configured_is_named() {
+    for (kind, words, other) in [
+        ("novag-ucb", "M   1   e2-e4\r\n", citrine::KIND),
+        ("novag-ucb", "New Game\r\n", citrine::KIND),
+        ("novag-ucb", "ID.UCBII V1.09\r\n", citrine::KIND),
+        ("novag-citrine", "Me2e4\r\n", ucb::KIND),
+        ("novag-citrine", "V\r\n", ucb::KIND),
+    ] {
+        let mut rig = Rig::new(kind);
+        rig.hears(words);
+        rig.waits(60);
+        let snapshot = rig.snapshot();
+        assert_eq!(snapshot.link, LinkState::Stranger(other), "{kind}: {words}");
+        let told = format!("kind = \"{other}\"");
+        assert!(snapshot.advice.to_string().contains(&told));
+        assert!(snapshot.link.why().unwrap().contains(&told));
+        let named = |event: &&Event| matches!(event, Event::Stranger { .. });
+        assert_eq!(rig.events.iter().filter(named).count(), 1);
+    }
+}
+
+#[test]
+fn a_board_whose_words_cannot_be_read_is_not_only_silent() {
+    let mut rig = Rig::new("novag-citrine");
+    rig.hears("\u{80}\u{9e}\r\n");
+    rig.waits(60);
+    assert!(rig.snapshot().advice.to_string().contains("baud"));
+}
+
+#[test]
+fn a_ucb_of_which_nothing_is_known_is_given_time_to_put_the_pieces_up_before_its_first_move() {
+    let shows = |rig: &Rig| *rig.snapshot().game == game("e2e4");
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game("e2e4"));
+    rig.waits(55);
+    assert!(!shows(&rig));
+    assert_eq!(rig.snapshot().advice, Advice::NewGame);
+    rig.waits(10);
+    assert!(shows(&rig));
+    // The go key and the button say that they stand.
+    for ready in [true, false] {
+        let mut rig = Rig::new("novag-ucb");
+        rig.follows(game("e2e4"));
+        rig.waits(5);
+        assert!(!shows(&rig));
+        if ready {
+            rig.says(Command::Ready { client: CLIENT });
+        } else {
+            rig.hears("J\r\n");
+        }
+        rig.waits(1);
+        assert!(shows(&rig), "{ready}");
+    }
+    // Those that have just been put there stand.
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    assert!(shows(&rig));
+}
+
+#[test]
+fn a_ucb_that_is_switched_on_with_the_program_there_is_given_the_time_too() {
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game(""));
+    rig.waits(5);
+    rig.hears(" \r\n");
+    rig.hears("P\r\n");
+    rig.waits(5);
+    rig.follows(game("e2e4"));
+    rig.waits(45);
+    assert_eq!(*rig.snapshot().game, game(""));
+    rig.hears("J\r\n");
+    rig.waits(1);
+    assert_eq!(*rig.snapshot().game, game("e2e4"));
+}
+
+#[test]
+fn board_ready_confirms_what_was_asked_for_when_it_was_pressed() {
+    let mended = |rig: &Rig| rig.events.contains(&Event::Mended);
+    let executed = |rig: &Rig, m: &str| {
+        let it = |event: &Event| matches!(event, Event::Executed { uci } if uci.to_string() == m);
+        rig.events.iter().any(it)
+    };
+    let mut rig = Rig::new("novag-ucb");
+    rig.follows(game("e2e4"));
+    rig.waits(61);
+    rig.follows(game("e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
+    // The player has put the last piece in place, and has not seen the lamps yet.
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(mended(&rig) && !executed(&rig, "e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
+    assert_eq!(rig.to_do(), "");
+    rig.waits(1);
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e2e4"));
+    assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+    // The same with two moves.
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(17);
+    assert_eq!(*rig.snapshot().game, game("e2e4 e7e5"));
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e2e4") && !executed(&rig, "e7e5"));
+    assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
+    rig.waits(5);
+    rig.says(Command::Ready { client: CLIENT });
+    assert!(executed(&rig, "e7e5"));
+}
+
+#[test]
+fn a_ucb_is_given_the_position_at_once_when_the_program_changes_its_shown_move() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(17);
+    rig.follows(game("e2e4 c7c5"));
+    assert!(matches!(rig.snapshot().advice, Advice::SetUp(_)));
+    // Nine lines.
+    rig.waits(3);
+    assert_eq!(*rig.snapshot().game, game("e2e4 c7c5"));
+}
+
+#[test]
+fn a_ucb_is_led_back_from_another_move_than_the_shown_one_after_the_time_for_a_correction() {
+    let mut rig = Rig::ucb();
+    rig.follows(game("e2e4"));
+    rig.waits(1);
+    rig.hears("Me2e3\r\n");
+    let set_up = |event: &&Event| matches!(event, Event::SetUp { .. });
+    let given = |rig: &Rig| rig.events.iter().filter(set_up).count();
+    let before = given(&rig);
+    rig.waits(2);
+    assert!(matches!(rig.snapshot().advice, Advice::Mistake { .. }));
+    // Three seconds in all, and nine lines.
+    rig.waits(4);
+    assert_eq!(given(&rig), before + 1);
+    assert!(rig.to_do().starts_with("move the white pawn from e3"));
+}

@@ -1,0 +1,15 @@
+//! The project itself: its map, its scripts, its packages.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[cfg(target_os = "linux")]
+mod gadget;
+mod map;
+#[cfg(target_os = "linux")]
+mod packaging;

@@ -1,0 +1,142 @@
+//! `packaging/build` says that it cannot make a package before it spends minutes on it. The commands that it runs are played by
+//! the test, so that nothing is installed or built.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Output},
+};
+
+/// What the commands of a system do; each also notes that it was run.
+const PLAYED: [(&str, &str); 7] = [
+    ("dpkg", "echo amd64"),
+    ("getconf", "echo glibc $NATIVE"),
+    (
+        "dpkg-query",
+        "case $* in *Version*) echo $CROSS-8cross1 ;; *) echo installed ;; esac",
+    ),
+    ("apt-get", "exit 1"),
+    ("cargo", "exit 1"),
+    ("rustc", "echo host: x86_64-unknown-linux-gnu"),
+    ("rustup", "exit 1"),
+];
+
+/// Runs it on a system with these C libraries. Returns the commands that were run too.
+fn build(arguments: &[&str], native: &str, cross: &str) -> (Output, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let (bin, notes) = (folder.path().join("bin"), folder.path().join("notes"));
+    fs::create_dir(&bin).unwrap();
+    for (name, does) in PLAYED {
+        let file = bin.join(name);
+        let text = format!("#!/bin/sh\necho {name} >> {}\n{does}\n", notes.display());
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build");
+    let output = Command::new(script)
+        .args(arguments)
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .env("HOME", folder.path())
+        .env_remove("CARGO_HOME")
+        .env("NATIVE", native)
+        .env("CROSS", cross)
+        .output()
+        .unwrap();
+    (output, fs::read_to_string(notes).unwrap_or_default())
+}
+
+#[test]
+fn a_c_library_that_is_too_new_is_told_before_anything_is_compiled() {
+    for (arguments, native, cross, named) in [
+        (&["amd64"][..], "2.41", "2.36", "amd64 is 2.41"),
+        (&["arm64"], "2.36", "2.41", "arm64 is 2.41"),
+        (
+            &["windows", "amd64", "arm64"],
+            "2.36",
+            "2.100",
+            "arm64 is 2.100",
+        ),
+    ] {
+        let (output, run) = build(arguments, native, cross);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(named), "{said}");
+        assert!(
+            said.contains("packaging/build --in-root bookworm"),
+            "{said}"
+        );
+        assert!(!run.contains("cargo") && !run.contains("rust"), "{run}");
+    }
+}
+
+#[test]
+fn a_c_library_that_is_old_enough_is_built_with() {
+    for native in ["2.31", "2.36"] {
+        let (output, run) = build(&["amd64", "armhf"], native, native);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("C library"), "{said}");
+        // The played Rust fails.
+        assert!(
+            run.contains("cargo") || run.contains("rustup"),
+            "{run}{said}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_built_is_told_before_anything_is_installed() {
+    for (arguments, told) in [
+        (&["riscv64"][..], "choose among amd64"),
+        (&["--in-root"], "--in-root bookworm"),
+        (&["--in-root", "arm64"], "--in-root bookworm"),
+        (&["--in-root", "bookworm", "riscv64"], "choose among amd64"),
+    ] {
+        let (output, run) = build(arguments, "2.36", "2.36");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {said}");
+        assert!(said.contains(told), "{said}");
+        assert_eq!(run, "", "{arguments:?}");
+    }
+}
+
+/// What the build in the root has left is root's.
+#[test]
+fn an_ordinary_user_builds_in_a_root_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    for path in [
+        "bin",
+        "packaging",
+        "target/in-root/bookworm/target/packages",
+    ] {
+        fs::create_dir_all(at(path)).unwrap();
+    }
+    fs::write(at("target/in-root/bookworm/made"), "").unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build");
+    fs::copy(source, at("packaging/build")).unwrap();
+    for (name, does) in [
+        ("id", "echo 1000"),
+        ("dpkg-query", "echo installed"),
+        ("apt-get", "exit 1"),
+        ("sudo", "echo \"$@\" >> \"$NOTES\""),
+        ("rm", "exit 1"),
+    ] {
+        let file = at("bin").join(name);
+        fs::write(&file, format!("#!/bin/sh\n{does}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let output = Command::new(at("packaging/build"))
+        .args(["--in-root", "bookworm", "amd64"])
+        .env("PATH", format!("{}:/usr/bin:/bin", at("bin").display()))
+        .env("NOTES", at("notes"))
+        .env("SOURCE_DATE_EPOCH", "0")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let notes = fs::read_to_string(at("notes")).unwrap();
+    let removes = |line: &str| {
+        line.starts_with("rm -rf ") && line.ends_with("in-root/bookworm/target/packages")
+    };
+    assert!(notes.lines().any(removes), "{notes}");
+}

@@ -1,0 +1,15 @@
+//! What the squares and the pieces say, and what the hand is asked to do.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod allocations;
+mod guidance;
+mod hand;
+mod pieces;
+mod recogniser;
