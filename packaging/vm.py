@@ -27,8 +27,8 @@ REPOSITORY = HERE.parent
 CACHE = REPOSITORY / "target/vm-systemd"
 # The cloud kernel is a quarter of the usual one, and has all that QEMU shows it.
 INCLUDE = "systemd-sysv,dbus,udev,bluez,linux-image-cloud-amd64,initramfs-tools,zstd,stockfish"
-# Seconds for all of it: five minutes with a processor of its own, and the gate builds beside it.
-PATIENCE = 900
+# Seconds from one start of the machine to its end: five minutes with a processor of its own, and the gate builds beside it.
+PATIENCE = 2400
 # Of the first game: what is played before the reboot, and after it.
 BEFORE, AFTER = 6, 6
 
@@ -55,7 +55,7 @@ restarts() { systemctl restart boardbridge; }
 is_killed() {
   before=$(systemctl show -p MainPID --value boardbridge)
   systemctl kill -s KILL boardbridge
-  for _ in $(seq 60); do
+  for _ in $(seq 240); do
     sleep 1
     now=$(systemctl show -p MainPID --value boardbridge)
     [ "$now" = "$before" ] || [ "$now" = 0 ] || { active 'after it was killed'; return 0; }
@@ -63,7 +63,7 @@ is_killed() {
   return 1
 }
 active() {
-  for _ in $(seq 60); do
+  for _ in $(seq 240); do
     systemctl is-active --quiet boardbridge && return
     sleep 1
   done
@@ -81,7 +81,7 @@ stockfish_begins() {
   systemctl reload boardbridge || fail 'reload with an opponent'
 }
 stockfish_ends() {
-  for _ in $(seq 300); do
+  for _ in $(seq 900); do
     grep -l 'Black "Stockfish' /var/lib/boardbridge/games/*.pgn 2> /dev/null | xargs -r grep -hE '^.Result "(1-0|0-1|1/2-1/2)"' > result && break
     sleep 1
   done
@@ -96,7 +96,7 @@ stockfish_ends() {
   before=$(main_pid)
   sed -e '$a memory = "64M"' -i $config
   systemctl reload boardbridge || fail 'reload with less memory'
-  for _ in $(seq 60); do
+  for _ in $(seq 240); do
     journalctl --no-pager -b -u boardbridge | grep -q 'ended the engine for its memory' && break
     sleep 1
   done
@@ -128,7 +128,7 @@ if [ ! -e installed ]; then
 fi
 active 'after the reboot'
 # Before any program is there: the game of before.
-timeout 240 sh -c 'while ! timeout 20 boardbridge watch --json | grep -q "GAME"; do :; done' || fail 'the game of before the reboot is not known'
+timeout 600 sh -c 'while ! timeout 60 boardbridge watch --json | grep -q "GAME"; do :; done' || fail 'the game of before the reboot is not known'
 if boardbridge check | grep -q '^  state '; then
   ls /var/lib/boardbridge | grep -qvx games || fail 'there is a state directory, and nothing in it'
 fi
@@ -313,7 +313,7 @@ class Machine:
 
 def play(port: int, start: int, plies: int, program: str) -> None:
     """The chess program's part."""
-    moves = [str(HERE / "first_moves.py"), "--boardbridge", program, "--connect", f"127.0.0.1:{port}", "--patience", "120"]
+    moves = [str(HERE / "first_moves.py"), "--boardbridge", program, "--connect", f"127.0.0.1:{port}", "--patience", "300"]
     subprocess.run([sys.executable, *moves, "--start", str(start), "--plies", str(plies)], check=True)
 
 
@@ -322,7 +322,7 @@ def simulated(program: str, kind: str, link: Path, hand: list[str]) -> subproces
     with (CACHE / f"{link.name}.log").open("w") as log:
         command = [program, "simulate", kind, "--link", str(link), *hand]
         board = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not link.exists():
         if time.monotonic() > until:
             board.kill()

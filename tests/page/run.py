@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import chess
 from selenium import webdriver
@@ -114,14 +114,17 @@ class Gui(threading.Thread):
     def run(self) -> None:
         try:
             with socket.create_connection(("127.0.0.1", self.port)) as connection:
-                self.play(connection)
+                stream = connection.makefile("rw", buffering=1, newline="\n")
+                stream.write(f"uci\nsetoption name Board value {self.board}\n")
+                while self.play(stream):
+                    pass
         except OSError:
             # The daemon was stopped.
             return
 
-    def play(self, connection: socket.socket) -> None:
-        stream = connection.makefile("rw", buffering=1, newline="\n")
-        stream.write(f"uci\nsetoption name Board value {self.board}\nucinewgame\n")
+    def play(self, stream: TextIO) -> bool:
+        """One game. Returns whether another one follows: chance may end it soon, and the board is watched on."""
+        stream.write("ucinewgame\n")
         board = chess.Board(self.fen or chess.STARTING_FEN)
         start = f"fen {self.fen}" if self.fen else "startpos"
         while not board.is_game_over():
@@ -131,12 +134,13 @@ class Gui(threading.Thread):
                 if line.startswith("bestmove"):
                     break
             else:
-                return
+                return False
             if self.fen or line.split()[1] == "0000":
-                return
+                return False
             board.push_uci(line.split()[1])
             if not board.is_game_over():
                 board.push(self.random.choice(list(board.legal_moves)))
+        return True
 
 
 class Page:
@@ -227,13 +231,15 @@ def sees_games(page: Page, boards: list[str], moves: int = 3) -> None:
         new MutationObserver(() => window.said.add(said.textContent)).observe(said, { childList: true });""",
         boards,
     )
+
+    def steps(board: str) -> list[int]:
+        seen = page.driver.execute_script("return window.seen[arguments[0]]", board)
+        return [after - before for before, after in zip(seen, seen[1:])]
+
     for board in boards:
-        before = page.moves(board)
-        until(f"moves on {board}", lambda board=board, before=before: page.moves(board) >= before + moves)
-    seen = page.driver.execute_script("return window.seen")
-    for board in boards:
-        steps = [b - a for a, b in zip(seen[board], seen[board][1:])]
-        assert all(step <= 2 for step in steps), (board, seen[board])
+        # The game may end meanwhile, and the next one begin.
+        until(f"moves on {board}", lambda board=board: sum(step > 0 for step in steps(board)) >= moves)
+        assert all(step <= 2 for step in steps(board)), (board, steps(board))
     until("the move to make", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-arrow]"))
     said = page.driver.execute_script("return [...window.said]")
     for board in boards:
@@ -331,8 +337,9 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
         until("the loss is shown", lambda: "lost" in page.text("#line"))
         demo.start()
         boards_are_up(web)
-        begins(uci)
+        # The browser takes its time; the first moves are to be seen.
         until("it is back", lambda: page.text("#line") == "connected")
+        begins(uci)
         until("moves again", lambda: 0 < page.moves("citrine") < 5)
         sees_games(page, BOARDS)
         held_boards(page, uci)
