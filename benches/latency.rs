@@ -1,30 +1,39 @@
-//! From a board's last byte to `bestmove` on the socket, through the whole daemon, beside what the same way costs
-//! without it: the same bytes through a pseudo-terminal into a runtime like the daemon's, and a line over a
-//! socket (the baseline of the same run). The difference is what `BoardBridge` adds.
+//! From a board's last byte to `bestmove` on the socket, through the whole daemon and through a game of 400 plies, beside what
+//! the same way costs without it: the same bytes through a pseudo-terminal into a runtime like the daemon's, and a line
+//! over a socket (the baseline of the same run). The difference is what `BoardBridge` adds.
 
 #![allow(
     missing_docs,
     clippy::panic,
     clippy::pedantic,
     clippy::unwrap_used,
-    reason = "a test fails by panicking"
+    reason = "a bench fails by panicking"
 )]
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpListener, TcpStream},
+    path::Path,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
 
-use boardbridge::{config::Config, daemon::Daemon};
-use criterion::{Criterion, criterion_group, criterion_main};
+use boardbridge::{config::Config, daemon::Daemon, game::Game, vocabulary::GameEnd};
+use shakmaty::Position;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     runtime::{Builder, Runtime},
 };
 use tokio_serial::{SerialPort, SerialPortBuilderExt, SerialStream};
+
+/// Plies of the game.
+const PLIES: usize = 400;
+/// Plies in each line of the table.
+const PART: usize = 100;
+/// Between the board's moves, so that nothing is left to do when the next one is made: the slow part of a player.
+const PAUSE: Duration = Duration::from_millis(5);
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -85,10 +94,8 @@ impl Gui {
     }
 }
 
-/// A daemon on a thread of its own, as `boardbridge run` has it: each move is kept on the disk before it is told.
-fn daemon(port: &str) -> SocketAddr {
-    let folder = tempfile::tempdir().unwrap();
-    let state = folder.path().to_owned();
+/// A daemon on a thread of its own, as `boardbridge run` has it.
+fn daemon(port: &str, state: &str) -> SocketAddr {
     let text = format!(
         "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[web]\nlisten = \"off\"\n\
          [state]\ndirectory = {state:?}\n[boards.ucb]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n"
@@ -101,7 +108,6 @@ fn daemon(port: &str) -> SocketAddr {
             sender.send(daemon.ports()[0].1).unwrap();
             std::future::pending::<()>().await;
         });
-        drop(folder);
     });
     address.recv().unwrap()
 }
@@ -129,43 +135,111 @@ fn bare(port: String) -> SocketAddr {
     address
 }
 
-fn latency(c: &mut Criterion) {
-    let mut group = c.benchmark_group("last byte to bestmove");
-    group
-        .sample_size(50)
-        .measurement_time(Duration::from_secs(4));
-
-    let mut board = Board::new();
-    let mut gui = Gui::connect(bare(board.name.clone()));
-    group.bench_function("baseline: without BoardBridge", |b| {
-        b.iter(|| {
-            board.sends(b"Me2e4\r\n");
-            gui.hears("bestmove");
-        });
-    });
-
-    let mut board = Board::new();
-    let mut gui = Gui::connect(daemon(&board.name));
-    gui.says("debug on\nposition startpos\n");
-    gui.hears("debug ucb: new game");
-    group.bench_function("BoardBridge", |b| {
-        b.iter_custom(|iterations| {
-            let mut total = Duration::ZERO;
-            for _ in 0..iterations {
-                board.sends(b"N\r\n");
-                gui.hears("debug ucb: new game");
-                gui.says("ucinewgame\nposition startpos\ngo\n");
-                gui.hears("info string ucb: White to move");
-                let begin = Instant::now();
-                board.sends(b"Me2e4\r\n");
-                gui.hears("bestmove e2e4");
-                total += begin.elapsed();
-            }
-            total
-        });
-    });
-    group.finish();
+/// A long game that no rule ends, the same in every run.
+fn game() -> Vec<String> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut game = Game::standard();
+    while game.len() < PLIES {
+        let mut moves = game.position().legal_moves();
+        // Moves that every board writes alike.
+        moves.retain(|m| !m.is_promotion() && !m.is_castle() && !m.is_en_passant());
+        // In time for the rule of 75 moves, and not before, so that pieces are left.
+        let due = game.position().halfmoves() > 80;
+        if moves.iter().any(|m| m.is_zeroing() == due) {
+            moves.retain(|m| m.is_zeroing() == due);
+        }
+        let mut next = game.clone();
+        next.push(moves[random.usize(..moves.len())]);
+        let goes_on = !next
+            .position()
+            .legal_moves()
+            .iter()
+            .all(|m| m.is_promotion());
+        if goes_on && GameEnd::by_rules(&next).is_none() {
+            game = next;
+        }
+    }
+    game.uci_moves().map(|m| m.to_string()).collect()
 }
 
-criterion_group!(benches, latency);
-criterion_main!(benches);
+/// What the process has sent toward its disks, in bytes.
+fn written() -> u64 {
+    let io = fs::read_to_string("/proc/self/io").unwrap();
+    let line = io
+        .lines()
+        .find_map(|line| line.strip_prefix("write_bytes: "));
+    line.unwrap().trim().parse().unwrap()
+}
+
+/// The median and the 99th of a hundred, in microseconds.
+fn of(times: &mut [Duration]) -> (u128, u128) {
+    times.sort();
+    let at = |hundredth: usize| times[times.len() * hundredth / 100].as_micros();
+    (at(50), at(99))
+}
+
+/// Plays the game: each time from the last byte of the hand's move to `bestmove`, and the bytes written for all of it.
+fn play(state: &str, moves: &[String]) -> (Vec<Duration>, u64) {
+    let mut board = Board::new();
+    let mut gui = Gui::connect(daemon(&board.name, state));
+    gui.says("debug on\nucinewgame\nposition startpos\ngo\n");
+    // The event, not the request to put the pieces up.
+    gui.hears("debug ucb: new game\n");
+    thread::sleep(PAUSE);
+    let (mut stated, mut times) = ("position startpos moves".to_owned(), Vec::new());
+    let before = written();
+    for m in moves {
+        thread::sleep(PAUSE);
+        let line = format!("M{m}\r\n");
+        let begin = Instant::now();
+        board.sends(line.as_bytes());
+        gui.hears("bestmove");
+        times.push(begin.elapsed());
+        if std::env::var_os("BENCH_TRACE").is_some() {
+            eprintln!("{m}");
+        }
+        stated = format!("{stated} {m}");
+        gui.says(&format!("{stated}\ngo\n"));
+        gui.hears("to move");
+    }
+    (times, written() - before)
+}
+
+fn main() {
+    let moves = game();
+    let mut board = Board::new();
+    let mut gui = Gui::connect(bare(board.name.clone()));
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..PLIES {
+        thread::sleep(PAUSE);
+        let begin = Instant::now();
+        board.sends(b"Me2e4\r\n");
+        gui.hears("bestmove");
+        times.push(begin.elapsed());
+    }
+    let (baseline, worst) = of(&mut times);
+    println!(
+        "from a board's last byte to bestmove, in us     median  p99   ratio of medians, of p99"
+    );
+    println!("without BoardBridge                             {baseline:6} {worst:5}");
+    let folder = tempfile::tempdir_in(
+        std::env::var_os("BENCH_FOLDER").map_or_else(|| Path::new("target").to_owned(), Into::into),
+    )
+    .unwrap();
+    for (name, state) in [
+        ("state off", "off"),
+        ("state kept", folder.path().to_str().unwrap()),
+    ] {
+        let (mut times, bytes) = play(state, &moves);
+        for (part, times) in times.chunks_mut(PART).enumerate() {
+            let (median, p99) = of(times);
+            let plies = format!("{name}, plies {} to {}", part * PART + 1, (part + 1) * PART);
+            println!(
+                "{plies:47} {median:6} {p99:5} {:7.2} {:7.2}",
+                median as f64 / baseline as f64,
+                p99 as f64 / worst as f64
+            );
+        }
+        println!("{name}, bytes to the disk a ply: {}", bytes / PLIES as u64);
+    }
+}
