@@ -4,6 +4,7 @@ use std::{
     any::Any,
     collections::VecDeque,
     panic::AssertUnwindSafe,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -145,8 +146,7 @@ impl Actor {
         if let Some(memory) = memory {
             self.core.recall(now(), memory);
             self.memory = self.core.memory();
-            self.publisher
-                .publish(Vec::new(), self.core.poll_snapshot());
+            self.publisher.publish([], self.core.poll_snapshot());
         }
         self.shelf = shelf.is_on().then_some(shelf);
         last
@@ -237,7 +237,7 @@ impl Actor {
     async fn work(&mut self, wait: Option<Duration>, stop: &CancellationToken) {
         // One on which this core fails too is not tried a third time.
         while let Some(command) = self.again.pop_front() {
-            self.tell(command.clone());
+            self.tell(vec![command.clone()]);
             self.since.push_back(command);
         }
         self.publish().await;
@@ -334,8 +334,9 @@ impl Actor {
         loop {
             // What the board is told is kept before it is sent: then it is known that it may have arrived.
             self.publish().await;
-            self.send(&mut link);
-            self.publish().await;
+            if self.send(&mut link) {
+                self.publish().await;
+            }
             if std::mem::take(&mut flooded) {
                 yield_now().await;
             }
@@ -386,20 +387,31 @@ impl Actor {
         }
     }
 
-    fn command(&mut self, command: Command) {
-        self.since.push_back(command.clone());
-        self.tell(command);
+    /// Hands the core a command, and those that wait behind it: a game and that its next move is awaited are one cause.
+    fn command(&mut self, first: Command) {
+        let mut commands = vec![first];
+        while commands.len() < COMMANDS
+            && let Ok(next) = self.commands.try_recv()
+        {
+            commands.push(next);
+        }
+        self.since.extend(commands.iter().cloned());
+        self.tell(commands);
     }
 
-    fn tell(&mut self, command: Command) {
-        debug!(%command, "asked");
-        self.record(Item::Command(command.clone()));
-        self.core.command(now(), command);
+    fn tell(&mut self, commands: Vec<Command>) {
+        for command in &commands {
+            debug!(%command, "asked");
+            self.record(Item::Command(command.clone()));
+        }
+        self.core.commands(now(), commands);
     }
 
-    /// Sends what is due on the link now.
-    fn send(&mut self, link: &mut Link) {
+    /// Sends what is due on the link now. `false` if that is nothing.
+    fn send(&mut self, link: &mut Link) -> bool {
+        let mut sent = false;
         while let Some(outgoing) = self.core.poll_transmit(now()) {
+            sent = true;
             let channel = outgoing.channel;
             match &outgoing.request {
                 Request::Write(bytes) => {
@@ -411,24 +423,17 @@ impl Actor {
             link.send(&outgoing);
             self.record(Item::Sent(outgoing));
         }
+        sent
     }
 
-    /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now.
+    /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now. The log
+    /// comes last: nobody waits for it.
     async fn publish(&mut self) {
         self.core.dates(clock::now());
         let state = self.core.poll_snapshot();
-        let mut events = Vec::new();
-        while let Some(event) = self.core.poll_event() {
-            match &event {
-                Event::Unreadable { .. } => debug!("{event}"),
-                Event::Disconnected { .. } | Event::Silent | Event::Mistake { .. } => {
-                    warn!("{event}");
-                }
-                _ if event.is_blank() => {}
-                _ => info!("{event}"),
-            }
+        let events: Arc<[Event]> = std::iter::from_fn(|| self.core.poll_event()).collect();
+        for event in events.iter() {
             self.record(Item::Event(event.clone()));
-            events.push(event);
         }
         let news = state.is_some() || !events.is_empty();
         if news || self.core.has_other_knowledge(&self.memory) {
@@ -454,9 +459,12 @@ impl Actor {
             self.keep(false).await;
         }
         if news {
-            self.publisher.publish(events, state);
+            self.publisher.publish(events.clone(), state);
         }
         self.since.clear();
+        for event in events.iter() {
+            log(event);
+        }
     }
 
     /// Keeps what the core knows: moves at once, all else when the disk is not to be spared. Until then no program has the
@@ -500,6 +508,16 @@ impl Actor {
             std::fs::remove_file(file).is_err(),
             "the fault suite asked for it"
         );
+    }
+}
+
+/// Logs an event as loud as it is.
+fn log(event: &Event) {
+    match event {
+        Event::Unreadable { .. } => debug!("{event}"),
+        Event::Disconnected { .. } | Event::Silent | Event::Mistake { .. } => warn!("{event}"),
+        _ if event.is_blank() => {}
+        _ => info!("{event}"),
     }
 }
 

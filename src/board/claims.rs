@@ -110,6 +110,9 @@ pub struct Claim {
     /// What the hand has made: the client may still await `stop`, but nothing can disturb the answer any more.
     #[serde(skip)]
     answered: Option<Move>,
+    /// It was given what the hand has made, and has not said that it took it.
+    #[serde(skip)]
+    given: bool,
     seat: Seat,
     /// It begins a new game when it leads.
     begins: bool,
@@ -157,8 +160,8 @@ impl Claim {
     /// What the hand has played in the last position of its game, if this game is on the board.
     pub fn answer<'a>(&self, held: &'a Game) -> &'a [Move] {
         let plies = self.game.len();
-        let fresh = self.is_joined() && !self.comes && self.fresh_from <= plies;
-        if fresh && held.continues(&self.game) {
+        let fresh = self.given || !self.comes && self.fresh_from <= plies;
+        if self.is_joined() && fresh && held.continues(&self.game) {
             &held.moves()[plies..]
         } else {
             &[]
@@ -214,6 +217,27 @@ impl Claim {
     /// Whether a game is a new one for a client that was put out of its own.
     fn is_new(&self, game: &Game) -> bool {
         !game.continues(&self.game) && matches!(game.common_plies(&self.game), None | Some(0))
+    }
+
+    /// It waits for the board from now on.
+    fn stands_up(&mut self) {
+        self.withdraw();
+        self.seat = Seat::Waits;
+    }
+
+    /// What it was given is still to be given. `false` if it was given nothing, or has taken it.
+    fn withdraw(&mut self) -> bool {
+        let given = std::mem::take(&mut self.given);
+        if given {
+            self.awaiting = true;
+            self.fresh_from = self.game.len();
+        }
+        given
+    }
+
+    /// Whether this is its game with one move more.
+    fn is_answered_in(&self, game: &Game) -> bool {
+        game.len() == self.game.len() + 1 && game.continues(&self.game)
     }
 
     /// Whether it has played on the board longer than a client in this seat.
@@ -305,23 +329,26 @@ impl Claims {
 
     /// A client that may have had the board before a restart states this game: it takes its claim over.
     ///
-    /// A program that states the very game it was told an answer to has not received that answer: it asked again. The
-    /// plies of that game are returned then; the answer is still to be given.
+    /// One that states the very game it was given an answer to has not received that answer. The plies of that game are
+    /// returned then; the answer is still to be given.
     pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
-        if self.is_back(client) {
-            return None;
-        }
         let begins = self.announced.contains(&client);
-        let target = self.target.clone();
-        let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
-        let claim = kept.find(|claim| claim.is_of(label, game, begins))?;
+        let is_mine = |claim: &&mut Claim| claim.client == client;
+        let mine = match self.all.iter_mut().find(is_mine) {
+            Some(known) => Some(known).filter(|claim| claim.returns),
+            None => {
+                let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
+                kept.find(|claim| claim.is_of(label, game, begins))
+            }
+        };
+        let claim = mine?;
         claim.client = client;
         claim.label = label.clone();
         claim.returns = false;
         claim.away = false;
-        let is_program = matches!(label, ClientName::Program(_));
-        let lost = target.is_some_and(|on| on.len() == game.len() + 1 && on.continues(game));
-        if begins || !is_program || !lost || claim.game != *game {
+        let target = self.target.as_ref();
+        let lost = target.is_some_and(|target| claim.is_answered_in(target));
+        if begins || !lost || claim.game != *game {
             return None;
         }
         self.target = Some(game.clone());
@@ -421,7 +448,7 @@ impl Claims {
     pub fn put_out(&mut self) -> bool {
         self.kept = None;
         for claim in self.all.iter_mut().filter(|claim| claim.is_joined()) {
-            claim.seat = Seat::Waits;
+            claim.stands_up();
             claim.put_out = true;
         }
         // They do not come back.
@@ -553,6 +580,7 @@ impl Claims {
                 awaiting: false,
                 analyses: false,
                 answered: None,
+                given: false,
                 seat: Seat::Waits,
                 begins,
                 away: false,
@@ -579,7 +607,7 @@ impl Claims {
         };
         let same = target.as_ref() == Some(&claim.game);
         if claim.put_out || elsewhere || (!leads && !same) {
-            claim.seat = Seat::Waits;
+            claim.stands_up();
             return false;
         }
         let had = claim.is_joined();
@@ -595,7 +623,7 @@ impl Claims {
             let stays =
                 other.client == client || !alone && other.label.address() == label.address();
             if other.is_joined() && !stays {
-                other.seat = Seat::Waits;
+                other.stands_up();
             }
         }
         if same {
@@ -607,7 +635,7 @@ impl Claims {
         let anew = !had && begins;
         for other in &mut self.all {
             if other.client != client && (anew || !game.continues(&other.game)) {
-                other.seat = Seat::Waits;
+                other.stands_up();
             }
         }
         self.target = Some(game);
@@ -714,6 +742,47 @@ impl Claims {
         }
     }
 
+    /// Gives the hand's move in this game to each client that awaits it and can take it now. `None` if there is none, and
+    /// otherwise whether the target goes on by it.
+    pub fn give(&mut self, held: &Game) -> Option<bool> {
+        let mut goes_on = None;
+        for claim in &mut self.all {
+            let takes = claim.awaiting && !claim.analyses && !claim.away && !claim.returns;
+            let Some(&m) = claim.answer(held).first().filter(|_| takes) else {
+                continue;
+            };
+            claim.stirs();
+            claim.given = true;
+            claim.awaiting = false;
+            // A move it was told is not its answer again.
+            claim.fresh_from = usize::MAX;
+            let extended = self.target.as_mut().filter(|target| **target == claim.game);
+            let extended = extended.is_some_and(|target| target.push(m));
+            goes_on = Some(goes_on.unwrap_or(false) || extended);
+        }
+        goes_on
+    }
+
+    /// A client has taken what it was given. `false` if it was given nothing.
+    pub fn take(&mut self, client: ClientId, number: u64) -> bool {
+        let claim = self.get(client).filter(|claim| claim.number == number);
+        claim.is_some_and(|claim| std::mem::take(&mut claim.given))
+    }
+
+    /// What a client was given and has not taken is still to be given: the plies of its game are returned.
+    pub fn withdraw(&mut self, client: ClientId) -> Option<usize> {
+        let claim = self.all.iter_mut().find(|claim| claim.client == client)?;
+        if !claim.withdraw() {
+            return None;
+        }
+        if let Some(target) = &mut self.target
+            && claim.is_answered_in(target)
+        {
+            target.pop();
+        }
+        Some(claim.game.len())
+    }
+
     /// A client was told the answer to its target, which extends its game. `true` if the target changed.
     pub fn answered(&mut self, client: ClientId, number: u64, answer: Move) -> bool {
         let target = self.target.clone();
@@ -788,11 +857,19 @@ impl Claims {
         another
     }
 
-    /// The held game now has this many plies: what comes after it will be new to every client.
-    pub fn taken_back_to(&mut self, plies: usize) {
+    /// The held game now has this many plies: what comes after it will be new to every client. What was given to one that has
+    /// not taken it yet, and is taken back, is not its answer. `true` if the target changed by that.
+    pub fn taken_back_to(&mut self, plies: usize) -> bool {
+        let is_gone = |claim: &&Claim| claim.given && claim.game.len() >= plies;
+        let gone: Vec<ClientId> = self.all.iter().filter(is_gone).map(|c| c.client).collect();
+        let changed = !gone.is_empty();
+        for client in gone {
+            self.withdraw(client);
+        }
         for claim in &mut self.all {
             claim.fresh_from = claim.fresh_from.min(plies);
         }
+        changed
     }
 
     /// A step of the program was carried out: what the board holds up to this ply answers no client, except one that

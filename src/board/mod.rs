@@ -2,7 +2,7 @@
 //!
 //! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
-//! them, [`held_game`] finds the legal move it means, [`core`] finds the client that waits for it, the
+//! them, [`held_game`] finds the legal move it means, [`core`] gives it to the client that waits for it, the
 //! [UCI session](crate::uci::session) writes `bestmove`.
 //!
 //! # A board is led toward a target
@@ -22,6 +22,8 @@
 //!
 //! - A legal move from the held position was *played* ([`held_game`]). It answers a client only while it is *fresh* to it:
 //!   when the client stated its game the move was unknown, and no answer, `ucinewgame` or take-back has passed since.
+//!   A client that awaits it is given it in the pass in which it was made, and its game has the move from then on. The client
+//!   says that it took it; if it says anything else, or the hand takes the move back before, the move was not given.
 //!   So a hand that moved before `go` is answered at once. How many moves may already stand on the board when a client
 //!   joins is one rule, at `Claims::meet`: one move, and never one of an old game.
 //! - Anything else is followed square by square until the pieces stand in a known position again.

@@ -47,7 +47,8 @@ pub enum Command {
         /// The client.
         client: ClientId,
     },
-    /// The client has been told this move as the hand's answer to its target.
+    /// The client has taken this move as the hand's answer to its target. It is given its answer with the snapshot in which that
+    /// is first seen, unless it only analyses; until it says this, or says anything else, that may be undone.
     Answered {
         /// The client.
         client: ClientId,
@@ -106,6 +107,27 @@ pub enum Command {
         /// The client.
         client: ClientId,
     },
+}
+
+impl Command {
+    /// Who gives it, unless it concerns every client.
+    pub fn client(&self) -> Option<ClientId> {
+        match *self {
+            Self::Target { client, .. }
+            | Self::Await { client, .. }
+            | Self::Analyse { client }
+            | Self::Answered { client, .. }
+            | Self::Refuse { client, .. }
+            | Self::NewGame { client }
+            | Self::Ready { client }
+            | Self::Promotion { client, .. }
+            | Self::Away { client, .. }
+            | Self::Yield { client }
+            | Self::Ended { client, .. }
+            | Self::Release { client } => Some(client),
+            Self::PutOut => None,
+        }
+    }
 }
 
 impl fmt::Display for Command {

@@ -531,7 +531,7 @@ impl World {
         let snapshot = self.snapshot();
         let on_board = self.cable.board.game().position().board();
         let known = snapshot.game.position().board();
-        let advice = snapshot.advice;
+        let advice = snapshot.advice.clone();
         assert_eq!(
             on_board, known,
             "the machine believes otherwise: {advice:?}\n{acts:?}"
@@ -542,13 +542,18 @@ impl World {
             snapshot.game,
             snapshot.target.as_ref().unwrap(),
         );
+        // It has the answer that the program is given.
+        let answer = self.program.answer(&snapshot);
+        let mut target = self.target.clone();
+        answer.map(|m| target.push(m));
         assert_eq!(
             snapshot.target.as_ref().unwrap().position(),
-            self.target.position()
+            target.position()
         );
         assert_eq!(self.cable.board.shown(), None, "{acts:?}");
         // And the game goes on: the hand's next move is the answer, if it has not moved yet.
-        if snapshot.game.len() == snapshot.target.unwrap().len()
+        if answer.is_none()
+            && snapshot.game.len() == snapshot.target.unwrap().len()
             && let Some(m) = self.playable()
         {
             self.hand(HandAction::Move(boardbridge::game::uci(m)));

@@ -328,12 +328,19 @@ async fn a_program_that_floods_the_disk_loses_no_move_of_the_hand() {
     let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
     let moves = ["g1f3", "g8f6", "f3g1", "f6g8"].into_iter().cycle();
     let moves: Vec<&str> = moves.take(401).collect();
-    for plies in [400, 401].repeat(200) {
-        let game = moves[..plies].join(" ");
-        let text = format!("ucinewgame\nposition startpos moves {game}\ngo\nstop");
-        table.gui.says(&text).await;
+    let games = [400, 401].map(|plies| moves[..plies].join(" "));
+    let flood = async {
+        // One after the other: what comes together is one change.
+        for game in games.iter().cycle() {
+            let text = format!("ucinewgame\nposition startpos moves {game}\ngo\nstop\nisready");
+            table.gui.says(&text).await;
+            while table.gui.hears("readyok").await != "readyok" {}
+        }
+    };
+    tokio::select! {
+        () = flood => {}
+        _ = table.process.logs("changes faster than any game") => {}
     }
-    table.process.logs("changes faster than any game").await;
     table.gui.says("ucinewgame\nposition startpos\ngo").await;
     table.watch.asks_at(0).await;
     hand.does("e2e4").await;

@@ -20,8 +20,34 @@ use crate::{
 impl Core {
     /// Handles a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
+        self.commands(now, [command]);
+    }
+
+    /// Handles commands that have come together, such as a game and that its next move is awaited.
+    pub fn commands(&mut self, now: Instant, commands: impl IntoIterator<Item = Command>) {
+        let mut news = false;
+        for command in commands {
+            news |= self.absorb_command(now, command);
+        }
+        if news {
+            self.pass(now);
+        }
+    }
+
+    /// `false` if it changes nothing.
+    fn absorb_command(&mut self, now: Instant, command: Command) -> bool {
+        let is_taken = match command {
+            Command::Answered { client, number, .. } => self.claims.take(client, number),
+            _ => false,
+        };
+        if is_taken {
+            return false;
+        }
         self.published.changed();
         self.release_absent(now);
+        if let Some(client) = command.client() {
+            self.withdraw(client);
+        }
         self.note_answers();
         match command {
             Command::Target {
@@ -52,7 +78,23 @@ impl Core {
             Command::PutOut => self.is_put_out(),
             Command::Release { client } => self.leaves(client),
         }
-        self.drive(now);
+        true
+    }
+
+    /// A client says something else than that it has taken the answer it was given: it may not have seen it. What it says
+    /// comes first; if it still awaits that answer then, it is given it again.
+    fn withdraw(&mut self, client: ClientId) {
+        if let Some(plies) = self.claims.withdraw(client) {
+            self.held.reopen(plies);
+            self.tell_target();
+        }
+    }
+
+    /// What the board holds after so many plies from now on will be new to every client.
+    pub(super) fn taken_back_to(&mut self, plies: usize) {
+        if self.claims.taken_back_to(plies) {
+            self.tell_target();
+        }
     }
 
     fn stated(
@@ -182,7 +224,7 @@ impl Core {
             self.held.known_to_front_ends(plies);
             self.claims.forget_answers();
             // What is played from now on answers every client that awaits it there.
-            self.claims.taken_back_to(plies);
+            self.taken_back_to(plies);
         }
     }
 
@@ -310,7 +352,7 @@ impl Core {
             && let Some(target) = self.claims.target().cloned()
         {
             self.held.replace(target);
-            self.claims.taken_back_to(self.held.game().len());
+            self.taken_back_to(self.held.game().len());
         }
         if let Some(target) = self.claims.target() {
             let beginning = self.claims.occasion().beginning(target.turn());

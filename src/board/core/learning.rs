@@ -159,7 +159,7 @@ impl Core {
             self.forget_old_game();
         }
         // It may have replaced a move that clients knew.
-        self.claims.taken_back_to(self.held.fresh_from());
+        self.taken_back_to(self.held.fresh_from());
         let game = self.held.game();
         // What the target has was shown and its echo was lost. The rest is the hand's.
         let shown = self

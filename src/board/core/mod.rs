@@ -5,6 +5,7 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | the way through | `pass` |
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
 //! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory` |
@@ -25,6 +26,7 @@ mod memory;
 mod move_times;
 mod moves;
 mod next_step;
+mod pass;
 mod placement;
 mod precedence;
 mod published;
@@ -45,16 +47,9 @@ use shakmaty::Move;
 
 pub use self::memory::Memory;
 use self::{
-    contact::Contact,
-    current_step::CurrentStep,
-    deviation::Deviation,
-    hand::Hand,
-    identity::Identity,
-    leading::Leading,
-    move_times::{MoveTimes, Standing},
-    published::Published,
-    verdict::Verdict,
-    waits::Waits,
+    contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
+    identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
+    verdict::Verdict, waits::Waits,
 };
 use super::{
     claims::{Claim, Claims},
@@ -118,7 +113,7 @@ impl Core {
         self.waits.link_up();
         self.event(Event::Connected);
         self.driver.link_up(now);
-        self.drive(now);
+        self.pass(now);
     }
 
     /// The link is lost, or could not be opened; `why` is for the player.
@@ -133,25 +128,25 @@ impl Core {
         self.hand.forget_take_back();
         self.deviation.forget();
         self.move_times.interrupted();
-        self.drive(now);
+        self.pass(now);
     }
 
     /// Bytes came from the board.
     pub fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
         self.driver.received(now, channel, bytes);
-        self.drive(now);
+        self.pass(now);
     }
 
     /// What [`Self::poll_transmit`] returned on this channel was done, or refused.
     pub fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
         self.driver.answered(now, channel, outcome);
-        self.drive(now);
+        self.pass(now);
     }
 
     /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         self.driver.timeout(now);
-        self.drive(now);
+        self.pass(now);
     }
 
     /// When to call [`Self::timeout`] or [`Self::poll_transmit`] next.
@@ -172,7 +167,7 @@ impl Core {
         let outgoing = self.driver.poll_transmit(now);
         if outgoing.is_some() {
             self.current_step.left();
-            self.drive(now);
+            self.pass(now);
         }
         outgoing
     }
@@ -280,74 +275,6 @@ impl Core {
             self.move_times.made(ply, seen.then_some(by), took);
         }
         self.published.event(event);
-    }
-
-    /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.
-    fn meet(&mut self) {
-        // Not while the board is asked: it may hold more than is known, or less.
-        let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
-        let on_the_way = self.driver.stepping();
-        let held = &self.held;
-        let found = |plies| held.is_found(plies);
-        if known && self.claims.meet(held.game(), on_the_way, found) {
-            self.held.known_to_front_ends(self.held.game().len());
-        }
-    }
-
-    /// Handles the driver's events and starts the next step, until nothing is left.
-    fn drive(&mut self, now: Instant) {
-        self.release_absent(now);
-        if self.claims.pass(now) {
-            self.published.changed();
-            self.admit_waiting();
-        }
-        loop {
-            // Following a game may let the driver understand what it sensed before.
-            loop {
-                while let Some(event) = self.driver.poll_event() {
-                    self.driver_event(now, event);
-                    // At once: the board may judge the same move next.
-                    self.judge();
-                    self.claims.taken_back_to(self.held.game().len());
-                }
-                self.meet();
-                let fresh = self.held.fresh_from() < self.held.game().len();
-                if !self.driver.follow(now, self.held.game(), fresh) {
-                    break;
-                }
-            }
-            if !self.driver.stepping() {
-                self.drop_step();
-            }
-            if self.driver.idle() && self.current_step.unask() {
-                self.published.changed();
-            }
-            self.waits.pass(now);
-            if self.claims.ends() {
-                // What prevents showing its last move may persist.
-                self.admit_waiting();
-            }
-            if self.leading.take_turned() {
-                self.driver.abandon(self.claims.target());
-            }
-            if !self.lead(now) {
-                break;
-            }
-        }
-        self.judge();
-        self.claims.set_over(self.is_over(), now);
-        let players = [self.holders(), labels(self.claims.waiting())];
-        self.published.players(players);
-        let advice = self.advice();
-        let standing = Standing {
-            awaiting: self.claims.awaiting(),
-            free: self.claims.target().is_none() && self.contact.state().is_open(),
-        };
-        self.move_times
-            .note(now, &advice, self.held.game(), standing);
-        self.published.advice(advice);
-        // After the advice it belongs to.
-        self.published.scene(self.scene(), self.king_first());
     }
 
     /// Records the hand's answer to each client.

@@ -137,7 +137,7 @@ impl Core {
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
         }
         // The hand's next reaction may be known at once.
-        self.claims.taken_back_to(self.held.game().len());
+        self.taken_back_to(self.held.game().len());
         self.claims
             .stepped(self.held.game(), self.held.fresh_from());
         self.front_ends_know();

@@ -474,3 +474,65 @@ fn a_program_that_waits_gets_the_board_when_the_other_has_looked_on_long_enough(
     }
     assert_eq!(rig.now, began + LOOKS_ON);
 }
+
+/// The hand's move comes with the game that the program is in by it, and that the program took it is no news.
+#[test]
+fn an_answer_is_published_once() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    rig.core.poll_snapshot();
+    while rig.core.poll_event().is_some() {}
+    rig.hears("MB e2e4\n");
+    let snapshot = rig.core.poll_snapshot().unwrap();
+    let answer = snapshot.place(CLIENT, rig.number).unwrap();
+    assert_eq!(answer.answer.len(), 1);
+    assert_eq!(snapshot.target.unwrap().len(), 1);
+    assert!(!snapshot.awaiting);
+    while rig.core.poll_event().is_some() {}
+    rig.takes_answer();
+    assert!(rig.core.poll_snapshot().is_none(), "a second publication");
+    assert_eq!(rig.core.poll_event(), None);
+    assert_eq!(rig.answer(), None, "it was taken");
+}
+
+/// A program whose connection ended before it took the answer, or that asks again before it saw it, gets it again.
+#[test]
+fn an_answer_that_was_not_taken_is_given_again() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.states("");
+    assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+    assert_eq!(rig.core.snapshot().target.unwrap().len(), 1);
+}
+
+/// A program that withdraws its question has no answer, and the move is still to be given.
+#[test]
+fn an_answer_to_a_question_that_was_withdrawn_waits_for_the_next_one() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    rig.awaits(false);
+    assert!(rig.core.snapshot().target.unwrap().is_empty());
+    rig.awaits(true);
+    assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+}
+
+/// A move that the hand takes back before the program has taken it is not the answer; the next one is.
+#[test]
+fn a_move_that_is_taken_back_before_it_was_taken_is_no_answer() {
+    let mut rig = Rig::ucb();
+    rig.states("");
+    rig.waits(70);
+    rig.hears("Me2e4\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
+    rig.hears("T\r\n");
+    let snapshot = rig.core.snapshot();
+    assert!(snapshot.awaiting && snapshot.target.unwrap().is_empty());
+    assert_eq!(rig.answer(), None);
+    rig.hears("Md2d4\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "d2d4");
+}

@@ -1,0 +1,112 @@
+//! The way of a move through the core, always forward: absorb, answer, plan, publish.
+//!
+//! Whatever comes in (bytes, an outcome, commands, the time) is followed by one pass. It absorbs what the driver reports, and
+//! judges at each report which legal move that is; answers the clients that the move is for; plans the next step toward the
+//! target; and notes what is new, for the one publication that follows.
+
+use std::time::Instant;
+
+use super::{Core, labels, move_times::Standing};
+use crate::board::held_game::Certainty;
+
+impl Core {
+    /// The one pass after something came in.
+    pub(super) fn pass(&mut self, now: Instant) {
+        self.release_absent(now);
+        if self.claims.pass(now) {
+            self.published.changed();
+            self.admit_waiting();
+        }
+        self.absorb(now);
+        // A step that the board takes at once makes room for the next one.
+        while self.plan(now) {
+            self.absorb(now);
+        }
+        self.note_news(now);
+    }
+
+    /// Absorbs what the driver reports until it has nothing more: following the game may let it understand what it sensed
+    /// before.
+    fn absorb(&mut self, now: Instant) {
+        loop {
+            while let Some(event) = self.driver.poll_event() {
+                self.driver_event(now, event);
+                // At once: the board may judge the same move next.
+                self.judge();
+                self.taken_back_to(self.held.game().len());
+            }
+            self.meet();
+            let fresh = self.held.fresh_from() < self.held.game().len();
+            if !self.driver.follow(now, self.held.game(), fresh) {
+                break;
+            }
+        }
+        self.answer();
+    }
+
+    /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.
+    fn meet(&mut self) {
+        // Not while the board is asked: it may hold more than is known, or less.
+        let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
+        let on_the_way = self.driver.stepping();
+        let held = &self.held;
+        let found = |plies| held.is_found(plies);
+        if known && self.claims.meet(held.game(), on_the_way, found) {
+            self.held.known_to_front_ends(self.held.game().len());
+        }
+    }
+
+    /// Gives each client that awaits the hand's move, and takes it at once, the move that is made: from then on its game has
+    /// it. The snapshot that is published next has it too.
+    fn answer(&mut self) {
+        if !self.held.has_been_made() {
+            return;
+        }
+        let Some(goes_on) = self.claims.give(self.held.game()) else {
+            return;
+        };
+        self.published.changed();
+        if goes_on {
+            self.front_ends_know();
+            self.tell_target();
+        }
+        self.admit_waiting();
+    }
+
+    /// Clears what is over, and begins the next step toward the target if there is one. `true` if something was begun.
+    fn plan(&mut self, now: Instant) -> bool {
+        if !self.driver.stepping() {
+            self.drop_step();
+        }
+        if self.driver.idle() && self.current_step.unask() {
+            self.published.changed();
+        }
+        self.waits.pass(now);
+        if self.claims.ends() {
+            // What prevents showing its last move may persist.
+            self.admit_waiting();
+        }
+        if self.leading.take_turned() {
+            self.driver.abandon(self.claims.target());
+        }
+        self.lead(now)
+    }
+
+    /// Notes for the next publication what is new: the end of the game, its players, what the player should know or do.
+    fn note_news(&mut self, now: Instant) {
+        self.judge();
+        self.claims.set_over(self.is_over(), now);
+        let players = [self.holders(), labels(self.claims.waiting())];
+        self.published.players(players);
+        let advice = self.advice();
+        let standing = Standing {
+            awaiting: self.claims.awaiting(),
+            free: self.claims.target().is_none() && self.contact.state().is_open(),
+        };
+        self.move_times
+            .note(now, &advice, self.held.game(), standing);
+        self.published.advice(advice);
+        // After the advice it belongs to.
+        self.published.scene(self.scene(), self.king_first());
+    }
+}
