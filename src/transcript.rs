@@ -340,6 +340,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
             },
         },
         "release" => Command::Release { client },
+        "lost" => Command::Lost { client },
         _ => return Err(format!("`{verb}` is not a front-end's command")),
     })
 }

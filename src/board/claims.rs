@@ -314,9 +314,8 @@ impl Claims {
     pub fn release_absent(&mut self) -> bool {
         let mut changed = false;
         while let Some(claim) = self.all.iter_mut().find(|claim| claim.returns) {
-            claim.away = true;
             let client = claim.client;
-            changed |= self.release(client);
+            changed |= self.remove(client, true);
         }
         changed
     }
@@ -896,13 +895,25 @@ impl Claims {
 
     /// A client leaves. `true` if the board's target changed.
     pub fn release(&mut self, client: ClientId) -> bool {
+        self.remove(client, false)
+    }
+
+    /// A client's connection is lost for good: in mid-game the board is kept for its address. `true` if the board's target changed.
+    pub fn lose(&mut self, client: ClientId) -> bool {
+        if let Some(claim) = self.get(client) {
+            claim.stirs();
+        }
+        self.remove(client, true)
+    }
+
+    fn remove(&mut self, client: ClientId, lost: bool) -> bool {
         self.take_announced(client);
         let Some(index) = self.all.iter().position(|claim| claim.client == client) else {
             return false;
         };
         let claim = self.all.remove(index);
         let plays = matches!(claim.seat, Seat::Plays(_)) && !claim.finished;
-        if plays && claim.away && !claim.makes_way && !claim.game.position().is_game_over() {
+        if lost && plays && !claim.makes_way && !claim.game.position().is_game_over() {
             self.kept = Some(Kept {
                 label: claim.label,
                 since: None,
@@ -1454,8 +1465,7 @@ mod tests {
         let now = Instant::now();
         let lost = || {
             let mut claims = played_by_the_owner(now);
-            claims.set_away(WHITE, true);
-            claims.release(WHITE);
+            claims.lose(WHITE);
             stranger_awaits(&mut claims, "d2d4");
             claims.pass(now);
             assert!(!claims.has(BLACK));
@@ -1511,10 +1521,13 @@ mod tests {
 
     #[test]
     fn a_client_that_leaves_in_order_keeps_nothing() {
-        let mut claims = played_by_the_owner(Instant::now());
-        claims.release(WHITE);
-        stranger_awaits(&mut claims, "d2d4");
-        assert!(claims.has(BLACK));
+        for away in [false, true] {
+            let mut claims = played_by_the_owner(Instant::now());
+            claims.set_away(WHITE, away);
+            claims.release(WHITE);
+            stranger_awaits(&mut claims, "d2d4");
+            assert!(claims.has(BLACK), "away: {away}");
+        }
     }
 
     #[test]
@@ -1597,6 +1610,9 @@ mod tests {
                     }
                     5 => claims.set_away(client, game > 1),
                     6 => claims.announce(client),
+                    7 if game > 1 => {
+                        claims.lose(client);
+                    }
                     7 => {
                         claims.release(client);
                     }

@@ -139,7 +139,8 @@ impl House {
         if let Some(before) = before {
             before.replaced.cancel();
             let client = before.client;
-            self.ask(board, Command::Release { client }).await;
+            // Meanwhile nobody at another address gets the board.
+            self.ask(board, Command::Lost { client }).await;
         }
     }
 
@@ -277,7 +278,7 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
         house.keep(board, *client, from, room.is_ok()).await;
         house.leaves(board, *client, from);
         let client = *client;
-        house.ask(board, Command::Release { client }).await;
+        house.ask(board, Command::Lost { client }).await;
     });
     join_all(boards).await;
 }

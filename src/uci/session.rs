@@ -718,8 +718,7 @@ impl Session {
     /// The connection is lost: gives the board back. A game that is not over is kept for the program's address.
     pub fn closed(&mut self) {
         self.search = None;
-        self.away(true);
-        self.ask(Command::Release {
+        self.ask(Command::Lost {
             client: self.client,
         });
     }

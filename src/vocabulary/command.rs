@@ -81,7 +81,8 @@ pub enum Command {
         /// The piece.
         role: Role,
     },
-    /// The client's connection is lost, or back: it keeps the board until another client wants it.
+    /// The client is disconnected and may come back under this number, or is back. Meanwhile it keeps the board until another
+    /// client wants it.
     Away {
         /// The client.
         client: ClientId,
@@ -102,8 +103,13 @@ pub enum Command {
     },
     /// The clients that have the board are put out, as an owner asks.
     PutOut,
-    /// The client no longer needs the board. One that is away leaves in mid-game: the board is kept for its address.
+    /// The client no longer needs the board.
     Release {
+        /// The client.
+        client: ClientId,
+    },
+    /// The client's connection is lost, and it cannot come back under this number. In mid-game the board is kept for its address.
+    Lost {
         /// The client.
         client: ClientId,
     },
@@ -124,7 +130,8 @@ impl Command {
             | Self::Away { client, .. }
             | Self::Yield { client }
             | Self::Ended { client, .. }
-            | Self::Release { client } => Some(client),
+            | Self::Release { client }
+            | Self::Lost { client } => Some(client),
             Self::PutOut => None,
         }
     }
@@ -167,6 +174,7 @@ impl fmt::Display for Command {
             Self::Ended { client, end } => write!(f, "ended {client} {}", end.words()),
             Self::PutOut => f.write_str("put-out"),
             Self::Release { client } => write!(f, "release {client}"),
+            Self::Lost { client } => write!(f, "lost {client}"),
         }
     }
 }

@@ -279,8 +279,6 @@ impl Session {
         let owner = std::mem::replace(&mut self.owner, from);
         if owner.is_some() && owner != from && self.on.take().is_some() {
             self.withdraw();
-            // In order: the board is not kept for it.
-            self.away(false);
             self.ask(Command::Release {
                 client: self.client,
             });

@@ -77,6 +77,7 @@ impl Core {
             Command::Ended { client, end } => self.ended(client, end),
             Command::PutOut => self.is_put_out(),
             Command::Release { client } => self.leaves(client),
+            Command::Lost { client } => self.is_lost(client),
         }
         true
     }
@@ -196,6 +197,12 @@ impl Core {
 
     fn leaves(&mut self, client: ClientId) {
         if self.claims.release(client) {
+            self.target_stated(true);
+        }
+    }
+
+    fn is_lost(&mut self, client: ClientId) {
+        if self.claims.lose(client) {
             self.target_stated(true);
         }
     }
