@@ -8,6 +8,7 @@
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
 //! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
 //!   [`web`], [`call`]: the front-ends.
+//! - [`seat`]: a client's seat at a board, for the sessions of the front-ends.
 //! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
 //! - [`door`]: who may connect; [`http`]: how pages and programs are served; [`state`]: what survives a restart; `cgroup`:
 //!   limits for the daemon and for engines.
@@ -71,9 +72,9 @@ pub mod reach;
 pub mod recognise;
 mod regular_file;
 pub mod replay;
-pub mod restating;
 #[cfg(target_os = "linux")]
 pub mod scan;
+pub mod seat;
 pub mod sense;
 pub mod sensing;
 #[cfg(target_os = "linux")]

@@ -103,7 +103,7 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         if let Some(line) = line.and_then(|text| objects::read(&text).ok()) {
             session.line(now, SystemTime::UNIX_EPOCH, line);
         }
-        while let Some(command) = session.poll_command() {
+        while let Some(command) = session.seat().poll_command() {
             core.command(now, command);
         }
         while core.poll_transmit(now).is_some() {}

@@ -52,7 +52,7 @@ impl Daemon {
         let span = whitepawn::server::span(&board.name, &way);
         running.tasks.spawn(coming.instrument(span));
         let Kept { memory, shelf } = self.sessions.app(&self.store, entry);
-        let known = memory.as_ref().map(|memory| memory.client);
+        let known = memory.as_ref().map(|memory| memory.seat.client);
         let client = known.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
         let app = App {

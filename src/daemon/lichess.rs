@@ -28,7 +28,7 @@ impl Daemon {
             warn!("no games on Lichess: {} is not run", entry.board);
             return;
         };
-        let client = memory.as_ref().map(|memory| memory.client);
+        let client = memory.as_ref().map(|memory| memory.seat.client);
         let client = client.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
         let table = Table {

@@ -15,7 +15,7 @@ impl Daemon {
         let Kept { memory, shelf } = self.sessions.opponent(&self.store, entry);
         let engine = entry.engine();
         let hand = engine.as_ref().map(|(_, hand)| *hand);
-        let client = memory.as_ref().map(|memory| memory.client);
+        let client = memory.as_ref().map(|memory| memory.seat.client);
         let client = client.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
         let table = Table {

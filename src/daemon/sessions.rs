@@ -5,12 +5,13 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     config::{Config, LichessConfig, LinkConfig, OpponentConfig, WhitePawnConfig},
     lichess, link, opponent,
-    state::{Kind, Shelf, Store},
+    seat::serve::Keeper,
+    state::{Kind, Store},
     vocabulary::ClientId,
     whitepawn,
 };
@@ -19,15 +20,15 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Kept<T> {
     pub memory: Option<T>,
-    pub shelf: Shelf,
+    pub shelf: Keeper<T>,
 }
 
-impl<T: DeserializeOwned> Kept<T> {
+impl<T: DeserializeOwned + PartialEq + Serialize> Kept<T> {
     fn read(store: &Store, kind: Kind, name: &str) -> Self {
         let mut shelf = store.shelf(kind, name);
         Self {
             memory: shelf.read(),
-            shelf,
+            shelf: Keeper::new(shelf),
         }
     }
 }
@@ -127,10 +128,10 @@ impl Sessions {
         let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
         let links = links.flat_map(link::session::Memory::clients);
         let opponents = self.opponents.values();
-        let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.client));
+        let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.seat.client));
         let lichess = self.lichess.values();
-        let lichess = lichess.filter_map(|kept| Some(kept.memory.as_ref()?.client));
-        let apps = apps.map(|memory| memory.client);
+        let lichess = lichess.filter_map(|kept| Some(kept.memory.as_ref()?.seat.client));
+        let apps = apps.map(|memory| memory.seat.client);
         apps.chain(links).chain(opponents).chain(lichess).max()
     }
 }

@@ -20,12 +20,11 @@ use super::{
     status::Status,
 };
 use crate::{
-    game::{Game, uci},
+    game::Game,
     pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
+    seat::{Seat, left_by_hand},
     state::text,
-    vocabulary::{
-        ClientId, ClientName, Command, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot,
-    },
+    vocabulary::{ClientName, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
 };
 
 /// When a line was heard, and what it meets.
@@ -44,10 +43,10 @@ pub struct Heard {
 }
 
 /// What a game wants done.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Out {
     /// Of the board.
-    pub commands: VecDeque<Command>,
+    pub seat: Seat,
     /// Of Lichess, beside the hand's move.
     pub requests: VecDeque<InGame>,
     /// Told to the player.
@@ -93,8 +92,6 @@ pub struct Memory {
     /// How far the hand's resignation has come.
     #[serde(default)]
     resigns: Option<Way>,
-    /// The client's number for its target.
-    number: u64,
     end: Option<GameEnd>,
 }
 
@@ -112,18 +109,10 @@ impl HandColor {
     }
 }
 
-/// A take-back by the hand that counts at that time, if the pieces still stand so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TakeBack {
-    at: Instant,
-    left: usize,
-}
-
 /// A game. See the module documentation.
 #[derive(Debug)]
 pub struct Play {
     kept: Memory,
-    client: ClientId,
     /// The current stream of the game has said how it stands.
     synced: bool,
     /// Everything that others are shown.
@@ -137,7 +126,6 @@ pub struct Play {
     tournament: Option<Duration>,
     /// Who has taken half of that.
     berserk: ByColor<bool>,
-    take_back: Option<TakeBack>,
     /// How it ended, by the stream of events.
     announced: Option<GameEnd>,
     /// What the kings in the centre mean.
@@ -151,13 +139,7 @@ pub struct Play {
 
 impl Play {
     /// A game of which only this is known yet.
-    pub fn new(
-        client: ClientId,
-        number: u64,
-        id: String,
-        hand: Option<Color>,
-        opponent: String,
-    ) -> Self {
+    pub fn new(id: String, hand: Option<Color>, opponent: String) -> Self {
         let kept = Memory {
             id,
             hand: HandColor::of(hand.unwrap_or(Color::White)),
@@ -165,17 +147,16 @@ impl Play {
             known: false,
             delivery: None,
             resigns: None,
-            number,
             end: None,
         };
-        let mut play = Self::restored(client, kept);
+        let mut play = Self::restored(kept);
         play.opponent = opponent;
         play.guessed = hand.is_none();
         play
     }
 
     /// A game after a restart.
-    pub fn restored(client: ClientId, mut kept: Memory) -> Self {
+    pub fn restored(mut kept: Memory) -> Self {
         let move_way = kept.delivery.as_mut().map(|delivery| &mut delivery.way);
         for way in move_way.into_iter().chain(&mut kept.resigns) {
             *way = match *way {
@@ -187,7 +168,6 @@ impl Play {
         }
         let mut play = Self {
             kept,
-            client,
             synced: false,
             pairing: Pairing::default(),
             opponent: "the opponent".to_owned(),
@@ -195,7 +175,6 @@ impl Play {
             timed: false,
             tournament: None,
             berserk: ByColor::default(),
-            take_back: None,
             announced: None,
             sign: None,
             claim_at: None,
@@ -216,11 +195,6 @@ impl Play {
     /// Its name on Lichess.
     pub fn id(&self) -> &str {
         &self.kept.id
-    }
-
-    /// The client's number for its target.
-    pub fn number(&self) -> u64 {
-        self.kept.number
     }
 
     /// How it ended.
@@ -283,27 +257,13 @@ impl Play {
         if !self.kept.known {
             return;
         }
-        self.kept.number = self.kept.number.wrapping_add(1);
-        self.take_back = None;
         let game = self.whole();
-        let client = self.client;
-        // A newer one makes those before needless.
-        out.commands
-            .retain(|command| !matches!(command, Command::Target { .. } | Command::Await { .. }));
-        out.commands.push_back(Command::Target {
-            client,
-            label: ClientName::Lichess,
-            number: self.kept.number,
-            occasion: Occasion {
-                opponent: Opponent::Lichess,
-                hand_next: game.turn() == self.hand(),
-                takes_back: true,
-            },
-            game: Box::new(game),
-        });
-        if self.awaits() {
-            out.commands.push_back(Command::Await { client, on: true });
-        }
+        let occasion = Occasion {
+            opponent: Opponent::Lichess,
+            hand_next: game.turn() == self.hand(),
+            takes_back: true,
+        };
+        out.seat.state(&game, occasion, self.awaits());
         self.can();
     }
 
@@ -461,11 +421,7 @@ impl Play {
             white,
         };
         out.notices.push_back(game);
-        // If the pieces stand at the start already, the hand's first move may come at once.
-        if !at_start {
-            let client = self.client;
-            out.commands.push_back(Command::NewGame { client });
-        }
+        out.seat.begin(at_start);
         self.state(out);
         true
     }
@@ -661,22 +617,20 @@ impl Play {
         out.notices.push_back(notice);
         self.state(out);
         self.can();
-        let client = self.client;
-        out.commands.push_back(Command::Ended { client, end });
+        out.seat.end(end);
     }
 
     /// Tells a board after a restart what it may have missed.
     pub fn resume(&mut self, out: &mut Out) {
         self.state(out);
         if let Some(end) = self.kept.end {
-            let client = self.client;
-            out.commands.push_back(Command::Ended { client, end });
+            out.seat.end(end);
         }
     }
 
     /// The board has a new snapshot.
     pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
-        let Some(place) = snapshot.place(self.client, self.kept.number) else {
+        let Some(place) = out.seat.look(snapshot) else {
             return;
         };
         if self.kept.end.is_some() {
@@ -694,8 +648,11 @@ impl Play {
         }
         self.told_to_wait = false;
         self.kings(now, snapshot, out);
-        self.hand_takes_back(now, snapshot);
-        let made = place.answer.first().copied();
+        let left = left_by_hand(snapshot, &self.whole());
+        // Before the board is led back.
+        let wait = snapshot.correction_wait / 2;
+        out.seat.note_take_back(now, left, snapshot, wait);
+        let made = out.seat.answer(place);
         if let Some(m) = made.filter(|_| self.awaits()) {
             self.hand_moved(m, out);
         }
@@ -703,11 +660,7 @@ impl Play {
 
     /// The hand has made its move.
     fn hand_moved(&mut self, m: Move, out: &mut Out) {
-        out.commands.push_back(Command::Answered {
-            client: self.client,
-            number: self.kept.number,
-            answer: uci(m),
-        });
+        out.seat.answered(m);
         // The hand plays on.
         self.kept.resigns.take_if(|way| *way == Way::Waits);
         self.kept.delivery = Some(Delivery {
@@ -745,44 +698,14 @@ impl Play {
         }
     }
 
-    /// Notes what the hand may be taking back.
-    fn hand_takes_back(&mut self, now: Instant, snapshot: &Snapshot) {
-        let whole = self.whole();
-        let left = snapshot.game.common_plies(&whole);
-        let left = left.filter(|left| *left < whole.len());
-        let there = snapshot.taken_back && snapshot.link.is_open();
-        match left.filter(|_| there) {
-            Some(left) if self.take_back.is_none_or(|t| t.left != left) => {
-                // Before the board is led back.
-                let at = now + snapshot.correction_wait / 2;
-                self.take_back = Some(TakeBack { at, left });
-            }
-            Some(_) => {}
-            None => self.take_back = None,
-        }
-    }
-
-    /// When to call [`Self::timeout`].
-    pub fn deadline(&self) -> Option<Instant> {
-        self.take_back.map(|take_back| take_back.at)
-    }
-
-    /// The time has come.
-    pub fn timeout(&mut self, now: Instant, out: &mut Out) {
-        let Some(take_back) = self.take_back.filter(|take_back| take_back.at <= now) else {
-            return;
-        };
-        // It stays noted, so that it counts once.
-        self.take_back = Some(TakeBack {
-            at: now + Duration::from_hours(24),
-            ..take_back
-        });
+    /// The hand has taken back all but `left` plies.
+    pub fn hand_took_back(&mut self, left: usize, out: &mut Out) {
         let plies = self.kept.game.len();
         let unsent = self
             .kept
             .delivery
             .is_some_and(|delivery| delivery.way == Way::Waits);
-        if unsent && take_back.left == plies {
+        if unsent && left == plies {
             // Lichess has not heard of it.
             self.kept.delivery = None;
             self.state(out);

@@ -14,7 +14,7 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{Instrument, debug, info_span};
 
 use super::{
     http::Http,
@@ -33,8 +33,8 @@ use crate::{
     clock::sleep_until_some,
     lines::printable,
     pairings::{Entry, Pairing, Said},
-    state::Shelf,
-    vocabulary::{ClientId, ClientName, Event, Opponent},
+    seat::serve::{Keeper, give, tell},
+    vocabulary::{ClientId, ClientName, Opponent},
 };
 
 /// The first wait before a stream is opened again.
@@ -62,7 +62,7 @@ pub struct Table {
     /// Where it leaves its game when it is stopped.
     pub left: Left,
     /// Where it keeps its game.
-    pub shelf: Shelf,
+    pub shelf: Keeper<Memory>,
     /// Where it reports what happens.
     pub bus: Bus,
     /// What it goes by.
@@ -269,7 +269,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let client = table
         .memory
         .as_ref()
-        .map_or(table.client, |memory| memory.client);
+        .map_or(table.client, |memory| memory.seat.client);
     let mut listed = Client::new(client, ClientName::Lichess, ClientKind::Lichess);
     listed.board = Some(board.clone());
     // Listed until dropped.
@@ -284,7 +284,6 @@ async fn run(mut table: Table, stop: CancellationToken) {
     table.bus.pairings().leave(&board, left);
     let mut holder = table.bus.account().open(session.standing(board.clone()));
     let mut feed = table.board.feed();
-    let commands = table.board.commands.clone();
     let (mut events, mut game) = (Kept::default(), Kept::default());
     // The stream of the game that is kept open.
     let mut followed: Option<(String, u64)> = None;
@@ -294,7 +293,6 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let mut tickets = 0;
     let mut entry: Option<(String, Entry)> = None;
     let mut shown: Option<Pairing> = None;
-    let mut kept = None;
     loop {
         let now = Instant::now().into_std();
         waiting.retain(|number, waiting| {
@@ -310,23 +308,14 @@ async fn run(mut table: Table, stop: CancellationToken) {
         } else {
             None
         };
-        // Before anyone is told.
-        let memory = session.memory();
-        if kept.as_ref() != Some(&memory) {
-            table.shelf.keep(&memory).await;
-            kept = Some(memory);
-        }
+        table.shelf.keep(session.memory()).await;
         if let Some(next) = next {
             let http = http.clone();
             request = Some(Box::pin(async move { http.ask(&next).await }));
         }
         while let Some(notice) = session.poll_notice() {
-            if notice.is_refusal() {
-                warn!("{notice}");
-            } else {
-                info!("{notice}");
-            }
-            table.bus.tell(Some(&board), Event::from(&notice));
+            let refused = notice.is_refusal();
+            tell(&table.bus, &board, &ClientName::Lichess, &notice, refused);
         }
         while let Some((ticket, answer)) = session.poll_reply() {
             if let Some(waiting) = waiting.remove(&ticket.0)
@@ -410,12 +399,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
                 session.answered(Instant::now().into_std(), outcome);
             }
             // A board that takes no commands makes only its own commands wait.
-            place = commands.reserve(), if session.has_commands() => {
-                // A board's task ends only with the daemon.
-                if let (Ok(place), Some(command)) = (place, session.poll_command()) {
-                    place.send(command);
-                }
-            }
+            () = give(&table.board, session.seat()) => {}
             (_, state) = feed.next() => session.snapshot(Instant::now().into_std(), &state),
             fed = game.next() => of_game(&mut session, &mut game, fed),
             fed = events.next() => of_events(&mut session, &mut events, fed),

@@ -24,9 +24,8 @@ use crate::{
     account::{self, Ask, NotDone, Running, Side, TimeControl},
     game::Game,
     pairings::{Pairing, Saying},
-    vocabulary::{
-        BoardName, ClientId, ClientName, ClientPlace, Command, Event as BoardEvent, Snapshot,
-    },
+    seat::{SavedSeat, Seat},
+    vocabulary::{BoardName, ClientId, ClientName, Snapshot},
 };
 
 /// How long nothing is asked after a refusal for too many requests (Lichess API: a full minute).
@@ -62,9 +61,9 @@ pub enum Outcome {
 /// What a session must know to go on after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Its number as a client of the board.
-    pub client: ClientId,
-    number: u64,
+    /// Its seat at the board.
+    #[serde(flatten)]
+    pub seat: SavedSeat,
     play: Option<play::Memory>,
     /// Who plays whom at the board, or did in the game that it holds still.
     #[serde(default)]
@@ -119,10 +118,7 @@ impl Known {
 /// The account and its game. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
-    client: ClientId,
     settings: Settings,
-    /// The number of the last target.
-    number: u64,
     user: Option<String>,
     asked_user: bool,
     connected: bool,
@@ -150,9 +146,7 @@ impl Session {
     /// An account of which nothing is known yet.
     pub fn new(client: ClientId, settings: Settings) -> Self {
         Self {
-            client,
             settings,
-            number: 0,
             user: None,
             asked_user: false,
             connected: false,
@@ -164,7 +158,11 @@ impl Session {
             stream: 0,
             at_start: false,
             held: Arc::default(),
-            out: Out::default(),
+            out: Out {
+                seat: Seat::new(client, ClientName::Lichess),
+                requests: VecDeque::new(),
+                notices: VecDeque::new(),
+            },
             queue: VecDeque::new(),
             under_way: None,
             replies: VecDeque::new(),
@@ -177,16 +175,13 @@ impl Session {
     /// A session that goes on after a restart, with its board as that was restored.
     pub fn restored(memory: Memory, settings: Settings, board: &Snapshot) -> Self {
         let mut session = Self {
-            number: memory.number,
             // A stream opened from now on is newer than what was taken before the restart.
             stream: 1,
-            ..Self::new(memory.client, settings)
+            ..Self::new(memory.seat.client, settings)
         };
-        let known = board
-            .places
-            .iter()
-            .any(|place| place.client == memory.client);
-        match memory.play.map(|kept| Play::restored(memory.client, kept)) {
+        session.out.seat = Seat::restored(memory.seat, ClientName::Lichess);
+        let known = session.out.seat.known(board).is_some();
+        match memory.play.map(Play::restored) {
             // A board that knows no more of the game has shown its end.
             Some(play) if play.end().is_some() && !known => session.left = memory.pairing,
             Some(mut play) => {
@@ -195,9 +190,7 @@ impl Session {
                 play.resume(&mut session.out);
                 session.play = Some(play);
             }
-            None if known => session.out.commands.push_back(Command::Release {
-                client: memory.client,
-            }),
+            None if known => session.out.seat.leave(),
             None => session.left = memory.pairing,
         }
         session
@@ -206,8 +199,7 @@ impl Session {
     /// What it must know to go on after a restart.
     pub fn memory(&self) -> Memory {
         Memory {
-            client: self.client,
-            number: self.play.as_ref().map_or(self.number, Play::number),
+            seat: self.out.seat.saved(),
             play: self.play.as_ref().map(|play| play.memory().clone()),
             pairing: self.pairing().or(self.left()).cloned(),
         }
@@ -259,14 +251,9 @@ impl Session {
         self.connected
     }
 
-    /// The next command for the board.
-    pub fn poll_command(&mut self) -> Option<Command> {
-        self.out.commands.pop_front()
-    }
-
-    /// Whether a command waits for the board.
-    pub fn has_commands(&self) -> bool {
-        !self.out.commands.is_empty()
+    /// Its seat at the board.
+    pub fn seat(&mut self) -> &mut Seat {
+        &mut self.out.seat
     }
 
     /// The next notice for the player.
@@ -545,8 +532,7 @@ impl Session {
         };
         let hand = known.info.color.as_deref().and_then(color);
         let (id, opponent) = (known.info.game_id.clone(), known.opponent());
-        self.number = self.play.as_ref().map_or(self.number, Play::number);
-        let mut play = Play::new(self.client, self.number, id, hand, opponent);
+        let mut play = Play::new(id, hand, opponent);
         play.is_at(self.address(play.id()));
         self.play = Some(play);
         self.seek_is_answered("a game has begun");
@@ -715,10 +701,9 @@ impl Session {
         if let Some(play) = &mut self.play {
             play.snapshot(now, snapshot, &mut self.out);
             let ended = play.end().is_some();
-            let here = |place: &ClientPlace| place.client == self.client;
+            let seat = &self.out.seat;
             // The board has shown the end.
-            if ended && !self.has_commands() && !snapshot.places.iter().any(here) {
-                self.number = self.play.as_ref().map_or(self.number, Play::number);
+            if ended && !seat.has_commands() && seat.known(snapshot).is_none() {
                 self.left = self.pairing().cloned();
                 self.play = None;
                 self.choose();
@@ -729,10 +714,9 @@ impl Session {
     /// The player says something to the opponent.
     pub fn said(&mut self, saying: Saying, ticket: Ticket) {
         let offer = self.running().and_then(Play::offer);
-        let client = self.client;
         match saying {
             Saying::Ready => {
-                self.out.commands.push_back(Command::Ready { client });
+                self.out.seat.ready();
                 self.reply(Some(ticket), Ok("done".to_owned()));
             }
             Saying::NewGame => {
@@ -970,25 +954,17 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let play = self.play.as_ref().and_then(Play::deadline);
-        let quiet = self.quiet_until;
-        [play, quiet].into_iter().flatten().min()
+        let deadlines = [self.out.seat.deadline(), self.quiet_until];
+        deadlines.into_iter().flatten().min()
     }
 
     /// The time has come.
     pub fn timeout(&mut self, now: Instant) {
         self.quiet_until.take_if(|until| *until <= now);
-        if let Some(play) = &mut self.play {
-            play.timeout(now, &mut self.out);
-        }
-    }
-}
-
-impl From<&Notice> for BoardEvent {
-    fn from(notice: &Notice) -> Self {
-        Self::Client {
-            client: ClientName::Lichess,
-            text: notice.to_string(),
+        if let Some(left) = self.out.seat.take_back_due(now)
+            && let Some(play) = &mut self.play
+        {
+            play.hand_took_back(left, &mut self.out);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Two boards that play each other: what the hand does on one is shown, or driven, on the other.
 //!
 //! - [`session`] is the game between them, without I/O: snapshots of both boards and time go in, commands for both come
-//!   out. It knows no protocol, and is a client of each board like any other, by the rule of `board::claims`.
+//!   out. It knows no protocol, and has a [seat](crate::seat) at each board like any other client.
 //! - [`side`] is one of the two boards from the game's point of view.
 //! - [`server`] gives it the two boards and a clock.
 //!

@@ -65,11 +65,6 @@ impl Presence {
         }
     }
 
-    /// Whether the board is there.
-    pub fn is_here(&self) -> bool {
-        matches!(self.state, State::Here)
-    }
-
     /// Notes that the other player is told of the board's absence. `false` if that player was told already.
     pub fn tell_away(&mut self) -> bool {
         match &mut self.state {

@@ -1,11 +1,8 @@
 //! Runs one `[[link]]`: connects the game between two boards to the boards and a clock.
 
-use tokio::{
-    sync::mpsc::{Permit, error::SendError},
-    time::Instant,
-};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, info_span};
 
 use super::{
     session::{Memory, Session},
@@ -15,8 +12,7 @@ use crate::{
     bus::{BoardHandle, Bus},
     clients::{Client, ClientKind},
     clock::sleep_until_some,
-    state::Shelf,
-    vocabulary::{Command, Event},
+    seat::serve::{Keeper, give, tell},
 };
 
 /// What a link needs.
@@ -30,7 +26,7 @@ pub struct Pair {
     /// Its game before a restart.
     pub memory: Option<Memory>,
     /// Where it keeps its game.
-    pub shelf: Shelf,
+    pub shelf: Keeper<Memory>,
     /// Where it reports what happens.
     pub bus: Bus,
 }
@@ -62,54 +58,28 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         let pairings = link.bus.pairings();
         pairings.enter(board, session.pairing(side))
     });
-    let mut kept = None;
-    let senders = link.boards.clone().map(|board| board.commands);
     let [mut first, mut second] = link.boards.each_ref().map(BoardHandle::feed);
     loop {
-        // Before anyone is told.
-        let memory = session.memory();
-        if kept.as_ref() != Some(&memory) {
-            link.shelf.keep(&memory).await;
-            kept = Some(memory);
-        }
+        link.shelf.keep(session.memory()).await;
         for side in Side::BOTH {
             entries[side.index()].change(|shown| *shown = session.pairing(side));
         }
         while let Some((side, notice)) = session.poll_notice() {
             let board = &link.boards[side.index()].name;
-            if notice.is_refusal() {
-                warn!(%board, "{notice}");
-            } else {
-                info!(%board, "{notice}");
-            }
-            let event = Event::Client {
-                client: labels[side.index()].clone(),
-                text: notice.to_string(),
-            };
-            link.bus.tell(Some(board), event);
+            let (label, refused) = (&labels[side.index()], notice.is_refusal());
+            info_span!("at", %board).in_scope(|| tell(&link.bus, board, label, &notice, refused));
         }
         let deadline = session.deadline().map(Instant::from_std);
+        let [first_seat, second_seat] = session.seats();
         // A board that takes no commands makes only its own commands wait.
         tokio::select! {
             () = stop.cancelled() => return,
-            place = senders[0].reserve(), if session.has_commands(Side::First) => {
-                give(place, session.poll_command(Side::First));
-            }
-            place = senders[1].reserve(), if session.has_commands(Side::Second) => {
-                give(place, session.poll_command(Side::Second));
-            }
+            () = give(&link.boards[0], first_seat) => {}
+            () = give(&link.boards[1], second_seat) => {}
             (_, state) = first.next() => session.snapshot(now(), Side::First, &state),
             (_, state) = second.next() => session.snapshot(now(), Side::Second, &state),
             () = sleep_until_some(deadline) => session.timeout(now()),
         }
-    }
-}
-
-/// Sends a command.
-fn give(place: Result<Permit<'_, Command>, SendError<()>>, command: Option<Command>) {
-    // A board's task ends only with the daemon.
-    if let (Ok(place), Some(command)) = (place, command) {
-        place.send(command);
     }
 }
 

@@ -19,8 +19,9 @@ use super::{
 use crate::{
     game::{Game, MAX_PLIES},
     pairings::{self, Pairing},
+    seat::{Seat, left_by_hand},
     vocabulary::{
-        Advice, ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Opponent, Snapshot,
+        Advice, ClientId, ClientName, ClientPlace, GameEnd, Occasion, Opponent, Snapshot,
     },
 };
 
@@ -59,7 +60,7 @@ impl Memory {
 
     /// The link's numbers as a client of each board.
     pub fn clients(&self) -> [ClientId; 2] {
-        self.ends.each_ref().map(|end| end.client)
+        self.ends.each_ref().map(|end| end.seat.client)
     }
 }
 
@@ -157,7 +158,7 @@ impl Session {
         };
         let players = ByColor::new_with(|color| (color != hand).then(|| other.clone()));
         Pairing {
-            client: Some(self.ends[side.index()].player.label.clone()),
+            client: Some(self.ends[side.index()].seat.label().clone()),
             over: self.over.map(|_| self.game.clone()),
             players,
             hand: Some(hand),
@@ -165,14 +166,9 @@ impl Session {
         }
     }
 
-    /// The next command for a board.
-    pub fn poll_command(&mut self, side: Side) -> Option<Command> {
-        self.end(side).poll_command()
-    }
-
-    /// Whether a command waits for a board.
-    pub fn has_commands(&self, side: Side) -> bool {
-        self.ends[side.index()].has_commands()
+    /// The link's seats at the boards.
+    pub fn seats(&mut self) -> [&mut Seat; 2] {
+        self.ends.each_mut().map(|end| &mut end.seat)
     }
 
     /// The next notice for the player at a board.
@@ -190,7 +186,7 @@ impl Session {
     /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         for side in Side::BOTH {
-            if let Some(left) = self.end(side).taken_back(now) {
+            if let Some(left) = self.end(side).seat.take_back_due(now) {
                 self.follow_take_back(side, left);
             }
             self.make_way(now, side);
@@ -214,9 +210,11 @@ impl Session {
         if self.over.is_some() {
             // It may have been put there while its link was lost, or the daemon away.
             let at_start = put_to_start || (self.end(side).is_at_start() && !was_at_start);
-            let number = self.end(side).number();
-            let client = self.end(side).player.client;
-            let ours = snapshot.place(client, number).is_some_and(|p| p.joined);
+            let ours = self
+                .end(side)
+                .seat
+                .place(snapshot)
+                .is_some_and(|p| p.joined);
             if at_start && (ours || snapshot.holders.is_empty()) {
                 self.begin(snapshot.game.truncated(0));
             } else {
@@ -233,14 +231,13 @@ impl Session {
             return;
         }
         let end = self.end(side);
-        let Some(place) = snapshot.place(end.player.client, end.number()) else {
+        let Some(place) = end.seat.look(snapshot) else {
             return;
         };
         if !place.joined {
             self.waits(now, side, snapshot);
             return;
         }
-        end.restating.is_over();
         end.is_news(Matter::Occupied, false);
         if let Some(ending) = self.ends[side.index()].ending(snapshot, &self.game) {
             self.finish(now, ending);
@@ -268,7 +265,7 @@ impl Session {
     }
 
     fn name(&self, side: Side) -> std::sync::Arc<str> {
-        self.ends[side.index()].player.name.clone()
+        self.ends[side.index()].name.clone()
     }
 
     fn tell(&mut self, side: Side, notice: Notice) {
@@ -298,27 +295,26 @@ impl Session {
 
     /// Tells a board after a restart what it may have missed.
     fn resume(&mut self, side: Side, board: &Snapshot) {
-        let client = self.end(side).player.client;
-        let known = board.places.iter().find(|place| place.client == client);
+        let seat = &self.end(side).seat;
+        let (known, knows_game) = (seat.known(board), seat.knows_game(board));
         if let Some(ending) = self.over {
             // A board that knows no more of the game has shown its end, and may be in another one.
             if known.is_some() {
                 self.state(side);
-                self.end(side).end(ending);
+                self.end(side).seat.end(ending);
             }
             return;
         }
-        let knows = known.is_some_and(|place| self.end(side).has_told(place.number));
-        if self.game.is_empty() && !knows {
+        if self.game.is_empty() && !knows_game {
             self.end(side).begin();
         }
         if self.wish.is_some_and(|wish| wish.side == side) {
-            self.end(side).announce();
+            self.end(side).seat.announce();
         } else {
             self.state(side);
         }
         let yields = self.ends[side.other().index()].has_yielded();
-        self.end(side).yield_to_others(yields);
+        self.end(side).seat.is_away(yields);
     }
 
     fn begin(&mut self, start: Game) {
@@ -341,7 +337,7 @@ impl Session {
         self.over = Some(ending);
         self.wish = None;
         for side in Side::BOTH {
-            self.end(side).end(ending);
+            self.end(side).seat.end(ending);
             self.tell(side, Notice::Over(ending));
         }
         self.next_at = self.next_game_at(now);
@@ -367,7 +363,7 @@ impl Session {
     /// While one board is away, other clients may have the other.
     fn make_way(&mut self, now: Instant, side: Side) {
         if let Some(on) = self.end(side).yields(now) {
-            self.end(side.other()).yield_to_others(on);
+            self.end(side.other()).seat.is_away(on);
         }
     }
 
@@ -375,12 +371,11 @@ impl Session {
     fn waits(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
         if snapshot.holders.is_empty() {
             // Put out, it gets the board back at once.
-            if self.end(side).restating.is_due(now) {
+            if self.end(side).seat.restates(now) {
                 self.state(side);
             }
             return;
         }
-        self.end(side).restating.is_over();
         if !self.end(side).is_news(Matter::Occupied, true) {
             return;
         }
@@ -428,7 +423,7 @@ impl Session {
             return;
         }
         // The board is not led back meanwhile.
-        self.end(side).announce();
+        self.end(side).seat.announce();
         let here = Notice::WantsNewGame {
             other: self.name(other),
         };
@@ -450,24 +445,17 @@ impl Session {
 
     /// Handles what the hand may have taken back.
     fn take_back(&mut self, now: Instant, side: Side, snapshot: &Snapshot) {
-        let common = snapshot.game.common_plies(&self.game);
-        let left = common.filter(|left| *left < self.game.len());
-        let there = snapshot.taken_back && snapshot.link.is_open();
-        let Some(left) = left.filter(|_| there) else {
-            self.end(side).took_nothing_back();
-            return;
-        };
-        let deaf = Side::BOTH
-            .into_iter()
-            .find(|side| !self.ends[side.index()].tells_all);
-        match deaf {
-            None => self.end(side).takes_back(now, left, snapshot),
-            Some(deaf) => {
-                if self.end(side).is_news(Matter::NoTakeBack, true) {
-                    let notice = Notice::NoTakeBack(self.name(deaf));
-                    self.tell(side, notice);
-                }
-            }
+        let left = left_by_hand(snapshot, &self.game);
+        let deaf = self.ends.iter().find(|end| !end.tells_all);
+        let deaf = deaf.map(|end| end.name.clone());
+        // Before its board is led back.
+        let wait = snapshot.correction_wait / 2;
+        let end = self.end(side);
+        end.seat
+            .note_take_back(now, left.filter(|_| deaf.is_none()), snapshot, wait);
+        let news = end.is_news(Matter::NoTakeBack, left.is_some() && deaf.is_some());
+        if let Some(deaf) = deaf.filter(|_| news) {
+            self.tell(side, Notice::NoTakeBack(deaf));
         }
     }
 
@@ -485,13 +473,13 @@ impl Session {
 
     /// Handles what the hand has played.
     fn answer(&mut self, now: Instant, side: Side, place: &ClientPlace) {
-        let Some(m) = self.end(side).answer(place) else {
+        let Some(m) = self.end(side).seat.answer(place) else {
             return;
         };
         if self.is_to_move(side) {
             self.moved(now, side, m);
         } else {
-            self.end(side).refuse();
+            self.end(side).seat.refuse();
             let notice = Notice::out_of_turn(m, self.name(side.other()));
             self.tell(side, notice);
         }
@@ -499,11 +487,11 @@ impl Session {
 
     fn moved(&mut self, now: Instant, side: Side, m: Move) {
         if self.game.len() >= MAX_PLIES || !self.game.push(m) {
-            self.end(side).refuse();
+            self.end(side).seat.refuse();
             self.tell(side, Notice::TooLong);
             return;
         }
-        self.end(side).accept(m);
+        self.end(side).seat.answered(m);
         self.drop_wish();
         let ending = GameEnd::by_rules(&self.game);
         // From then on no hand is awaited.

@@ -1,20 +1,15 @@
-//! One of the two boards of a link: its state, and the commands that wait for it.
+//! One of the two boards of a link: the link's seat there, and what it knows of the board.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Move;
 
 pub use super::presence::{AWAY_WAIT, Presently};
 use super::presence::{Absence, Presence};
 use crate::{
-    game::{Game, uci},
-    restating::Restating,
-    vocabulary::{ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Snapshot},
+    game::Game,
+    seat::{SavedSeat, Seat},
+    vocabulary::{ClientId, ClientName, GameEnd, Occasion, Snapshot},
 };
 
 /// Which of the two boards.
@@ -68,24 +63,12 @@ pub enum Matter {
     NoTakeBack,
 }
 
-/// A take-back that the link follows at that time, if the pieces still stand so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TakeBack {
-    at: Instant,
-    /// Plies left of the game.
-    left: usize,
-    /// Plies on the board, including moves played after the take-back.
-    on_board: usize,
-}
-
 /// What an end of the link must know to go on after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndMemory {
-    /// The link's number as a client of this board: the board has kept its claim under it.
-    pub client: ClientId,
-    number: u64,
-    #[serde(default)]
-    begun: u64,
+    /// The link's seat at this board.
+    #[serde(flatten)]
+    pub seat: SavedSeat,
     put_to_start: u64,
     has_begun: bool,
     told: BTreeSet<Matter>,
@@ -95,28 +78,19 @@ pub struct EndMemory {
 /// One end of the link.
 #[derive(Debug)]
 pub struct End {
-    /// Who plays here.
-    pub player: Player,
+    /// The link's seat at this board.
+    pub seat: Seat,
+    /// The board's name in the other board's messages.
+    pub name: Arc<str>,
     /// See [`Snapshot::tells_all`], as last seen.
     pub tells_all: bool,
     presence: Presence,
-    /// Counts the targets given to the board.
-    number: u64,
-    /// The number of the first target of this game.
-    begun: u64,
-    /// Commands for the board. A target makes those before it needless, so that no more than a few ever wait.
-    commands: VecDeque<Command>,
-    take_back: Option<TakeBack>,
     /// How many times the hand had put all pieces at the start, when last checked.
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
     at_start: bool,
     /// Where the hand last put the pieces up for a game.
     start: Game,
-    /// The hand's move out of turn has been refused.
-    refused: bool,
-    /// When the game is stated again to a board that is free and does not take it.
-    pub restating: Restating,
     /// The board has been seen in this game before the game ended.
     has_begun: bool,
     /// What holds now, and was told.
@@ -127,18 +101,13 @@ impl End {
     /// A board that has not been told of the link yet.
     pub fn new(now: Instant, player: Player, board: &Snapshot) -> Self {
         Self {
-            player,
+            seat: Seat::new(player.client, player.label),
+            name: player.name,
             tells_all: board.tells_all,
             presence: Presence::unheard(now, Absence::default()),
-            number: 0,
-            begun: 0,
-            commands: VecDeque::new(),
-            take_back: None,
             put_to_start: 0,
             at_start: false,
             start: Game::standard(),
-            refused: false,
-            restating: Restating::default(),
             has_begun: false,
             told: BTreeSet::new(),
         }
@@ -148,8 +117,7 @@ impl End {
     pub fn restored(now: Instant, player: Player, memory: EndMemory, board: &Snapshot) -> Self {
         Self {
             presence: Presence::unheard(now, memory.absence),
-            number: memory.number,
-            begun: memory.begun,
+            seat: Seat::restored(memory.seat, player.label.clone()),
             // A board that has forgotten how often counts from 0 again.
             put_to_start: memory.put_to_start.min(board.put_to_start),
             has_begun: memory.has_begun,
@@ -161,34 +129,12 @@ impl End {
     /// What it must know to go on after a restart.
     pub fn memory(&self) -> EndMemory {
         EndMemory {
-            client: self.player.client,
-            number: self.number,
-            begun: self.begun,
+            seat: self.seat.saved(),
             put_to_start: self.put_to_start,
             has_begun: self.has_begun,
             told: self.told.clone(),
             absence: self.presence.absence(),
         }
-    }
-
-    /// The client's number for its target.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The next command for the board.
-    pub fn poll_command(&mut self) -> Option<Command> {
-        self.commands.pop_front()
-    }
-
-    /// Whether a command waits for the board.
-    pub fn has_commands(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
-    /// Whether the board is there.
-    pub fn is_up(&self) -> bool {
-        self.presence.is_here()
     }
 
     /// Notes that the other player is told of the board's absence. `false` if that player was told already.
@@ -214,11 +160,8 @@ impl End {
 
     /// When something is due here.
     pub fn deadline(&self) -> Option<Instant> {
-        let take_back = self.take_back.map(|t| t.at);
-        [take_back, self.presence.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        let deadlines = [self.seat.deadline(), self.presence.deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Whether all pieces stood at the start when that was last noted.
@@ -251,23 +194,6 @@ impl End {
         snapshot.link.is_open() && snapshot.sure && !self.at_start
     }
 
-    /// The hand has taken back all but `left` plies of the game.
-    pub fn takes_back(&mut self, now: Instant, left: usize, board: &Snapshot) {
-        let on_board = board.game.len();
-        let same = |t: &TakeBack| t.left == left && t.on_board == on_board;
-        if !self.take_back.as_ref().is_some_and(same) {
-            // Before its board is led back.
-            let at = now + board.correction_wait / 2;
-            self.take_back = Some(TakeBack { at, left, on_board });
-        }
-    }
-
-    /// The hand has taken nothing back, or has put it back.
-    pub fn took_nothing_back(&mut self) {
-        self.take_back = None;
-        self.is_news(Matter::NoTakeBack, false);
-    }
-
     /// Notes whether this holds. `true` if it does and the players must be told.
     pub fn is_news(&mut self, matter: Matter, holds: bool) -> bool {
         if holds {
@@ -278,19 +204,10 @@ impl End {
         }
     }
 
-    /// Whether a board that knows the target of this number knows that this game has begun.
-    pub fn has_told(&self, number: u64) -> bool {
-        number >= self.begun
-    }
-
     /// A new game begins here, with the next target.
     pub fn begin(&mut self) {
         self.has_begun = false;
-        self.begun = self.number.wrapping_add(1);
-        // If the hand has set up the pieces already, its next move may come at once.
-        if !self.at_start {
-            self.announce();
-        }
+        self.seat.begin(self.at_start);
     }
 
     /// How the board reports that this game ended, once it has been seen before its end.
@@ -300,97 +217,11 @@ impl End {
         snapshot.ending.filter(|_| ours)
     }
 
-    /// The hand's answer, unless it has been refused.
-    pub fn answer(&mut self, place: &ClientPlace) -> Option<Move> {
-        let answer = place.answer.first().copied();
-        self.refused &= answer.is_some();
-        answer.filter(|_| !self.refused)
-    }
-
-    /// The take-back to follow now: the plies left of the game.
-    pub fn taken_back(&mut self, now: Instant) -> Option<usize> {
-        self.take_back.take_if(|t| t.at <= now).map(|t| t.left)
-    }
-
-    /// Whether the hand has just taken back.
-    pub fn is_taking_back(&self) -> bool {
-        self.take_back.is_some()
-    }
-
-    /// Queues a command for the board.
-    fn ask(&mut self, command: Command) {
-        self.commands.push_back(command);
-    }
-
-    /// A new game begins here, and what stands on the board does not count as a move.
-    pub fn announce(&mut self) {
-        self.commands.clear();
-        self.ask(Command::NewGame {
-            client: self.player.client,
-        });
-    }
-
     /// The board should be led to this game, and the hand should move if it is its turn.
     pub fn state(&mut self, game: &Game, occasion: Occasion, awaits: bool, yields: bool) {
-        // What it knows of the previous game, if anything yet, is needed to see what is new.
-        self.commands.retain(|c| {
-            !matches!(
-                c,
-                Command::Target { .. } | Command::Await { .. } | Command::Refuse { .. }
-            )
-        });
-        self.number = self.number.wrapping_add(1);
-        self.take_back = None;
-        self.refused = false;
-        let client = self.player.client;
-        self.ask(Command::Target {
-            client,
-            label: self.player.label.clone(),
-            number: self.number,
-            game: Box::new(game.clone()),
-            occasion,
-        });
-        if awaits {
-            self.ask(Command::Await { client, on: true });
-        }
+        self.seat.state(game, occasion, awaits);
         if yields {
-            self.yield_to_others(true);
+            self.seat.is_away(true);
         }
-    }
-
-    /// Whether other clients may have the board.
-    pub fn yield_to_others(&mut self, on: bool) {
-        self.commands.retain(|c| !matches!(c, Command::Away { .. }));
-        self.ask(Command::Away {
-            client: self.player.client,
-            on,
-        });
-    }
-
-    /// The hand's move is a move of the game.
-    pub fn accept(&mut self, m: Move) {
-        self.ask(Command::Answered {
-            client: self.player.client,
-            number: self.number,
-            answer: uci(m),
-        });
-    }
-
-    /// The hand's move is not a move of the game.
-    pub fn refuse(&mut self) {
-        self.refused = true;
-        self.ask(Command::Refuse {
-            client: self.player.client,
-            number: self.number,
-        });
-    }
-
-    /// The game is over.
-    pub fn end(&mut self, end: GameEnd) {
-        self.take_back = None;
-        self.ask(Command::Ended {
-            client: self.player.client,
-            end,
-        });
     }
 }

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use shakmaty::{EnPassantMode, fen::Fen};
 
 use crate::{
-    game::{Game, MAX_PLIES, uci},
+    game::{Game, MAX_PLIES},
     lines::printable,
+    seat::{Seat, left_by_hand},
     vocabulary::{
         Advice, BoardName, ClientId, ClientName, Command, GameEnd, LinkState, MAX_BOARDS, Occasion,
         Opponent, Snapshot,
@@ -40,15 +41,24 @@ pub enum Action {
 /// A game that the client plays on a board.
 #[derive(Debug)]
 struct Play {
-    client: ClientId,
-    number: u64,
+    seat: Seat,
     game: Game,
     start: String,
-    over: bool,
+    over: Option<GameEnd>,
     /// The board has heard of this game as stated last: earlier snapshots do not show what it makes of it.
     heard: bool,
     /// The pieces stand as in the game, as published last.
     stands: bool,
+}
+
+impl Play {
+    /// Gives the board the seat's commands.
+    fn asks(&mut self, board: &BoardName) -> Vec<Action> {
+        let commands = std::iter::from_fn(|| self.seat.poll_command());
+        commands
+            .map(|command| Action::Ask(board.clone(), command))
+            .collect()
+    }
 }
 
 #[derive(Debug)]
@@ -98,7 +108,7 @@ impl Session {
     pub fn plays(&self) -> Vec<(BoardName, ClientId)> {
         let plays = self.feeds.iter();
         plays
-            .filter_map(|feed| Some((feed.board.clone(), feed.play.as_ref()?.client)))
+            .filter_map(|feed| Some((feed.board.clone(), feed.play.as_ref()?.seat.client())))
             .collect()
     }
 
@@ -200,9 +210,9 @@ impl Session {
             return;
         };
         let feed = self.feeds.remove(at);
-        if let Some(Play { client, .. }) = feed.play {
-            let release = Command::Release { client };
-            self.actions.push_back(Action::Ask(feed.board, release));
+        if let Some(mut play) = feed.play {
+            play.seat.leave();
+            self.actions.extend(play.asks(&feed.board));
         }
     }
 
@@ -233,17 +243,15 @@ impl Session {
     fn set_up(&mut self, at: usize, game: Game) {
         let feed = &mut self.feeds[at];
         let before = feed.play.take();
-        let (client, number) = match &before {
-            Some(play) => (play.client, play.number),
-            None => ((self.number_client)(), 0),
-        };
+        let seat = before.map(|play| play.seat);
+        let seat = seat.unwrap_or_else(|| Seat::new((self.number_client)(), self.label.clone()));
+        let client = seat.client();
         let start = game.fen().to_string();
         feed.play = Some(Play {
-            client,
-            number,
+            seat,
             game,
             start,
-            over: false,
+            over: None,
             heard: false,
             stands: false,
         });
@@ -258,26 +266,17 @@ impl Session {
         let Some(play) = &mut feed.play else {
             return;
         };
-        play.number += 1;
         play.heard = false;
-        let client = play.client;
-        let target = Command::Target {
-            client,
-            label: self.label.clone(),
-            number: play.number,
-            game: Box::new(play.game.clone()),
-            occasion: Occasion {
-                opponent: Opponent::Nobody,
-                hand_next: true,
-                takes_back: true,
-            },
+        let occasion = Occasion {
+            opponent: Opponent::Nobody,
+            hand_next: true,
+            takes_back: true,
         };
-        let ask = |command| Action::Ask(feed.board.clone(), command);
-        self.actions.push_back(ask(target));
-        if !play.over {
-            let awaits = Command::Await { client, on: true };
-            self.actions.push_back(ask(awaits));
+        play.seat.state(&play.game, occasion, play.over.is_none());
+        if let Some(end) = play.over {
+            play.seat.end(end);
         }
+        self.actions.extend(play.asks(&feed.board));
     }
 
     /// Follows what the hand has played or taken back, and publishes each move.
@@ -285,19 +284,19 @@ impl Session {
         let Some(play) = &mut self.feeds[at].play else {
             return;
         };
-        let Some(place) = board.place(play.client, play.number) else {
+        let Some(place) = play.seat.look(board) else {
             return;
         };
         play.heard = true;
-        if !place.joined || play.over {
+        if !place.joined || play.over.is_some() {
             return;
         }
         // The board may know moves from before the position that was set up.
         let whole = play.game.clone().rebased(&board.game);
         let before = whole.len() - play.game.len();
-        let common = board.game.common_plies(&whole).unwrap_or(whole.len());
-        if board.taken_back && (before..whole.len()).contains(&common) {
-            play.game = play.game.truncated(common - before);
+        let left = left_by_hand(board, &whole);
+        if let Some(left) = left.and_then(|left| left.checked_sub(before)) {
+            play.game = play.game.truncated(left);
             self.publish(time, at, board, None);
             self.state(at);
             return;
@@ -306,14 +305,8 @@ impl Session {
         let Some(&first) = answer.first() else {
             return;
         };
-        let (client, number) = (play.client, play.number);
-        let answered = Command::Answered {
-            client,
-            number,
-            answer: uci(first),
-        };
-        let name = self.feeds[at].board.clone();
-        self.actions.push_back(Action::Ask(name.clone(), answered));
+        play.seat.answered(first);
+        self.actions.extend(play.asks(&board.board));
         for m in answer {
             let Some(play) = &mut self.feeds[at].play else {
                 return;
@@ -327,13 +320,8 @@ impl Session {
         let Some(play) = &mut self.feeds[at].play else {
             return;
         };
-        let end = GameEnd::by_rules(&play.game);
-        play.over = end.is_some();
+        play.over = GameEnd::by_rules(&play.game);
         self.state(at);
-        if let Some(end) = end {
-            let ended = Command::Ended { client, end };
-            self.actions.push_back(Action::Ask(name, ended));
-        }
     }
 
     /// Sends how the board stands, if that has changed; `made`: right after this game's last move.
@@ -346,7 +334,7 @@ impl Session {
             "board": placement(on_board),
         });
         if let Some(play) = &mut feed.play {
-            let place = board.place(play.client, play.number);
+            let place = play.seat.place(board);
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
             // Not before the board awaits a move: until it has begun a new game, it may miss one. Then until there is
@@ -359,7 +347,8 @@ impl Session {
                 _ => false,
             };
             let goes_on = joined && ready && *on_board == whole;
-            let over = play.over && board.sure && board.game.position() == play.game.position();
+            let over =
+                play.over.is_some() && board.sure && board.game.position() == play.game.position();
             let right = board.guidance.is_empty() && (goes_on || over);
             play.stands = made.is_some() || right;
             param["start"] = json!(play.start);

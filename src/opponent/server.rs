@@ -22,8 +22,8 @@ use crate::{
     clock::sleep_until_some,
     lines::printable,
     pairings::{Entry, Pairing, Player, Said},
-    state::Shelf,
-    vocabulary::{ClientId, ClientName, Event},
+    seat::serve::{Keeper, give, tell},
+    vocabulary::{ClientId, ClientName},
 };
 
 /// How much of an engine's line the debug log shows, in bytes.
@@ -46,13 +46,13 @@ pub struct Table {
     /// Its game before a restart.
     pub memory: Option<Memory>,
     /// Where it keeps its game.
-    pub shelf: Shelf,
+    pub shelf: Keeper<Memory>,
     /// Where it reports what happens.
     pub bus: Bus,
 }
 
 /// Runs until `stop` is cancelled.
-pub async fn serve(table: Table, stop: CancellationToken) {
+pub async fn serve(mut table: Table, stop: CancellationToken) {
     let span = info_span!("opponent", board = %table.board.name);
     let engine = table.engine.clone();
     let engine = engine.map(|(settings, _)| Engine::new(now(), settings));
@@ -62,7 +62,7 @@ pub async fn serve(table: Table, stop: CancellationToken) {
         board: table.board.name.clone(),
         hand: table.engine.as_ref().map(|(_, hand)| *hand),
     };
-    let session = match table.memory.clone() {
+    let session = match table.memory.take() {
         Some(memory) => Session::restored(memory, place, label.clone(), &table.board.state()),
         None => Session::new(place, label.clone()),
     };
@@ -78,9 +78,7 @@ pub async fn serve(table: Table, stop: CancellationToken) {
         .enter(table.board.name.clone(), Pairing::default());
     let mut server = Server {
         table,
-        label,
         session,
-        kept: None,
         engine,
         process: None,
         presence,
@@ -99,9 +97,7 @@ fn label(engine: Option<&Engine>) -> ClientName {
 
 struct Server {
     table: Table,
-    label: ClientName,
     session: Session,
-    kept: Option<Memory>,
     engine: Option<Engine>,
     process: Option<Process>,
     presence: Option<Presence>,
@@ -111,11 +107,11 @@ struct Server {
 impl Server {
     async fn run(&mut self, stop: CancellationToken) {
         let mut feed = self.table.board.feed();
-        let commands = self.table.board.commands.clone();
+        let board = self.table.board.clone();
         let mut pairings = self.table.bus.pairings().changes();
         loop {
             self.settle();
-            self.keep().await;
+            self.table.shelf.keep(self.session.memory()).await;
             self.tell();
             self.act();
             self.appear();
@@ -124,11 +120,7 @@ impl Server {
             let deadline = deadlines.into_iter().flatten().min();
             tokio::select! {
                 () = stop.cancelled() => break,
-                Ok(place) = commands.reserve(), if self.session.has_commands() => {
-                    if let Some(command) = self.session.poll_command() {
-                        place.send(command);
-                    }
-                }
+                () = give(&board, self.session.seat()) => {}
                 (events, state) = feed.next() => self.session.snapshot(now(), &events, &state),
                 said = self.entry.said() => self.said(said),
                 () = pairings.next() => self.enter(),
@@ -157,20 +149,7 @@ impl Server {
             self.session.reply(number, m);
         }
         engine.want(now(), self.session.question());
-        let label = label(Some(engine));
-        if label != self.label {
-            self.session.rename(label.clone());
-            self.label = label;
-        }
-    }
-
-    /// Keeps the game, if it has changed, before anyone is told of it.
-    async fn keep(&mut self) {
-        let memory = self.session.memory();
-        if self.kept.as_ref() != Some(&memory) {
-            self.table.shelf.keep(&memory).await;
-            self.kept = Some(memory);
-        }
+        self.session.seat().rename(label(Some(engine)));
     }
 
     fn tell(&mut self) {
@@ -179,16 +158,9 @@ impl Server {
         let mut notices: Vec<Notice> = engines.unwrap_or_default();
         notices.extend(std::iter::from_fn(|| self.session.poll_notice()));
         for notice in notices {
-            if notice.is_trouble() {
-                warn!("{notice}");
-            } else {
-                info!("{notice}");
-            }
-            let event = Event::Client {
-                client: self.label.clone(),
-                text: notice.to_string(),
-            };
-            self.table.bus.tell(Some(&self.table.board.name), event);
+            let (bus, board) = (&self.table.bus, &self.table.board.name);
+            let label = label(self.engine.as_ref());
+            tell(bus, board, &label, &notice, notice.is_trouble());
         }
     }
 
@@ -269,12 +241,13 @@ impl Server {
         let awaiting = self.session.awaits_hand();
         if let Some(presence) = &self.presence {
             let trouble = self.engine.as_ref().and_then(Engine::trouble).cloned();
-            let peer = self.process.as_ref().map(|_| self.label.to_string().into());
+            let label = label(self.engine.as_ref());
+            let peer = self.process.as_ref().map(|_| label.to_string().into());
             presence.change(|client| {
                 if client.peer.is_some() != peer.is_some() {
                     client.since = Some(clock::now());
                 }
-                client.label = self.label.clone();
+                client.label = label;
                 client.peer = peer;
                 client.why = trouble;
                 client.awaiting = awaiting;
@@ -312,7 +285,7 @@ impl Server {
         let notice = trouble.or(self.session.occupied()).or(waits);
         let rests = self.session.phase() == Phase::Rests;
         Pairing {
-            client: Some(self.label.clone()),
+            client: Some(label(self.engine.as_ref())),
             over: rests.then(|| self.session.game().clone()),
             players,
             hand: self.session.hand(),

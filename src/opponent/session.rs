@@ -16,11 +16,11 @@ use super::{engine::Question, notice::Notice, settings::Hand};
 use crate::{
     game::{Game, MAX_PLIES, uci},
     pairings::Saying,
-    restating::Restating,
+    seat::{SavedSeat, Seat, left_by_hand},
     state::Text,
     vocabulary::{
-        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState,
-        Occasion, Opponent, Snapshot,
+        Advice, BoardName, ClientId, ClientName, ClientPlace, Event, GameEnd, LinkState, Occasion,
+        Opponent, Snapshot,
     },
 };
 
@@ -61,9 +61,9 @@ pub enum Phase {
 /// What must be known to go on after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The number as a client of the board, which has kept its claim under it.
-    pub client: ClientId,
-    number: u64,
+    /// Its seat at the board.
+    #[serde(flatten)]
+    pub seat: SavedSeat,
     games: u64,
     /// Games that counted.
     played: u64,
@@ -87,22 +87,13 @@ impl Memory {
     }
 }
 
-/// A take-back that is followed at that time, if the pieces still stand so.
-#[derive(Clone, Copy, Debug)]
-struct TakeBack {
-    at: Instant,
-    /// Plies left of the game.
-    left: usize,
-    /// Plies on the board, including moves played after the take-back.
-    on_board: usize,
-}
-
 /// The game. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
-    place: Place,
-    label: ClientName,
-    number: u64,
+    seat: Seat,
+    board: BoardName,
+    /// What the hand plays, as in [`Place`].
+    plays: Option<Hand>,
     games: u64,
     played: u64,
     hand: Option<Color>,
@@ -114,11 +105,8 @@ pub struct Session {
     /// How many times the hand had put all pieces at the start.
     put_to_start: u64,
     at_start: bool,
-    take_back: Option<TakeBack>,
     /// The engine's move, while the hand takes back.
     reply: Option<Move>,
-    /// The hand's move out of turn has been refused.
-    refused: bool,
     /// The engine may begin.
     called: bool,
     begins_at: Option<Instant>,
@@ -126,9 +114,6 @@ pub struct Session {
     unsettled_until: Option<Instant>,
     /// The clients that have the board.
     occupied: Option<String>,
-    /// When the game is stated again to a board that is free and does not take it.
-    restating: Restating,
-    commands: VecDeque<Command>,
     notices: VecDeque<Notice>,
 }
 
@@ -136,9 +121,9 @@ impl Session {
     /// A board whose first game is about to begin.
     pub fn new(place: Place, label: ClientName) -> Self {
         let mut session = Self {
-            place,
-            label,
-            number: 0,
+            seat: Seat::new(place.client, label),
+            board: place.board,
+            plays: place.hand,
             games: 0,
             played: 0,
             hand: None,
@@ -148,16 +133,12 @@ impl Session {
             has_begun: false,
             put_to_start: 0,
             at_start: false,
-            take_back: None,
             reply: None,
-            refused: false,
             called: false,
             begins_at: None,
             next_at: None,
             unsettled_until: None,
             occupied: None,
-            restating: Restating::default(),
-            commands: VecDeque::new(),
             notices: VecDeque::new(),
         };
         session.begin(Game::standard());
@@ -167,7 +148,7 @@ impl Session {
     /// A game that goes on after a restart, with the board as it was restored.
     pub fn restored(memory: Memory, place: Place, label: ClientName, board: &Snapshot) -> Self {
         let mut session = Self {
-            number: memory.number,
+            seat: Seat::restored(memory.seat, label.clone()),
             games: memory.games,
             played: memory.played,
             hand: memory.hand.map(|Text(color)| color),
@@ -179,15 +160,14 @@ impl Session {
             put_to_start: memory.put_to_start.min(board.put_to_start),
             ..Self::new(place, label)
         };
-        session.commands.clear();
         session.notices.clear();
-        let is_known = board.places.iter().any(|p| p.client == memory.client);
+        let is_known = session.seat.known(board).is_some();
         match (session.phase, session.over) {
             (Phase::Waits | Phase::Plays, _) => session.state(),
             // It may not have been told yet.
             (Phase::Rests, Some(end)) if is_known => {
                 session.state();
-                session.ask(|client| Command::Ended { client, end });
+                session.seat.end(end);
             }
             (Phase::Rests, _) => {}
         }
@@ -197,8 +177,7 @@ impl Session {
     /// What it must know to go on after a restart.
     pub fn memory(&self) -> Memory {
         Memory {
-            client: self.place.client,
-            number: self.number,
+            seat: self.seat.saved(),
             games: self.games,
             played: self.played,
             hand: self.hand.map(Text),
@@ -210,9 +189,9 @@ impl Session {
         }
     }
 
-    /// The client's name in messages from now on.
-    pub fn rename(&mut self, label: ClientName) {
-        self.label = label;
+    /// Its seat at the board.
+    pub fn seat(&mut self) -> &mut Seat {
+        &mut self.seat
     }
 
     /// The game.
@@ -238,7 +217,7 @@ impl Session {
     /// Why the board cannot be played on now.
     pub fn occupied(&self) -> Option<Notice> {
         self.occupied.clone().map(|holders| Notice::Occupied {
-            board: self.place.board.clone(),
+            board: self.board.clone(),
             holders,
             in_game: self.phase == Phase::Plays,
         })
@@ -260,16 +239,6 @@ impl Session {
         }
     }
 
-    /// The next command for the board.
-    pub fn poll_command(&mut self) -> Option<Command> {
-        self.commands.pop_front()
-    }
-
-    /// Whether a command waits for the board.
-    pub fn has_commands(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
     /// The next notice.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
@@ -289,7 +258,7 @@ impl Session {
         };
         let is_engines = begun && !self.is_hands_turn() && self.reply.is_none();
         is_engines.then(|| Question {
-            number: self.number,
+            number: self.seat.number(),
             game_number: self.games,
             game: self.game.clone(),
         })
@@ -297,8 +266,7 @@ impl Session {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let take_back = self.take_back.map(|take_back| take_back.at);
-        [take_back, self.begins_at, self.next_at]
+        [self.seat.deadline(), self.begins_at, self.next_at]
             .into_iter()
             .flatten()
             .min()
@@ -306,7 +274,7 @@ impl Session {
 
     /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
-        if let Some(TakeBack { left, .. }) = self.take_back.take_if(|t| t.at <= now) {
+        if let Some(left) = self.seat.take_back_due(now) {
             self.take_back_to(left);
         }
         if self.begins_at.take_if(|at| *at <= now).is_some() {
@@ -336,7 +304,7 @@ impl Session {
             self.rests(now, snapshot);
             return;
         }
-        let Some(place) = snapshot.place(self.place.client, self.number) else {
+        let Some(place) = self.seat.look(snapshot) else {
             return;
         };
         if self.phase == Phase::Waits {
@@ -352,7 +320,7 @@ impl Session {
         if !wanted {
             return;
         }
-        if self.take_back.is_some() {
+        if self.seat.is_taking_back() {
             self.reply = Some(m);
         } else {
             self.moved(m);
@@ -364,7 +332,7 @@ impl Session {
     /// # Errors
     /// Why not, in words with the remedy.
     pub fn said(&mut self, saying: Saying) -> Result<(), String> {
-        let board = &self.place.board;
+        let board = &self.board;
         let leaves = matches!(saying, Saying::Resign | Saying::Abort);
         if let Some(holders) = self.occupied.as_ref().filter(|_| !leaves) {
             return Err(format!(
@@ -381,7 +349,7 @@ impl Session {
             (Saying::Ready, Phase::Rests) => self.begin(Game::standard()),
             (Saying::Ready, _) => {
                 self.called = true;
-                self.ask(|client| Command::Ready { client });
+                self.seat.ready();
             }
             (Saying::Decline, _) => return Err("nothing is offered".to_owned()),
             (Saying::Berserk, _) => return Err("there is no clock here".to_owned()),
@@ -404,10 +372,6 @@ impl Session {
             },
         }
         Ok(())
-    }
-
-    fn ask(&mut self, command: impl FnOnce(ClientId) -> Command) {
-        self.commands.push_back(command(self.place.client));
     }
 
     fn is_hands_turn(&self) -> bool {
@@ -437,7 +401,7 @@ impl Session {
     fn begin(&mut self, start: Game) {
         self.played = self.played.wrapping_add((self.game.len() >= BEGUN).into());
         self.games = self.games.wrapping_add(1);
-        self.hand = self.place.hand.map(|hand| match hand {
+        self.hand = self.plays.map(|hand| match hand {
             Hand::White => Color::White,
             Hand::Black => Color::Black,
             Hand::Alternate => Color::from_white(self.played.is_multiple_of(2)),
@@ -450,12 +414,7 @@ impl Session {
         self.begins_at = None;
         self.next_at = None;
         self.occupied = None;
-        self.commands
-            .retain(|command| matches!(command, Command::Ended { .. }));
-        // If the hand has set up the pieces already, its first move may come at once.
-        if !self.at_start {
-            self.ask(|client| Command::NewGame { client });
-        }
+        self.seat.begin(self.at_start);
         self.state();
         let hand = self.hand;
         self.notices.push_back(Notice::NewGame { hand });
@@ -463,48 +422,26 @@ impl Session {
 
     /// States the game to the board.
     fn state(&mut self) {
-        // What it knows of the previous position, if anything yet, is needed to see what is new.
-        self.commands.retain(|command| {
-            !matches!(
-                command,
-                Command::Target { .. }
-                    | Command::Await { .. }
-                    | Command::Refuse { .. }
-                    | Command::Yield { .. }
-            )
-        });
-        self.number = self.number.wrapping_add(1);
-        self.take_back = None;
         self.reply = None;
-        self.refused = false;
-        let (label, number, game) = (self.label.clone(), self.number, Box::new(self.game.clone()));
         let occasion = Occasion {
-            opponent: match self.place.hand {
+            opponent: match self.plays {
                 Some(_) => Opponent::Engine,
                 None => Opponent::Nobody,
             },
             hand_next: self.is_hands_turn(),
             takes_back: true,
         };
-        self.ask(|client| Command::Target {
-            client,
-            label,
-            number,
-            game,
-            occasion,
-        });
-        if self.is_hands_turn() && self.over.is_none() {
-            self.ask(|client| Command::Await { client, on: true });
-        }
+        let awaits = self.is_hands_turn() && self.over.is_none();
+        self.seat.state(&self.game, occasion, awaits);
         if self.phase == Phase::Waits {
-            self.ask(|client| Command::Yield { client });
+            self.seat.make_way();
         }
     }
 
     /// No game is on.
     fn rests(&mut self, now: Instant, snapshot: &Snapshot) {
-        let client = self.place.client;
-        let ours = snapshot.places.iter().find(|place| place.client == client);
+        let client = self.seat.client();
+        let ours = self.seat.known(snapshot);
         // With a game that is over it has the board until the last move is shown.
         let ends = ours.is_some_and(|place| place.joined && self.over.is_some());
         if ours.is_some() && !ends {
@@ -563,11 +500,10 @@ impl Session {
         self.phase = Phase::Rests;
         self.game = Game::standard();
         self.begins_at = None;
-        self.commands.clear();
-        self.ask(|client| Command::Release { client });
+        self.seat.leave();
         let is_ours = |name: &&ClientName| {
             // Its name may have been another when it stated the game.
-            **name == self.label || matches!(name, ClientName::Engine(_))
+            *name == self.seat.label() || matches!(name, ClientName::Engine(_))
         };
         let others = snapshot.holders.iter().filter(|name| !is_ours(name));
         let others: Vec<ClientName> = others.cloned().collect();
@@ -588,29 +524,25 @@ impl Session {
         if place.put_out {
             self.phase = Phase::Rests;
             self.over = Some(GameEnd::ABORTED);
-            self.take_back = None;
             self.reply = None;
-            self.commands.clear();
-            self.ask(|client| Command::Release { client });
+            self.seat.leave();
             self.notices.push_back(Notice::PutOut);
             return;
         }
         if !place.joined {
             let holders = ClientName::join(&snapshot.holders, " and ");
             if holders.is_empty() {
-                if self.restating.is_due(now) {
+                if self.seat.restates(now) {
                     self.state();
                 }
                 return;
             }
-            self.restating.is_over();
             if self.occupied.replace(holders).is_none() {
                 self.notices.extend(self.occupied());
             }
             return;
         }
         self.occupied = None;
-        self.restating.is_over();
         self.has_begun |= snapshot.ending.is_none();
         let end = snapshot.ending.filter(|_| self.has_begun);
         if let Some(end) = end.filter(|_| *snapshot.game == self.game) {
@@ -634,23 +566,14 @@ impl Session {
 
     /// Notes what the hand may have taken back.
     fn note_take_back(&mut self, now: Instant, snapshot: &Snapshot) {
-        let common = snapshot.game.common_plies(&self.game);
-        let left = common.filter(|left| *left < self.game.len());
-        let there = snapshot.taken_back && snapshot.link.is_open();
-        let Some(left) = left.filter(|_| there) else {
-            self.take_back = None;
-            if let Some(m) = self.reply.take() {
-                self.moved(m);
-            }
-            return;
-        };
-        let on_board = snapshot.game.len();
-        let same = |t: TakeBack| t.left == left && t.on_board == on_board;
-        if !self.take_back.is_some_and(same) {
-            // Before the board is led back.
-            let wait = TAKE_BACK_WAIT.min(snapshot.correction_wait * 2 / 3);
-            let at = now + wait;
-            self.take_back = Some(TakeBack { at, left, on_board });
+        let left = left_by_hand(snapshot, &self.game);
+        // Before the board is led back.
+        let wait = TAKE_BACK_WAIT.min(snapshot.correction_wait * 2 / 3);
+        self.seat.note_take_back(now, left, snapshot, wait);
+        if left.is_none()
+            && let Some(m) = self.reply.take()
+        {
+            self.moved(m);
         }
     }
 
@@ -663,9 +586,7 @@ impl Session {
 
     /// Handles what the hand has played.
     fn answer(&mut self, place: &ClientPlace) {
-        let answer = place.answer.first().copied();
-        self.refused &= answer.is_some();
-        let Some(m) = answer.filter(|_| !self.refused) else {
+        let Some(m) = self.seat.answer(place) else {
             return;
         };
         if !self.is_hands_turn() {
@@ -676,20 +597,13 @@ impl Session {
             self.refuse(Notice::TooLong);
             return;
         }
-        let (number, answer) = (self.number, uci(m));
-        self.ask(|client| Command::Answered {
-            client,
-            number,
-            answer,
-        });
+        self.seat.answered(m);
         self.phase = Phase::Plays;
         self.moved(m);
     }
 
     fn refuse(&mut self, notice: Notice) {
-        self.refused = true;
-        let number = self.number;
-        self.ask(|client| Command::Refuse { client, number });
+        self.seat.refuse();
         self.notices.push_back(notice);
     }
 
@@ -712,9 +626,8 @@ impl Session {
     fn finish(&mut self, end: GameEnd) {
         self.over = Some(end);
         self.phase = Phase::Rests;
-        self.take_back = None;
         self.reply = None;
-        self.ask(|client| Command::Ended { client, end });
+        self.seat.end(end);
         self.notices.push_back(Notice::Over(end));
     }
 }

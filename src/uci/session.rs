@@ -20,9 +20,8 @@ use super::{
 use crate::{
     game::{Game, uci},
     guidance::in_short,
-    vocabulary::{
-        Advice, BoardName, ClientId, ClientName, ClientPlace, Command, Occasion, Snapshot,
-    },
+    seat::Seat,
+    vocabulary::{Advice, BoardName, ClientId, ClientName, Command, Occasion, Snapshot},
 };
 
 /// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
@@ -83,8 +82,7 @@ enum Life {
 /// One GUI's conversation. See the module documentation.
 #[derive(Debug)]
 pub struct Session {
-    client: ClientId,
-    label: ClientName,
+    seat: Seat,
     choice: Choice,
     statement: Statement,
     search: Option<Search>,
@@ -106,9 +104,8 @@ impl Session {
     /// A conversation with a GUI that can choose among these boards; it begins with the first.
     pub fn new(client: ClientId, label: ClientName, boards: Vec<BoardName>) -> Self {
         Self {
-            client,
             json: InfoJson::new(label.clone()),
-            label,
+            seat: Seat::new(client, label),
             choice: Choice::among(boards),
             statement: Statement::default(),
             search: None,
@@ -169,15 +166,10 @@ impl Session {
         self.actions.push_back(Action::Say(line.into()));
     }
 
-    fn away(&mut self, on: bool) {
-        self.ask(Command::Away {
-            client: self.client,
-            on,
-        });
-    }
-
-    fn ask(&mut self, command: Command) {
-        self.actions.push_back(Action::Ask(command));
+    /// Gives the board the seat's commands. All of them, in order: the board chosen may be another one after this.
+    fn ask(&mut self) {
+        let commands = std::iter::from_fn(|| self.seat.poll_command());
+        self.actions.extend(commands.map(Action::Ask));
     }
 
     /// When to call [`Self::timeout`].
@@ -199,7 +191,8 @@ impl Session {
     pub fn timeout(&mut self, now: Instant) {
         if matches!(self.life, Life::Runs(until) if until <= now) {
             self.life = Life::Stopped;
-            self.away(true);
+            self.seat.is_away(true);
+            self.ask();
         }
         self.json.timeout(now);
         self.say_json();
@@ -230,7 +223,8 @@ impl Session {
     pub fn line(&mut self, line: &str, now: Instant) {
         let command = command::parse(line);
         if self.life == Life::Stopped {
-            self.away(false);
+            self.seat.is_away(false);
+            self.ask();
         }
         if self.life != Life::Unknown || matches!(command, UciCommand::Alive) {
             self.life = Life::Runs(now + ALIVE_WAIT);
@@ -244,9 +238,8 @@ impl Session {
             }
             UciCommand::NewGame => {
                 self.end_search();
-                self.ask(Command::NewGame {
-                    client: self.client,
-                });
+                self.seat.announce();
+                self.ask();
             }
             UciCommand::Position(game) => {
                 self.end_search();
@@ -270,9 +263,8 @@ impl Session {
             }
             UciCommand::Quit => {
                 self.end_search();
-                self.ask(Command::Release {
-                    client: self.client,
-                });
+                self.seat.leave();
+                self.ask();
                 self.actions.push_back(Action::Close);
             }
             UciCommand::Alive | UciCommand::Unknown => {}
@@ -290,9 +282,10 @@ impl Session {
     fn set_option(&mut self, name: &str, value: Option<&str>, now: Instant) {
         match (name.to_ascii_lowercase().as_str(), value) {
             ("board", Some(value)) => self.choose(value, now),
-            ("board ready", _) => self.ask(Command::Ready {
-                client: self.client,
-            }),
+            ("board ready", _) => {
+                self.seat.ready();
+                self.ask();
+            }
             ("promotion", Some(value)) => match promotion(value) {
                 Some(role) => {
                     self.promotion = role;
@@ -326,9 +319,8 @@ impl Session {
             return;
         }
         self.end_search();
-        self.ask(Command::Release {
-            client: self.client,
-        });
+        self.seat.leave();
+        self.ask();
         self.turn_to(found.clone(), value);
         if found.is_none() {
             let why = self.choice.why_none();
@@ -386,31 +378,23 @@ impl Session {
         let Ok(game) = self.statement.game() else {
             return;
         };
-        let game = Box::new(game.clone());
         if let Some(others) = &mut self.others {
             others.due = now + NOTICE;
             if let Some(told) = others.told {
                 others.due = others.due.max(told + INSTANT);
             }
         }
-        let command = Command::Target {
-            client: self.client,
-            label: self.label.clone(),
-            number: self.statement.say(),
-            game,
-            occasion: Occasion::default(),
-        };
-        self.ask(command);
+        self.seat.state(game, Occasion::default(), false);
+        self.ask();
+        self.statement.said();
         if self.promotion != Role::Queen {
             self.state_promotion();
         }
     }
 
     fn state_promotion(&mut self) {
-        self.ask(Command::Promotion {
-            client: self.client,
-            role: self.promotion,
-        });
+        self.seat.promotes_to(self.promotion);
+        self.ask();
     }
 
     fn go(&mut self, go: Go, now: Instant) {
@@ -456,15 +440,11 @@ impl Session {
             }
             return;
         }
-        self.ask(Command::Await {
-            client: self.client,
-            on: true,
-        });
+        self.seat.awaits(true);
         if go.mode == Mode::Infinite {
-            self.ask(Command::Analyse {
-                client: self.client,
-            });
+            self.seat.analyses();
         }
+        self.ask();
         // As soon as the board has noticed: its advice until then is for the previous position.
         self.advice_due = true;
     }
@@ -479,10 +459,8 @@ impl Session {
             } else {
                 "bestmove 0000"
             });
-            self.ask(Command::Await {
-                client: self.client,
-                on: false,
-            });
+            self.seat.awaits(false);
+            self.ask();
         }
     }
 
@@ -501,13 +479,9 @@ impl Session {
         if (self.search.take()).is_some_and(|search| search.shown.is_empty()) {
             self.say(line_of(&[told.to_string()]));
         }
-        let answer = uci(m);
         self.say(format!("bestmove {told}"));
-        self.ask(Command::Answered {
-            client: self.client,
-            number: self.statement.number(),
-            answer,
-        });
+        self.seat.answered(m);
+        self.ask();
         // A `go` for the same position again asks for another move: that is a take-back.
         self.statement.answered();
     }
@@ -521,7 +495,7 @@ impl Session {
         self.json.snapshot(snapshot, self.stand(snapshot), now);
         self.say_json();
         if self.statement.is_said()
-            && let Some(place) = self.place(snapshot)
+            && let Some(place) = self.seat.look(snapshot)
         {
             if place.joined {
                 self.others = None;
@@ -559,7 +533,7 @@ impl Session {
         let Snapshot {
             advice, guidance, ..
         } = snapshot;
-        let current = self.place(snapshot).is_some();
+        let current = self.seat.place(snapshot).is_some();
         let waits = self.others.is_some();
         let repeat = current && self.advice_due && snapshot.awaiting && !waits;
         // Between games and while the program thinks, only what cannot wait for the next `go`.
@@ -617,20 +591,14 @@ impl Session {
         }
     }
 
-    /// This client's place at the board, if the board knows of the game.
-    fn place<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a ClientPlace> {
-        snapshot.place(self.client, self.statement.number())
-    }
-
     /// Whether this client has the board.
     fn has(&self, snapshot: &Snapshot) -> bool {
-        let mut places = snapshot.places.iter();
-        places.any(|place| place.client == self.client && place.joined)
+        self.seat.known(snapshot).is_some_and(|place| place.joined)
     }
 
     /// How this client relates to the board.
     fn stand(&self, snapshot: &Snapshot) -> Stand {
-        let place = self.place(snapshot);
+        let place = self.seat.place(snapshot);
         Stand {
             own: self.has(snapshot) || (place.is_none() && snapshot.holders.is_empty()),
             noticed: place.is_some_and(|place| !place.joined)
@@ -641,8 +609,7 @@ impl Session {
     /// Tells a GUI why it does not have the board, and the way out.
     fn tell_why(&mut self, snapshot: &Snapshot) {
         let board = &snapshot.board;
-        let mut places = snapshot.places.iter();
-        if places.any(|place| place.client == self.client && place.put_out) {
+        if self.seat.known(snapshot).is_some_and(|place| place.put_out) {
             self.info(&format!(
                 "your program was put out of the board {board} (`boardbridge release`): begin a new game in it, or let it \
                  connect again, to play there"
@@ -688,10 +655,8 @@ impl Session {
                 wanted.join(" ")
             );
             self.info(&text);
-            self.ask(Command::Refuse {
-                client: self.client,
-                number: self.statement.number(),
-            });
+            self.seat.refuse();
+            self.ask();
             return;
         }
         match (search.mode, first) {
@@ -718,9 +683,8 @@ impl Session {
     /// The connection is lost: gives the board back. A game that is not over is kept for the program's address.
     pub fn closed(&mut self) {
         self.search = None;
-        self.ask(Command::Lost {
-            client: self.client,
-        });
+        self.seat.lose();
+        self.ask();
     }
 }
 

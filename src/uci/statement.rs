@@ -17,8 +17,6 @@ enum Known {
 #[derive(Debug)]
 pub(super) struct Statement {
     game: Result<Game, String>,
-    /// Counts the targets given to boards.
-    number: u64,
     known: Known,
 }
 
@@ -26,7 +24,6 @@ impl Default for Statement {
     fn default() -> Self {
         Self {
             game: Ok(Game::standard()),
-            number: 0,
             known: Known::Unsaid,
         }
     }
@@ -43,16 +40,9 @@ impl Statement {
         self.game = game;
     }
 
-    /// The number under which the board knows the game.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The board is told of the game; returns its number.
-    pub fn say(&mut self) -> u64 {
-        self.number += 1;
+    /// The board is told of the game.
+    pub fn said(&mut self) {
         self.known = Known::Said;
-        self.number
     }
 
     /// The board has answered the game.

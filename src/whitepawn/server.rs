@@ -25,7 +25,7 @@ use crate::{
     clock,
     clock::sleep_until_some,
     lines::{Foreign, LINE_WAIT, Line, Lines, after_telnet, printable},
-    state::Shelf,
+    seat::serve::{Keeper, tell},
     swpp::{self, MAX_LINE, Message},
     transport::duplex::{Duplex, Passed},
     vocabulary::{BoardName, ClientId, ClientName, Command, Event, Outgoing},
@@ -61,7 +61,7 @@ pub struct App {
     /// The conversation before a restart.
     pub memory: Option<Memory>,
     /// Where the conversation is kept.
-    pub shelf: Shelf,
+    pub shelf: Keeper<Memory>,
 }
 
 /// One connection.
@@ -134,7 +134,6 @@ pub async fn serve(
             app,
             label,
             session,
-            kept: None,
             links: Vec::new(),
             active: None,
             alone_since: Instant::now(),
@@ -154,8 +153,6 @@ struct Server {
     app: App,
     label: ClientName,
     session: Session,
-    /// What was kept of it last.
-    kept: Option<Memory>,
     links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
@@ -429,12 +426,8 @@ impl Server {
                     }
                 }
                 Action::Tell(notice) => {
-                    if notice.is_refusal() {
-                        warn!("{notice}");
-                    } else {
-                        info!("{notice}");
-                    }
-                    self.tell(notice.to_string());
+                    let (bus, board) = (&self.app.bus, &self.app.board.name);
+                    tell(bus, board, &self.label, &notice, notice.is_refusal());
                 }
             }
         }
@@ -481,10 +474,7 @@ impl Server {
             self.delivery.settled();
         }
         let memory = self.session.memory(self.delivery.is_missing());
-        if self.kept.as_ref() != Some(&memory) {
-            self.app.shelf.keep(&memory).await;
-            self.kept = Some(memory);
-        }
+        self.app.shelf.keep(memory).await;
     }
 
     /// The next message for the app's link, if that has taken the previous one.

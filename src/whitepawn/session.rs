@@ -13,8 +13,9 @@ use shakmaty::{Color, Move, Position, Role};
 
 use super::notice::{Notice, Notices};
 use crate::{
-    game::{Game, MAX_PLIES, uci},
+    game::{Game, MAX_PLIES},
     lines::printable,
+    seat::{SavedSeat, Seat},
     swpp::{self, Ending, GameKind, MAX_LINE, Message},
     vocabulary::{
         ClientId, ClientName, Command, GameEnd, Occasion, Opponent, Reason, Reported, Snapshot,
@@ -55,11 +56,6 @@ struct Match {
     /// The app waits for the board's first move.
     waits_for_board: bool,
     game: Game,
-    /// The client's number for its target.
-    number: u64,
-    /// The number of the first target of this game: a board that has it, or a later one, knows that the game has begun.
-    #[serde(default)]
-    begun: u64,
     told_to_wait: bool,
 }
 
@@ -108,8 +104,9 @@ enum Doubt {
 /// What a conversation must know to go on after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The app's number as a client of the board: the board has kept its claim under it.
-    pub client: ClientId,
+    /// The app's seat at the board.
+    #[serde(flatten)]
+    pub seat: SavedSeat,
     /// It was connected.
     present: bool,
     /// The address of the app, if it came over the network.
@@ -117,7 +114,6 @@ pub struct Memory {
     owner: Option<IpAddr>,
     on: Option<Match>,
     over: Option<(Match, GameEnd)>,
-    number: u64,
     /// The hand's moves to be sent on the next connection.
     untold: Vec<Message>,
 }
@@ -125,8 +121,7 @@ pub struct Memory {
 /// One app's conversation. See the module's introduction.
 #[derive(Debug)]
 pub struct Session {
-    client: ClientId,
-    label: ClientName,
+    seat: Seat,
     identity: Identity,
     /// Whether MB names the promotion piece.
     names_promotion: bool,
@@ -139,7 +134,6 @@ pub struct Session {
     on: Option<Match>,
     /// The game before, and how it ended.
     over: Option<(Match, GameEnd)>,
-    number: u64,
     /// What has to be sent.
     outbox: VecDeque<Message>,
     /// What the link is taking now.
@@ -157,8 +151,7 @@ impl Session {
     /// A conversation before its first message.
     pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
         Self {
-            client,
-            label,
+            seat: Seat::new(client, label),
             identity,
             names_promotion: true,
             present: false,
@@ -166,7 +159,6 @@ impl Session {
             owner: None,
             on: None,
             over: None,
-            number: 0,
             outbox: VecDeque::new(),
             in_flight: None,
             withdrawn: false,
@@ -189,15 +181,12 @@ impl Session {
             was_present: memory.present,
             owner: memory.owner,
             over: memory.over,
-            number: memory.number,
             outbox: memory.untold.into(),
-            ..Self::new(memory.client, label, identity)
+            ..Self::new(memory.seat.client, label.clone(), identity)
         };
-        let mut places = board.places.iter();
-        let known = places.find(|place| place.client == memory.client);
+        session.seat = Seat::restored(memory.seat, label);
         if let Some(on) = memory.on {
-            let missed = known.is_none_or(|place| place.number < on.begun);
-            let begins = on.game.is_empty() && missed;
+            let begins = on.game.is_empty() && !session.seat.knows_game(board);
             session.on = Some(on);
             session.doubts();
             if begins {
@@ -206,9 +195,10 @@ impl Session {
                 session.state();
             }
             session.away(true);
-        } else if let (Some((on, end)), Some(place)) = (session.over.clone(), known) {
+        } else if let (Some((on, end)), Some(_)) = (session.over.clone(), session.seat.known(board))
+        {
             // The board has not shown the end of the game yet.
-            if place.number != on.number {
+            if session.seat.place(board).is_none() {
                 session.on = Some(on);
                 session.state();
                 session.on = None;
@@ -228,12 +218,11 @@ impl Session {
         let lost = unproven.chain(under_way).filter(|_| missing);
         let untold = lost.chain(&self.outbox);
         Memory {
-            client: self.client,
+            seat: self.seat.saved(),
             present: self.present || self.was_present,
             owner: self.owner,
             on: self.on.clone(),
             over: self.over.clone(),
-            number: self.number,
             untold: untold.filter(|message| is_move(message)).cloned().collect(),
         }
     }
@@ -279,9 +268,8 @@ impl Session {
         let owner = std::mem::replace(&mut self.owner, from);
         if owner.is_some() && owner != from && self.on.take().is_some() {
             self.withdraw();
-            self.ask(Command::Release {
-                client: self.client,
-            });
+            self.seat.leave();
+            self.ask();
         }
     }
 
@@ -475,8 +463,6 @@ impl Session {
             kind,
             waits_for_board,
             game: Game::standard(),
-            number: 0,
-            begun: 0,
             told_to_wait: false,
         });
         self.begin();
@@ -484,39 +470,20 @@ impl Session {
 
     /// Has the board begin the game.
     fn begin(&mut self) {
-        self.ask(Command::NewGame {
-            client: self.client,
-        });
-        if let Some(on) = &mut self.on {
-            on.begun = self.number.wrapping_add(1);
-        }
+        self.seat.begin(false);
         self.state();
     }
 
     /// Gives the board the game.
     fn state(&mut self) {
-        let Some(on) = &mut self.on else { return };
-        self.number = self.number.wrapping_add(1);
-        on.number = self.number;
-        let awaits = on.awaits();
-        let command = Command::Target {
-            client: self.client,
-            label: self.label.clone(),
-            number: on.number,
-            game: Box::new(on.game.clone()),
-            occasion: Occasion {
-                opponent: on.opponent(),
-                hand_next: on.hand_next(),
-                takes_back: false,
-            },
+        let Some(on) = &self.on else { return };
+        let occasion = Occasion {
+            opponent: on.opponent(),
+            hand_next: on.hand_next(),
+            takes_back: false,
         };
-        self.ask(command);
-        if awaits {
-            self.ask(Command::Await {
-                client: self.client,
-                on: true,
-            });
-        }
+        self.seat.state(&on.game, occasion, on.awaits());
+        self.ask();
     }
 
     fn app_moved(&mut self, wording: Wording) {
@@ -573,13 +540,13 @@ impl Session {
     }
 
     fn finish(&mut self, end: GameEnd) {
-        let client = self.client;
-        self.ask(Command::Ended { client, end });
+        self.seat.end(end);
+        self.ask();
     }
 
     fn away(&mut self, on: bool) {
-        let client = self.client;
-        self.ask(Command::Away { client, on });
+        self.seat.is_away(on);
+        self.ask();
     }
 
     /// The game's moves so far are not sent, nor sent again.
@@ -593,7 +560,7 @@ impl Session {
     /// The board has a new snapshot.
     pub fn snapshot(&mut self, snapshot: &Snapshot) {
         let Some(on) = &mut self.on else { return };
-        let Some(place) = snapshot.place(self.client, on.number) else {
+        let Some(place) = self.seat.look(snapshot) else {
             return;
         };
         if !place.joined {
@@ -609,7 +576,7 @@ impl Session {
         }
         on.told_to_wait = false;
         // One at a time: the next one answers the game that includes this one.
-        let played = place.answer.first().copied();
+        let played = self.seat.answer(place);
         if let Some(m) = played.filter(|_| on.hand_next()) {
             self.hand_moved(m);
         } else {
@@ -640,18 +607,13 @@ impl Session {
     /// The hand has made its own move.
     fn hand_moved(&mut self, m: Move) {
         let Some(on) = &mut self.on else { return };
-        let number = on.number;
         if on.game.len() >= MAX_PLIES || !on.game.push(m) {
             self.tell(Notice::TooLong);
             return;
         }
         self.notices.all_is_well();
         self.tell_move(m);
-        self.ask(Command::Answered {
-            client: self.client,
-            number,
-            answer: uci(m),
-        });
+        self.seat.answered(m);
         self.state();
     }
 
@@ -668,8 +630,10 @@ impl Session {
         self.tell(notice);
     }
 
-    fn ask(&mut self, command: Command) {
-        self.actions.push_back(Action::Ask(command));
+    /// Gives the board the seat's commands. All of them, in order: what the app says at once may be the end of a game and the next one.
+    fn ask(&mut self) {
+        let commands = std::iter::from_fn(|| self.seat.poll_command());
+        self.actions.extend(commands.map(Action::Ask));
     }
 
     fn tell(&mut self, notice: Notice) {

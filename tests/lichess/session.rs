@@ -103,7 +103,7 @@ impl Rig {
     }
 
     fn drains(&mut self) {
-        while let Some(command) = self.session.poll_command() {
+        while let Some(command) = self.session.seat().poll_command() {
             if let Command::Target { number, .. } = command {
                 self.number = number;
             }

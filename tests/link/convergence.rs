@@ -303,7 +303,7 @@ impl Clocked for World {
                     moved = true;
                     self.session.snapshot(now, side, &snapshot);
                 }
-                while let Some(command) = self.session.poll_command(side) {
+                while let Some(command) = self.session.seats()[side.index()].poll_command() {
                     moved = true;
                     match &mut self.dies_at {
                         Some((0, all)) => {

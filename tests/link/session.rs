@@ -8,7 +8,7 @@ use boardbridge::{
         Player, Side,
         session::{NEXT_WAIT, Session},
     },
-    restating::RESTATE_WAIT,
+    seat::restating::RESTATE_WAIT,
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
 use shakmaty::Color;
@@ -46,7 +46,8 @@ impl Rig {
 
     /// The requests to a board since then.
     fn asked(&mut self, side: Side) -> Vec<Command> {
-        let asked: Vec<_> = std::iter::from_fn(|| self.session.poll_command(side)).collect();
+        let asked: Vec<_> =
+            std::iter::from_fn(|| self.session.seats()[side.index()].poll_command()).collect();
         for command in &asked {
             if let Command::Target { number, .. } = command {
                 self.numbers[side.index()] = *number;
@@ -154,7 +155,7 @@ fn after_two_restarts_in_a_row_no_board_is_told_the_same_game_as_a_new_one() {
         session = Session::restored(rig.now, memory, players(), boards.each_ref());
     }
     for side in Side::BOTH {
-        let mut asked = std::iter::from_fn(|| session.poll_command(side));
+        let mut asked = std::iter::from_fn(|| session.seats()[side.index()].poll_command());
         assert!(!asked.any(|command| matches!(command, Command::NewGame { .. })));
     }
 }

@@ -61,7 +61,7 @@ impl Rig {
 
     /// The commands for the board since then.
     fn asked(&mut self) -> Vec<Command> {
-        let asked: Vec<_> = std::iter::from_fn(|| self.session.poll_command()).collect();
+        let asked: Vec<_> = std::iter::from_fn(|| self.session.seat().poll_command()).collect();
         for command in &asked {
             if let Command::Target { number, .. } = command {
                 self.number = *number;
@@ -325,7 +325,7 @@ fn after_a_restart_the_game_is_stated_again_under_the_same_number() {
     let label = ClientName::Engine("Toy".into());
     let mut again = Session::restored(memory, place, label, &board);
     assert_eq!(again.game(), rig.session.game());
-    let first = again.poll_command();
+    let first = again.seat().poll_command();
     assert!(
         matches!(&first, Some(Command::Target { client: OURS, game, .. }) if game.len() == 2),
         "{first:?}"

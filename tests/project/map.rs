@@ -22,7 +22,6 @@ const FLOORS: [&[&str]; 10] = [
         "game",
         "regular_file",
         "private",
-        "restating",
         "lines",
         "default_ports",
         "escape",
@@ -51,7 +50,7 @@ const FLOORS: [&[&str]; 10] = [
         "transport",
     ],
     &["bus", "driver", "http"],
-    &["objects"],
+    &["objects", "seat"],
     &[
         "board",
         "call",

@@ -224,7 +224,7 @@ impl World {
             let place = Place {
                 client: memory
                     .as_ref()
-                    .map_or(ClientId(104), |memory| memory.client),
+                    .map_or(ClientId(104), |memory| memory.seat.client),
                 board: BoardName::default(),
                 hand: Some(Hand::White),
             };
@@ -335,7 +335,7 @@ impl World {
         let mut asked = Vec::new();
         if let Some(link) = &mut self.link {
             for side in Side::BOTH {
-                while let Some(command) = link.poll_command(side) {
+                while let Some(command) = link.seats()[side.index()].poll_command() {
                     asked.push((side, command));
                 }
             }
@@ -352,13 +352,13 @@ impl World {
             }
         }
         if let Some(opponent) = &mut self.opponent {
-            while let Some(command) = opponent.poll_command() {
+            while let Some(command) = opponent.seat().poll_command() {
                 asked.push((Side::First, command));
             }
             while opponent.poll_notice().is_some() {}
         }
         if let Some(lichess) = &mut self.lichess {
-            while let Some(command) = lichess.poll_command() {
+            while let Some(command) = lichess.seat().poll_command() {
                 asked.push((Side::First, command));
             }
             while lichess.poll_notice().is_some() || lichess.poll_reply().is_some() {}
