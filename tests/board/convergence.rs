@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
-    game::Game,
+    game::{Game, uci},
     vocabulary::{Advice, Channel, Command, Snapshot},
 };
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use rig::{
     cable::{Cable, Passed, novag},
     clock::{Clocked, log},
     game::ours,
-    histories::histories,
+    histories::{Pick, histories, kept_in},
     program::Program,
 };
 use shakmaty::{Move, Position, uci::UciMove};
@@ -25,17 +25,19 @@ const LONG: Duration = Duration::from_secs(900);
 /// How long a restarted daemon takes.
 const RESTART: Duration = Duration::from_millis(300);
 
-/// One event of a history.
+/// One act of a history; [`Act::of`] has its words.
 #[derive(Clone, Debug)]
 enum Act {
-    /// The program continues: the legal move of this number.
-    GuiMoves(usize),
+    /// The program continues.
+    GuiMoves(Pick),
     /// The program takes back this many plies.
     GuiTakesBack(usize),
     /// The program begins a new game.
     GuiNewGame,
     /// A program states a game of its own, without a new-game command: of this kind and number.
     GuiStates(Sort, usize),
+    /// It states this game.
+    GuiStatesThis(Game),
     /// The daemon is restarted, and the program states its game at once, or later.
     Restart(bool),
     /// The daemon is killed and goes on with what it kept; the program states its game at once, or later.
@@ -44,12 +46,12 @@ enum Act {
     Late(u64),
     /// The program awaits the player's move, or not.
     Await(bool),
-    /// The player plays the legal move of this number.
-    HandMoves(usize),
+    /// The player plays.
+    HandMoves(Pick),
     /// The player takes back.
     HandTakesBack,
     /// The player makes another move than the one shown.
-    HandMovesWrong(usize),
+    HandMovesWrong(Pick),
     /// The player puts the pieces on their starting squares.
     HandNewGame,
     /// The cable is unplugged, or plugged in again.
@@ -92,9 +94,13 @@ fn sort() -> impl Strategy<Value = Sort> {
     ]
 }
 
+fn pick() -> impl Strategy<Value = Pick> {
+    any::<usize>().prop_map(Pick::Nth)
+}
+
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        4 => any::<usize>().prop_map(Act::GuiMoves),
+        4 => pick().prop_map(Act::GuiMoves),
         1 => (1..4usize).prop_map(Act::GuiTakesBack),
         1 => Just(Act::GuiNewGame),
         1 => (sort(), any::<usize>()).prop_map(|(sort, n)| Act::GuiStates(sort, n)),
@@ -103,9 +109,9 @@ fn act() -> impl Strategy<Value = Act> {
         // A board that is silent for longer counts as one that does not tell.
         1 => (1..4000u64).prop_map(Act::Late),
         2 => any::<bool>().prop_map(Act::Await),
-        4 => any::<usize>().prop_map(Act::HandMoves),
+        4 => pick().prop_map(Act::HandMoves),
         2 => Just(Act::HandTakesBack),
-        1 => any::<usize>().prop_map(Act::HandMovesWrong),
+        1 => pick().prop_map(Act::HandMovesWrong),
         1 => Just(Act::HandNewGame),
         1 => Just(Act::Unplug),
         2 => Just(Act::Plug),
@@ -118,7 +124,43 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+impl Act {
+    /// The act in these words, as [`World::history`] writes them.
+    fn of(line: &str) -> Self {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |text: &str| text.parse().unwrap();
+        let pick = |text: &str| text.parse().unwrap();
+        match words[..] {
+            ["program", "takes-back", plies] => Self::GuiTakesBack(number(plies) as usize),
+            ["program", "new-game"] => Self::GuiNewGame,
+            ["program", "states", ref game @ ..] => {
+                Self::GuiStatesThis(Game::from_words(game).unwrap())
+            }
+            ["program", "awaits"] => Self::Await(true),
+            ["program", "awaits-not"] => Self::Await(false),
+            ["program", m] => Self::GuiMoves(pick(m)),
+            ["daemon", "restarted", ref stated @ ..] => Self::Restart(!stated.is_empty()),
+            ["daemon", "killed", ref stated @ ..] => Self::GoesOn(!stated.is_empty()),
+            ["hand", "takes-back"] => Self::HandTakesBack,
+            ["hand", "new-game"] => Self::HandNewGame,
+            ["hand", "ready"] => Self::Ready,
+            ["hand", "wrong", m] => Self::HandMovesWrong(pick(m)),
+            ["hand", m] => Self::HandMoves(pick(m)),
+            ["cable", "out"] => Self::Unplug,
+            ["cable", "in"] => Self::Plug,
+            ["board", "late", ms] => Self::Late(number(ms)),
+            ["board", "off-and-on", ref forgetful @ ..] => Self::PowerCycle(!forgetful.is_empty()),
+            ["board", "forgets-settings"] => Self::ForgetSettings,
+            ["board", "garbage", length] => Self::Garbage(number(length) as usize),
+            ["wait", ms] => Self::Wait(number(ms)),
+            _ => panic!("no act: {line}"),
+        }
+    }
+}
+
 struct World {
+    /// What has been done, in words: a history that fails is kept as a file of these lines.
+    history: Vec<String>,
     is_citrine: bool,
     cable: Cable,
     program: Program,
@@ -159,7 +201,7 @@ impl Clocked for World {
                     }
                 }
                 Passed::Seen(Report::Made(m)) => {
-                    self.made.push(boardbridge::game::uci(m));
+                    self.made.push(uci(m));
                     self.met.1 += 1;
                 }
                 Passed::Seen(Report::Wrong(m)) => {
@@ -196,6 +238,7 @@ impl World {
     fn alone(is_citrine: bool) -> Self {
         let now = Instant::now();
         Self {
+            history: Vec::new(),
             is_citrine,
             cable: Cable::novag(is_citrine, Duration::from_millis(700)),
             program: Program {
@@ -319,6 +362,7 @@ impl World {
             Sort::Boards => game = on_board.truncated(n % (on_board.len() + 1)),
             Sort::Position => game = Game::from_fen(&on_board.fen().to_string()).unwrap(),
         }
+        self.did(format!("program states {game}"));
         self.states_game(game);
     }
 
@@ -335,7 +379,7 @@ impl World {
     fn tells_of_no_other_game(&mut self) {
         let snapshot = self.snapshot();
         if let Advice::Make(m) | Advice::Shown { m, .. } = snapshot.advice {
-            let m = boardbridge::game::uci(m).to_string();
+            let m = uci(m).to_string();
             if self.makes.last() != Some(&m) {
                 self.makes.push(m);
             }
@@ -369,7 +413,7 @@ impl World {
         self.target.push(m);
         let (held, since) = &self.met;
         assert!(
-            *since > 0 || self.plays_itself || self.made.contains(&boardbridge::game::uci(m)),
+            *since > 0 || self.plays_itself || self.made.contains(&uci(m)),
             "{m:?} answers {}, and no hand has made it",
             self.target,
         );
@@ -385,26 +429,30 @@ impl World {
             self.target,
             held[0]
         );
-        let command = self.program.answered(boardbridge::game::uci(m));
+        let command = self.program.answered(uci(m));
         self.cable.command(self.now, command);
     }
 
+    fn did(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        self.log(|| format!("# {what}"));
+        self.history.push(what);
+    }
+
     fn does(&mut self, act: &Act) {
-        self.log(|| format!("{act:?}"));
         self.plays_itself |= matches!(act, Act::ForgetSettings);
-        let legal = |game: &Game, n: usize| {
-            let moves = game.position().legal_moves();
-            (!moves.is_empty()).then(|| moves[n % moves.len()])
-        };
+        let stated = |stated: bool| if stated { " stated" } else { "" };
         match *act {
-            Act::GuiMoves(n) => {
+            Act::GuiMoves(pick) => {
                 self.take_answer();
-                if let Some(m) = legal(&self.target, n) {
+                if let Some(m) = pick.of(&self.target) {
+                    self.did(format!("program {}", uci(m)));
                     self.target.push(m);
                     self.state();
                 }
             }
             Act::GuiTakesBack(plies) => {
+                self.did(format!("program takes-back {plies}"));
                 self.take_answer();
                 self.target = self
                     .target
@@ -412,6 +460,7 @@ impl World {
                 self.state();
             }
             Act::GuiNewGame => {
+                self.did("program new-game");
                 let client = self.program.client;
                 self.cable
                     .core
@@ -419,61 +468,89 @@ impl World {
                 self.states_game(Game::standard());
             }
             Act::GuiStates(sort, n) => self.states(sort, n),
+            Act::GuiStatesThis(ref game) => self.states_game(game.clone()),
             Act::Restart(states) => {
+                self.did(format!("daemon restarted{}", stated(states)));
                 self.restart();
                 if states {
                     self.states_game(self.target.clone());
                 }
             }
             Act::GoesOn(states) => {
+                self.did(format!("daemon killed{}", stated(states)));
                 self.goes_on();
                 if states {
                     self.states_game(self.target.clone());
                 }
             }
-            Act::Late(ms) => self.cable.late = Some(self.now + Duration::from_millis(ms)),
-            Act::Await(on) => self.awaits(on),
-            Act::HandMoves(n) => {
-                if let Some(m) = legal(&ours(self.cable.board.game()), n) {
-                    self.hand(HandAction::Move(boardbridge::game::uci(m)));
+            Act::Late(ms) => {
+                self.did(format!("board late {ms}"));
+                self.cable.late = Some(self.now + Duration::from_millis(ms));
+            }
+            Act::Await(on) => {
+                self.did(if on {
+                    "program awaits"
+                } else {
+                    "program awaits-not"
+                });
+                self.awaits(on);
+            }
+            Act::HandMoves(pick) => {
+                if let Some(m) = pick.of(&ours(self.cable.board.game())) {
+                    self.did(format!("hand {}", uci(m)));
+                    self.hand(HandAction::Move(uci(m)));
                 }
             }
-            Act::HandMovesWrong(n) => {
+            Act::HandMovesWrong(pick) => {
                 if self.cable.board.shown().is_some()
-                    && let Some(m) = legal(&ours(self.cable.board.game()), n)
+                    && let Some(m) = pick.of(&ours(self.cable.board.game()))
                 {
-                    self.hand(HandAction::Wrong(boardbridge::game::uci(m)));
+                    self.did(format!("hand wrong {}", uci(m)));
+                    self.hand(HandAction::Wrong(uci(m)));
                 }
             }
             Act::HandTakesBack => {
+                self.did("hand takes-back");
                 let known = self.snapshot();
                 let told = known.sure && *known.game == ours(self.cable.board.game());
                 self.hand(HandAction::TakeBack);
                 // What stood on a board before the hand took it back, and it had not reported: that cannot be known.
                 self.met.1 += usize::from(!told);
             }
-            Act::HandNewGame => self.hand(HandAction::NewGame),
+            Act::HandNewGame => {
+                self.did("hand new-game");
+                self.hand(HandAction::NewGame);
+            }
             Act::Unplug => {
+                self.did("cable out");
                 self.cable.unplug(self.now, "unplugged");
             }
-            Act::Plug => self.plug(),
+            Act::Plug => {
+                self.did("cable in");
+                self.plug();
+            }
             Act::PowerCycle(forgetful) => {
+                let forgets = if forgetful { " forgetful" } else { "" };
+                self.did(format!("board off-and-on{forgets}"));
                 self.hand(HandAction::Off);
                 self.pass(Duration::from_millis(300));
                 self.hand(HandAction::On { forgetful });
             }
-            Act::ForgetSettings => self.hand(HandAction::ForgetSettings),
+            Act::ForgetSettings => {
+                self.did("board forgets-settings");
+                self.hand(HandAction::ForgetSettings);
+            }
             // A player who says that all is well where it is not is led nowhere.
             Act::Ready if self.cable.board.shown().is_some() => {}
             // So is one who is told of a mistake, and has not put that right.
             Act::Ready if self.is_mistaken() => {}
-            Act::Ready => self.cable.core.command(
-                self.now,
-                Command::Ready {
-                    client: self.program.client,
-                },
-            ),
+            Act::Ready => {
+                self.did("hand ready");
+                let client = self.program.client;
+                self.cable.command(self.now, Command::Ready { client });
+            }
             Act::Garbage(length) => {
+                self.did(format!("board garbage {length}"));
                 // The end of a line, so that it does not swallow the next one.
                 self.hand(HandAction::Garbage(length));
                 self.carry();
@@ -481,7 +558,10 @@ impl World {
                     self.cable.core.received(self.now, Channel::Serial, b"\r\n");
                 }
             }
-            Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
+            Act::Wait(ms) => {
+                self.did(format!("wait {ms}"));
+                self.pass(Duration::from_millis(ms));
+            }
         }
         self.carry();
     }
@@ -517,7 +597,8 @@ impl World {
     }
 
     /// The end of a history: the cable is plugged in, the program awaits the player, and time passes.
-    fn settles(&mut self, acts: &[Act]) {
+    fn settles(&mut self) {
+        let history = self.history.join("\n");
         self.plug();
         self.take_answer();
         self.state();
@@ -534,11 +615,11 @@ impl World {
         let advice = snapshot.advice.clone();
         assert_eq!(
             on_board, known,
-            "the machine believes otherwise: {advice:?}\n{acts:?}"
+            "the machine believes otherwise: {advice:?}\n{history}"
         );
         assert!(
             snapshot.game.continues(snapshot.target.as_ref().unwrap()),
-            "held {}, target {}, {advice:?}\n{acts:?}",
+            "held {}, target {}, {advice:?}\n{history}",
             snapshot.game,
             snapshot.target.as_ref().unwrap(),
         );
@@ -550,22 +631,22 @@ impl World {
             snapshot.target.as_ref().unwrap().position(),
             target.position()
         );
-        assert_eq!(self.cable.board.shown(), None, "{acts:?}");
+        assert_eq!(self.cable.board.shown(), None, "{history}");
         // And the game goes on: the hand's next move is the answer, if it has not moved yet.
         if answer.is_none()
             && snapshot.game.len() == snapshot.target.unwrap().len()
             && let Some(m) = self.playable()
         {
-            self.hand(HandAction::Move(boardbridge::game::uci(m)));
+            self.hand(HandAction::Move(uci(m)));
             let snapshot = self.snapshot();
             let place = snapshot
                 .place(self.program.client, self.program.number)
                 .unwrap();
-            assert_eq!(place.answer.first(), Some(&m), "{acts:?}");
+            assert_eq!(place.answer.first(), Some(&m), "{history}");
             // And proves that everything stands.
             assert!(
                 snapshot.guidance.is_empty(),
-                "{:?} {acts:?}",
+                "{:?} {history}",
                 snapshot.guidance
             );
         }
@@ -581,7 +662,7 @@ proptest! {
         for act in &acts {
             world.does(act);
         }
-        world.settles(&acts);
+        world.settles();
     }
 
     #[test]
@@ -590,7 +671,7 @@ proptest! {
         for act in &acts {
             world.does(act);
         }
-        world.settles(&acts);
+        world.settles();
     }
 
     #[test]
@@ -598,10 +679,10 @@ proptest! {
         is_citrine: bool,
         acts in proptest::collection::vec(
             prop_oneof![
-                4 => any::<usize>().prop_map(Act::GuiMoves),
+                4 => pick().prop_map(Act::GuiMoves),
                 1 => (1..4usize).prop_map(Act::GuiTakesBack),
                 1 => Just(Act::GuiNewGame),
-                4 => any::<usize>().prop_map(Act::HandMoves),
+                4 => pick().prop_map(Act::HandMoves),
                 6 => (1..30_000u64).prop_map(Act::Wait),
             ],
             1..40,
@@ -612,7 +693,7 @@ proptest! {
         for act in &acts {
             world.does(act);
         }
-        world.settles(&acts);
+        world.settles();
         let lost: Vec<_> = world.faults.iter().filter(|fault| fault.starts_with("lost")).collect();
         prop_assert!(lost.is_empty(), "{lost:?}");
     }
@@ -738,7 +819,7 @@ fn the_one_move_that_the_hand_made_while_the_daemon_was_away_is_the_answer() {
         world.follows(&game(moves));
         let m = world.target.position().legal_moves()[0];
         world.cable.plugged = false;
-        world.hand(HandAction::Move(boardbridge::game::uci(m)));
+        world.hand(HandAction::Move(uci(m)));
         world.cable.plugged = true;
         world.restart();
         world.states_game(world.target.clone());
@@ -785,7 +866,7 @@ fn a_set_up_that_the_program_has_left_holds_up_nothing_and_is_told_to_nobody() {
             let answer = world
                 .program
                 .answer(&world.snapshot())
-                .map(|m| boardbridge::game::uci(m).to_string());
+                .map(|m| uci(m).to_string());
             assert_eq!(answer.as_deref(), Some("c2c4"), "{what}");
         }
     }
@@ -908,209 +989,12 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
     }
 }
 
-/// Histories found at random, each of which showed a missing rule.
 #[test]
 fn histories_that_went_wrong_once_go_right() {
-    use Act::*;
-    let histories: [(&str, Vec<Act>); 14] = [
-        (
-            "a set-up was refused, and the list is empty after two take-backs: that is not a start",
-            vec![
-                GuiMoves(11_786_552_537_128_576_636),
-                Wait(1100),
-                HandNewGame,
-                Wait(950),
-                GuiMoves(0),
-                HandMoves(3_049_890_601_468_664_856),
-                HandMoves(0),
-                Wait(450),
-                HandTakesBack,
-                HandTakesBack,
-                GuiNewGame,
-            ],
-        ),
-        (
-            "a set-up that had not left is dropped with the link: the list is believed",
-            vec![
-                GuiStates(Sort::Other, 6_833_260_305_213_570_181),
-                Wait(950),
-                HandMoves(0),
-                HandMoves(0),
-                Unplug,
-                GuiStates(Sort::Boards, 29_425_244_292_988_184),
-            ],
-        ),
-        (
-            "the program has left a game two moves further on, and the hand takes back what the board was to",
-            vec![
-                Wait(950),
-                HandMoves(0),
-                HandMoves(487_995_479_708_395),
-                HandMoves(0),
-                GuiMoves(52_661_178_248_616),
-                GuiStates(Sort::Boards, 14_327_469_801_384_846_317),
-                HandTakesBack,
-            ],
-        ),
-        (
-            "the take-back that the program asked for takes back the hand's next move",
-            vec![
-                Wait(1100),
-                GuiMoves(348_352_150_742_717_569),
-                HandTakesBack,
-                HandMoves(1810),
-                GuiMoves(0),
-                HandMoves(0),
-                GuiTakesBack(2),
-                Wait(800),
-            ],
-        ),
-        (
-            "the same, while the hand is awaited",
-            vec![
-                Await(true),
-                Wait(950),
-                HandMoves(0),
-                HandMoves(48_875_716_227_907_052),
-                GuiMoves(1_014_833),
-                GuiMoves(0),
-                HandMoves(0),
-                GuiTakesBack(2),
-                Wait(800),
-                GuiMoves(0),
-            ],
-        ),
-        (
-            "the hand moves in a set-up before the picture is asked for, and the board is off when it is",
-            vec![
-                GuiMoves(0),
-                Wait(1100),
-                HandNewGame,
-                Await(true),
-                Wait(3300),
-                HandMoves(0),
-                PowerCycle(false),
-            ],
-        ),
-        (
-            "a move was to be shown and never left: the hand makes it",
-            vec![
-                Wait(950),
-                Late(1),
-                HandTakesBack,
-                GuiMoves(8_929_858_569_115_442_500),
-                HandMoves(228_521),
-                GuiTakesBack(1),
-                HandTakesBack,
-            ],
-        ),
-        (
-            "a position was sent to a board that was off, and its pieces stand as after a move in that position",
-            vec![
-                Wait(1100),
-                GuiMoves(0),
-                GuiStates(Sort::Tour, 18_980_183_115_342_573),
-                HandTakesBack,
-                GuiTakesBack(1),
-                PowerCycle(false),
-                Wait(300),
-                GuiMoves(0),
-            ],
-        ),
-        (
-            "a move comes after a list that may not begin at the start, and before the picture",
-            vec![
-                GuiMoves(1_050_678_111_076_312),
-                ForgetSettings,
-                Wait(1100),
-                PowerCycle(true),
-                Wait(950),
-                GuiMoves(1_319_034_458_541_308_750),
-                Restart(false),
-                Wait(450),
-                HandMoves(3_243_229_581_218_001_780),
-                Unplug,
-            ],
-        ),
-        (
-            "the list of a game that was set up is legal from the start too, and a program states the position on the board",
-            vec![
-                HandMoves(17_877_508_235_638_760_028),
-                GuiMoves(16_298_632_941_386_733_108),
-                Await(false),
-                Wait(650),
-                PowerCycle(true),
-                GuiMoves(565_493_713_042_180_094),
-                Wait(950),
-                HandMoves(4_424_337_227_882_195),
-                HandMoves(1_118_471_754_869_045_830),
-                Restart(false),
-                GuiStates(Sort::Position, 0),
-                Wait(950),
-                HandTakesBack,
-            ],
-        ),
-        (
-            "a move is made after the empty list of a set-up and before its picture, and not transmitted",
-            vec![
-                GuiMoves(30_799_789_299_442_799),
-                GuiMoves(0),
-                GuiMoves(0),
-                Wait(1250),
-                HandNewGame,
-                Wait(950),
-                GuiMoves(0),
-                HandMoves(0),
-                Wait(1115),
-                GuiTakesBack(3),
-                Garbage(1),
-                Wait(935),
-                ForgetSettings,
-                HandMoves(2_305_572_861_133_303_300),
-            ],
-        ),
-        (
-            "a new daemon finds a position that was given with the move that the program has taken back",
-            vec![
-                GuiStates(Sort::Other, 4_248_199_382_900_095_381),
-                Wait(1100),
-                Restart(false),
-                GuiTakesBack(1),
-                Wait(950),
-            ],
-        ),
-        (
-            "the picture of one set-up comes twice, and the next one has not left",
-            vec![
-                Wait(450),
-                GuiStates(Sort::Other, 193_602_963_705_396_515),
-                HandMoves(16_012_635_171_881),
-                Wait(300),
-                GuiMoves(0),
-                GuiNewGame,
-                GuiStates(Sort::Boards, 0),
-                Late(3778),
-                Wait(2600),
-                HandMoves(0),
-            ],
-        ),
-        (
-            "a board that was off for its settings tells one move, and does not transmit the next",
-            vec![
-                HandNewGame,
-                HandMoves(4_277_656_933_658_013_092),
-                GuiMoves(10_965_057_373),
-                PowerCycle(false),
-                Wait(650),
-                HandMoves(0),
-                GuiTakesBack(1),
-            ],
-        ),
-    ];
-    for (what, acts) in histories {
-        println!("{what}");
+    for (name, acts) in kept_in("citrine") {
+        println!("{name}");
         let mut world = World::new(true);
-        acts.iter().for_each(|act| world.does(act));
-        world.settles(&acts);
+        acts.iter().for_each(|act| world.does(&Act::of(act)));
+        world.settles();
     }
 }

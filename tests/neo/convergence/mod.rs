@@ -26,11 +26,13 @@ use boardbridge::{
     },
 };
 use proptest::prelude::*;
-use rig::noise::{CaptureOrder, Habits, Promoting, Style, Touch, gesture};
+use rig::noise::{
+    CaptureOrder, CastlingOrder, EnPassantOrder, Habits, Promoting, Style, Touch, gesture,
+};
 use rig::{
     clock::{Clocked, log},
     game::{ours, simulated},
-    histories::histories,
+    histories::{Pick, histories, kept_in},
     program::Program,
 };
 use shakmaty::{Bitboard, Board, Color, Move, Piece, Position, Role, Square, uci::UciMove};
@@ -65,6 +67,8 @@ struct OnAir {
 }
 
 struct World {
+    /// What has been done at random, in words: a history that fails is kept as a file of these lines.
+    history: Vec<String>,
     core: Core,
     driver: DriverSettings,
     neo: Neo,
@@ -186,6 +190,7 @@ impl World {
     fn with(driver: DriverSettings, board: Settings) -> Self {
         let began = Instant::now();
         Self {
+            history: Vec::new(),
             core: core(driver.clone()),
             driver,
             neo: Neo::new(board),
