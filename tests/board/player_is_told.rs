@@ -150,6 +150,33 @@ impl Rig {
         self.says(self.program.answered(answer.parse().unwrap()));
     }
 
+    /// The hand moves in these words, which is the answer.
+    fn answers(&mut self, words: &str, answer: &str) {
+        self.hears(words);
+        self.takes(answer);
+    }
+
+    /// A game begins from the start.
+    fn begins(&mut self) {
+        self.follows(game(""));
+        self.waits(1);
+    }
+
+    fn ready(&mut self) {
+        self.says(Command::Ready { client: CLIENT });
+    }
+
+    fn new_game(&mut self) {
+        self.says(Command::NewGame { client: CLIENT });
+    }
+
+    /// In the words of a UCB.
+    fn kings_in_the_centre(&mut self) {
+        self.hears("Me1e4\r\n");
+        self.waits(1);
+        self.hears("Me8d4\r\n");
+    }
+
     /// The player moves both sides of a game from its start, a move a second, in the board's messages.
     fn plays(&mut self, moves: &[&str], words: impl Fn(&str) -> String) {
         self.follows(game(""));
@@ -163,6 +190,14 @@ impl Rig {
 
     fn snapshot(&self) -> Snapshot {
         self.core.snapshot()
+    }
+
+    fn has(&self, moves: &str) {
+        assert_eq!(*self.snapshot().game, game(moves));
+    }
+
+    fn ending(&self) -> Option<GameEnd> {
+        self.snapshot().ending
     }
 
     fn to_do(&self) -> String {
@@ -192,7 +227,7 @@ fn board_ready_ends_what_was_asked_for() {
     let mut rig = Rig::ucb();
     rig.follows(endgame());
     rig.waits(5);
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert_eq!(rig.to_do(), "");
     assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
 }
@@ -243,8 +278,7 @@ fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_
     for (mut rig, words, echo, seconds) in boards {
         rig.follows(game(""));
         rig.waits(2);
-        rig.hears(&words("e2-e4"));
-        rig.takes("e2e4");
+        rig.answers(&words("e2-e4"), "e2e4");
         rig.follows(game("e2e4 e7e5"));
         rig.waits(1);
         rig.hears(echo);
@@ -260,10 +294,10 @@ fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_
             |event: &&Event| matches!(event, Event::Advice { text } if text.contains("e7e5"));
         let asked: Vec<_> = rig.events.iter().filter(asked).collect();
         assert!(asked.len() <= 2, "{asked:?}");
-        rig.says(Command::Ready { client: CLIENT });
+        rig.ready();
         assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
         rig.hears(&words("g1-f3"));
-        assert_eq!(*rig.snapshot().game, game("e2e4 e7e5 g1f3"));
+        rig.has("e2e4 e7e5 g1f3");
     }
 }
 
@@ -283,10 +317,8 @@ fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
 fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()
 {
     let mut rig = Rig::citrine();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("M   1   e2-e4\r\n");
-    rig.takes("e2e4");
+    rig.begins();
+    rig.answers("M   1   e2-e4\r\n", "e2e4");
     rig.follows(game("e2e4 e7e5"));
     rig.waits(1);
     rig.hears("M   1,  e7-e5\r\n");
@@ -305,8 +337,7 @@ fn after_a_power_cut_the_list_of_an_earlier_set_up_is_not_told_again() {
     let mut rig = Rig::ucb();
     rig.follows(endgame());
     rig.waits(5);
-    rig.hears("Ma1a8\r\n");
-    rig.takes("a1a8");
+    rig.answers("Ma1a8\r\n", "a1a8");
     rig.waits(5);
     rig.hears(" \r\n");
     rig.follows(Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap());
@@ -318,11 +349,9 @@ fn after_a_power_cut_the_list_of_an_earlier_set_up_is_not_told_again() {
 #[test]
 fn a_home_made_board_is_asked_for_the_start_of_the_next_game_until_it_moves() {
     let mut rig = Rig::swpp();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("MB e2e4\n");
-    rig.takes("e2e4");
-    rig.says(Command::NewGame { client: CLIENT });
+    rig.begins();
+    rig.answers("MB e2e4\n", "e2e4");
+    rig.new_game();
     rig.follows(game(""));
     rig.waits(30);
     assert_eq!(rig.to_do(), "move the white pawn from e4 to e2");
@@ -333,11 +362,10 @@ fn a_home_made_board_is_asked_for_the_start_of_the_next_game_until_it_moves() {
 #[test]
 fn board_ready_ends_a_mistake_on_a_home_made_board() {
     let mut rig = Rig::swpp();
-    rig.follows(game(""));
-    rig.waits(1);
+    rig.begins();
     rig.hears("MB e2e5\n");
     assert_eq!(rig.to_do(), "move the white pawn from e5 to e2");
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert_eq!(rig.to_do(), "");
 }
 
@@ -346,8 +374,7 @@ fn the_hands_seconds_are_counted_where_the_board_does_not_tell_that_a_shown_move
     let mut rig = Rig::swpp();
     rig.follows(game(""));
     rig.waits(2);
-    rig.hears("MB e2e4\n");
-    rig.takes("e2e4");
+    rig.answers("MB e2e4\n", "e2e4");
     rig.waits(4);
     rig.follows(game("e2e4 e7e5"));
     rig.waits(7);
@@ -362,10 +389,9 @@ fn another_games_seconds_are_not_those_of_a_position_that_is_set_up() {
     let mut rig = Rig::ucb();
     rig.follows(game(""));
     rig.waits(7);
-    rig.hears("Me2e4\r\n");
-    rig.takes("e2e4");
+    rig.answers("Me2e4\r\n", "e2e4");
     assert!(rig.snapshot().took[0].is_some());
-    rig.says(Command::NewGame { client: CLIENT });
+    rig.new_game();
     rig.follows(game("e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6"));
     rig.waits(200);
     assert_eq!(rig.snapshot().game.len(), 10);
@@ -379,15 +405,11 @@ fn what_a_citrine_says_of_its_last_move_in_one_breath_with_it_stays() {
         &["M   1   e2-e4\r\n", "M#1\r\n"][..],
     ] {
         let mut rig = Rig::citrine();
-        rig.follows(game(""));
-        rig.waits(1);
+        rig.begins();
         for breath in breaths {
             rig.hears(breath);
         }
-        assert_eq!(
-            rig.snapshot().ending,
-            Some(GameEnd::drawn(Reason::Repetition))
-        );
+        assert_eq!(rig.ending(), Some(GameEnd::drawn(Reason::Repetition)));
         assert_eq!(rig.ends(), 1);
     }
 }
@@ -395,10 +417,8 @@ fn what_a_citrine_says_of_its_last_move_in_one_breath_with_it_stays() {
 #[test]
 fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
     let mut rig = Rig::ucb();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("Me2e4\r\n");
-    rig.takes("e2e4");
+    rig.begins();
+    rig.answers("Me2e4\r\n", "e2e4");
     rig.core.link_down(rig.now, "gone".to_owned());
     rig.follows(game("e2e4 e7e5"));
     rig.says(Command::Ended {
@@ -408,10 +428,10 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
     rig.core.link_up(rig.now);
     rig.waits(200);
     assert_eq!(rig.snapshot().game.len(), 2);
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::resigned(Color::White)));
+    assert_eq!(rig.ending(), Some(GameEnd::resigned(Color::White)));
     rig.follows(game(""));
     rig.waits(200);
-    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ending(), None);
 }
 
 #[test]
@@ -419,12 +439,10 @@ fn a_mate_stays_a_mate_whatever_is_done_after_it() {
     let mut rig = Rig::ucb();
     rig.plays(&FOOLS_MATE, |m| format!("M{m}\r\n"));
     assert_eq!(
-        rig.snapshot().ending,
+        rig.ending(),
         Some(GameEnd::won(Reason::Checkmate, Color::Black))
     );
-    rig.hears("Me1e4\r\n");
-    rig.waits(1);
-    rig.hears("Me8d4\r\n");
+    rig.kings_in_the_centre();
     rig.waits(60);
     // Nothing is to be put right either.
     assert_eq!(rig.to_do(), "");
@@ -433,7 +451,7 @@ fn a_mate_stays_a_mate_whatever_is_done_after_it() {
         end: GameEnd::ABORTED,
     });
     assert_eq!(
-        rig.snapshot().ending,
+        rig.ending(),
         Some(GameEnd::won(Reason::Checkmate, Color::Black))
     );
     assert_eq!(rig.snapshot().judge, Some(Judge::Rules));
@@ -443,17 +461,14 @@ fn a_mate_stays_a_mate_whatever_is_done_after_it() {
 #[test]
 fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginning() {
     let mut rig = Rig::ucb();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("Me1e4\r\n");
-    rig.waits(1);
-    rig.hears("Me8d4\r\n");
+    rig.begins();
+    rig.kings_in_the_centre();
     rig.waits(5);
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
-    rig.says(Command::NewGame { client: CLIENT });
+    assert_eq!(rig.ending(), Some(GameEnd::AGREED));
+    rig.new_game();
     rig.follows(game(""));
     rig.waits(5);
-    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ending(), None);
     assert_eq!(
         rig.to_do(),
         "move the black king from d4 to e8, then move the white king from e4 to e1"
@@ -463,16 +478,14 @@ fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginni
 #[test]
 fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
     let mut rig = Rig::swpp();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("MB e2e4\n");
-    rig.takes("e2e4");
+    rig.begins();
+    rig.answers("MB e2e4\n", "e2e4");
     rig.follows(game("e2e4 e7e5"));
     for m in ["e1e3", "e3d5", "e8d4"] {
         rig.waits(1);
         rig.hears(&format!("MB {m}\n"));
     }
-    assert_eq!(rig.snapshot().ending, Some(GameEnd::AGREED));
+    assert_eq!(rig.ending(), Some(GameEnd::AGREED));
     rig.core.link_down(rig.now, "gone".to_owned());
     rig.waits(3);
     rig.core.link_up(rig.now);
@@ -494,13 +507,10 @@ fn a_game_that_is_played_on_after_the_fifth_repetition_goes_on() {
     let mut rig = Rig::ucb();
     let knights = ["g1f3", "g8f6", "f3g1", "f6g8"].repeat(4);
     rig.plays(&knights, |m| format!("M{m}\r\n"));
-    assert_eq!(
-        rig.snapshot().ending,
-        Some(GameEnd::drawn(Reason::Repetition))
-    );
+    assert_eq!(rig.ending(), Some(GameEnd::drawn(Reason::Repetition)));
     rig.waits(1);
     rig.hears("Me2e4\r\n");
-    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ending(), None);
     assert_eq!(rig.ends(), 1);
 }
 
@@ -509,28 +519,25 @@ fn a_mate_that_is_taken_back_on_a_home_made_board_is_no_end_any_more() {
     let mut rig = Rig::swpp();
     rig.plays(&FOOLS_MATE, |m| format!("MB {m}\n"));
     assert_eq!(
-        rig.snapshot().ending,
+        rig.ending(),
         Some(GameEnd::won(Reason::Checkmate, Color::Black))
     );
     rig.follows(game("f2f3 e7e5 g2g4"));
     rig.waits(1);
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert_eq!(rig.snapshot().game.len(), 3);
-    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ending(), None);
 }
 
 #[test]
 fn a_program_that_awaits_another_move_goes_on_after_kings_in_the_centre() {
     let mut rig = Rig::ucb();
-    rig.follows(game(""));
-    rig.waits(1);
-    rig.hears("Me1e4\r\n");
-    rig.waits(1);
-    rig.hears("Me8d4\r\n");
+    rig.begins();
+    rig.kings_in_the_centre();
     rig.waits(5);
     assert_eq!(rig.to_do(), "");
     rig.follows(game(""));
-    assert_eq!(rig.snapshot().ending, None);
+    assert_eq!(rig.ending(), None);
     assert!(!rig.snapshot().guidance.is_empty());
 }
 
@@ -558,7 +565,7 @@ fn what_a_shown_move_brings_back_is_not_to_be_put_elsewhere_before_it() {
     let mut rig = Rig::ucb();
     rig.follows(game("e2e4"));
     rig.waits(60);
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     rig.follows(endgame());
     rig.waits(5);
     assert!(!rig.to_do().is_empty());
@@ -568,15 +575,14 @@ fn what_a_shown_move_brings_back_is_not_to_be_put_elsewhere_before_it() {
     // The pawn may never have left e4.
     rig.follows(game("e2e4"));
     rig.waits(1);
-    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    rig.has("e2e4");
     assert_eq!(rig.to_do(), "");
 }
 
 #[test]
 fn several_moves_that_cannot_be_played_are_mended_when_all_are_taken_back() {
     let mut rig = Rig::swpp();
-    rig.follows(game(""));
-    rig.waits(1);
+    rig.begins();
     for m in ["a1a5", "h1h5"] {
         rig.hears(&format!("MB {m}\n"));
     }
@@ -598,7 +604,7 @@ fn a_ucb_counts_as_there_when_it_has_spoken_and_is_shown_moves_before() {
     assert!(link.why().unwrap().contains("6 wires"));
     rig.follows(game("e2e4"));
     rig.waits(61);
-    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    rig.has("e2e4");
     rig.hears("\u{fffd}\u{fffd}\r\n");
     let link = rig.snapshot().link;
     assert_eq!(link, LinkState::Unheard { garbled: true });
@@ -659,7 +665,7 @@ fn a_ucb_of_which_nothing_is_known_is_given_time_to_put_the_pieces_up_before_its
         rig.waits(5);
         assert!(!shows(&rig));
         if ready {
-            rig.says(Command::Ready { client: CLIENT });
+            rig.ready();
         } else {
             rig.hears("J\r\n");
         }
@@ -683,10 +689,10 @@ fn a_ucb_that_is_switched_on_with_the_program_there_is_given_the_time_too() {
     rig.waits(5);
     rig.follows(game("e2e4"));
     rig.waits(45);
-    assert_eq!(*rig.snapshot().game, game(""));
+    rig.has("");
     rig.hears("J\r\n");
     rig.waits(1);
-    assert_eq!(*rig.snapshot().game, game("e2e4"));
+    rig.has("e2e4");
 }
 
 #[test]
@@ -702,24 +708,24 @@ fn board_ready_confirms_what_was_asked_for_when_it_was_pressed() {
     rig.follows(game("e2e4"));
     assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     // The player has put the last piece in place, and has not seen the lamps yet.
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert!(mended(&rig) && !executed(&rig, "e2e4"));
     assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     assert_eq!(rig.to_do(), "");
     rig.waits(1);
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert!(executed(&rig, "e2e4"));
     assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
     // The same with two moves.
     let mut rig = Rig::ucb();
     rig.follows(game("e2e4 e7e5"));
     rig.waits(17);
-    assert_eq!(*rig.snapshot().game, game("e2e4 e7e5"));
-    rig.says(Command::Ready { client: CLIENT });
+    rig.has("e2e4 e7e5");
+    rig.ready();
     assert!(executed(&rig, "e2e4") && !executed(&rig, "e7e5"));
     assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
     rig.waits(5);
-    rig.says(Command::Ready { client: CLIENT });
+    rig.ready();
     assert!(executed(&rig, "e7e5"));
 }
 
@@ -732,7 +738,7 @@ fn a_ucb_is_given_the_position_at_once_when_the_program_changes_its_shown_move()
     assert!(matches!(rig.snapshot().advice, Advice::SetUp(_)));
     // Nine lines.
     rig.waits(3);
-    assert_eq!(*rig.snapshot().game, game("e2e4 c7c5"));
+    rig.has("e2e4 c7c5");
 }
 
 #[test]

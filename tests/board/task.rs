@@ -156,12 +156,9 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     let served = tokio::spawn(serving);
 
     let mut gui = Gui::connect(address).await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
-    gui.asks("e2e4 e7e5").await;
-    hand.sees("executed e7e5").await;
+    gui.begins().await;
+    hand.answers(&mut gui, "e2e4").await;
+    gui.shows(&mut hand, "e2e4 e7e5").await;
     faults.store(1, Ordering::Relaxed);
     hand.does("g1f3").await;
     // The state says so, with the count, and so do the events.
@@ -171,11 +168,9 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
         .await;
     // The board still has the move: it answers the `go` of before.
     gui.hears("bestmove g1f3").await;
-    gui.asks("e2e4 e7e5 g1f3 b8c6").await;
-    hand.sees("executed b8c6").await;
+    gui.shows(&mut hand, "e2e4 e7e5 g1f3 b8c6").await;
     faults.store(1, Ordering::Relaxed);
-    hand.does("f1b5").await;
-    gui.hears("bestmove f1b5").await;
+    hand.answers(&mut gui, "f1b5").await;
     let mut failed = 0;
     while let Ok(publication) = told.try_recv() {
         for event in &*publication.events {

@@ -74,8 +74,7 @@ impl Daemon {
         gui.says("setoption name Board value far").await;
         gui.asks("").await;
         watch.asks_at(0).await;
-        self.hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
+        self.hand.answers(&mut gui, "e2e4").await;
         gui
     }
 

@@ -430,8 +430,7 @@ async fn a_file_with_a_mistake_changes_nothing_and_is_named() {
     let mut service = Service::start(folder, &good, &[]);
     let mut gui = Gui::connect(service.uci().await).await;
     service.tells_of("READY=1").await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    gui.begins().await;
     let bad = good
         .replace("novag-citrine", "novag-lemon")
         .replace(ANY, "127.0.0.1:1");
@@ -451,8 +450,7 @@ async fn a_file_with_a_mistake_changes_nothing_and_is_named() {
         .replace("[boards.citrine]", "[boards.other]");
     service.reload(&unfit).await;
     service.logs("the configuration stays as it was").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     assert!(
         !service
             .daemon
@@ -470,16 +468,14 @@ async fn an_empty_or_cut_file_takes_no_board_away_unless_it_says_so() {
     let mut service = Service::start(folder, &good, &[]);
     let mut gui = Gui::connect(service.uci().await).await;
     service.tells_of("READY=1").await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    gui.begins().await;
     let (cut, _) = good.split_once("[boards").unwrap();
     for lost in ["", "# nothing\n", cut] {
         service.reload(lost).await;
         let said = service.logs("has no board any more").await;
         assert!(said.contains("the configuration stays as it was"), "{said}");
     }
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     service.reload(&format!("{cut}[boards]\n")).await;
     service.logs("no longer in the configuration").await;
 }
@@ -505,10 +501,8 @@ async fn what_is_missing_keeps_no_other_board_from_playing_and_is_told_everywher
         watcher.hears_of(words).await;
     }
     let mut gui = Gui::connect(uci).await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    gui.begins().await;
+    hand.answers(&mut gui, "e2e4").await;
 }
 
 #[tokio::test]
@@ -554,8 +548,7 @@ async fn a_reload_touches_only_what_has_changed() {
     on_gone.hears_of("there is no board named gone").await;
     // The untouched board and its game do not notice; the program is told of the new board when it asks.
     let heard = on_kept.log.len();
-    kept.does("g1f3").await;
-    on_kept.hears("bestmove g1f3").await;
+    kept.answers(on_kept, "g1f3").await;
     assert!(
         !on_kept.log[heard..]
             .iter()
@@ -569,16 +562,13 @@ async fn a_reload_touches_only_what_has_changed() {
     );
     // The game goes on on the board that was opened again: the pending `go` is answered.
     service.logs("/elsewhere").await;
-    moved.does("g1f3").await;
-    on_moved.hears("bestmove g1f3").await;
-    on_moved.asks("e2e4 e7e5 g1f3 b8c6").await;
-    moved.sees("executed b8c6").await;
+    moved.answers(on_moved, "g1f3").await;
+    on_moved.shows(&mut moved, "e2e4 e7e5 g1f3 b8c6").await;
     // A board that comes back is there again for the program that was left without.
     service.reload(&text(&path, ANY, &before)).await;
     on_gone.hears_of("the board gone is there now").await;
     on_gone.asks("e2e4 e7e5").await;
-    gone.does("g1f3").await;
-    on_gone.hears("bestmove g1f3").await;
+    gone.answers(on_gone, "g1f3").await;
     service.stop().await;
     let of_kept = service
         .daemon

@@ -29,6 +29,14 @@ fn board(kind: Kind, folder: &tempfile::TempDir, name: &str) -> Hand {
     Hand::new(kind, folder.path().join(name), true)
 }
 
+/// A Citrine and a UCB.
+fn boards(folder: &tempfile::TempDir) -> [Hand; 2] {
+    [
+        board(Kind::NovagCitrine, folder, "citrine"),
+        board(Kind::NovagUcb, folder, "ucb"),
+    ]
+}
+
 /// A player's board.
 struct Place<'a> {
     house: &'a House,
@@ -61,6 +69,15 @@ impl Place<'_> {
     }
 }
 
+/// The players at a Citrine of one daemon and a UCB of the other, which may be the same.
+fn places<'a>([near, far]: [&'a House; 2], [citrine, ucb]: [Hand; 2]) -> [Place<'a>; 2] {
+    [(near, "citrine", citrine), (far, "ucb", ucb)].map(|(house, name, hand)| Place {
+        house,
+        name,
+        hand,
+    })
+}
+
 /// Plays a game between two players; the first has White.
 async fn whole_game(places: &mut [Place<'_>; 2], game: &Game) {
     for (ply, &m) in game.moves().iter().enumerate() {
@@ -78,23 +95,17 @@ async fn whole_game(places: &mut [Place<'_>; 2], game: &Game) {
 #[tokio::test]
 async fn a_link_that_lags_misses_no_move() {
     let folder = House::folder();
-    let [citrine, ucb] = [(Kind::NovagCitrine, "citrine"), (Kind::NovagUcb, "ucb")]
-        .map(|(kind, name)| board(kind, &folder, name));
+    let hands = boards(&folder);
     let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
-    let house = &House::lagging(folder, &keys, LOCAL).await;
-    let mut places =
-        [("citrine", citrine), ("ucb", ucb)].map(|(name, hand)| Place { house, name, hand });
-    whole_game(&mut places, &game(26)).await;
+    let house = House::lagging(folder, &keys, LOCAL).await;
+    whole_game(&mut places([&house, &house], hands), &game(26)).await;
 }
 
 const LOCAL: &str = "[[link]]\nboards = [\"citrine\", \"ucb\"]\n";
 
 async fn two_boards(more: &str) -> (House, [Hand; 2]) {
     let folder = House::folder();
-    let hands = [
-        board(Kind::NovagCitrine, &folder, "citrine"),
-        board(Kind::NovagUcb, &folder, "ucb"),
-    ];
+    let hands = boards(&folder);
     let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
     (House::with(folder, &keys, more).await, hands)
 }
@@ -104,19 +115,8 @@ const SHORT: [usize; 10] = [26, 33, 25, 21, 12, 38, 36, 1, 17, 7];
 
 async fn local_games(numbers: &[usize]) {
     for &number in numbers {
-        let (house, [citrine, ucb]) = two_boards(LOCAL).await;
-        let mut places = [
-            Place {
-                house: &house,
-                name: "citrine",
-                hand: citrine,
-            },
-            Place {
-                house: &house,
-                name: "ucb",
-                hand: ucb,
-            },
-        ];
+        let (house, hands) = two_boards(LOCAL).await;
+        let mut places = places([&house, &house], hands);
         let game = game(number);
         whole_game(&mut places, &game).await;
         if game.position().legal_moves().is_empty() {
@@ -192,19 +192,8 @@ async fn across() -> (House, House, [Hand; 2], Cable) {
 async fn games_across(numbers: &[usize]) {
     for &number in numbers {
         // A game that is given up cannot be told: each has daemons of its own.
-        let (near, far, [here, there], _cable) = across().await;
-        let mut places = [
-            Place {
-                house: &near,
-                name: "citrine",
-                hand: here,
-            },
-            Place {
-                house: &far,
-                name: "ucb",
-                hand: there,
-            },
-        ];
+        let (near, far, hands, _cable) = across().await;
+        let mut places = places([&near, &far], hands);
         let game = game(number);
         whole_game(&mut places, &game).await;
         if game.position().legal_moves().is_empty() {
@@ -230,19 +219,8 @@ async fn five_more_games_are_played_between_two_daemons() {
 
 #[tokio::test]
 async fn two_boards_that_come_and_go_play_one_game() {
-    let (house, [citrine, ucb]) = two_boards(LOCAL).await;
-    let mut places = [
-        Place {
-            house: &house,
-            name: "citrine",
-            hand: citrine,
-        },
-        Place {
-            house: &house,
-            name: "ucb",
-            hand: ucb,
-        },
-    ];
+    let (house, hands) = two_boards(LOCAL).await;
+    let mut places = places([&house, &house], hands);
     let game = game(33);
     for (ply, &m) in game.moves().iter().enumerate() {
         let m = uci(m).to_string();
@@ -291,19 +269,8 @@ async fn two_boards_that_come_and_go_play_one_game() {
 
 #[tokio::test]
 async fn two_daemons_whose_connection_breaks_play_one_game() {
-    let (near, far, [here, there], cable) = across().await;
-    let mut places = [
-        Place {
-            house: &near,
-            name: "citrine",
-            hand: here,
-        },
-        Place {
-            house: &far,
-            name: "ucb",
-            hand: there,
-        },
-    ];
+    let (near, far, hands, cable) = across().await;
+    let mut places = places([&near, &far], hands);
     let game = game(26);
     for (ply, &m) in game.moves().iter().enumerate() {
         let m = uci(m).to_string();
@@ -328,10 +295,7 @@ async fn two_daemons_whose_connection_breaks_play_one_game() {
 #[tokio::test]
 async fn a_reload_that_changes_both_boards_goes_on_with_their_game() {
     let folder = House::folder();
-    let mut hands = [
-        board(Kind::NovagCitrine, &folder, "citrine"),
-        board(Kind::NovagUcb, &folder, "ucb"),
-    ];
+    let mut hands = boards(&folder);
     let names = ["citrine", "ucb"];
     let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
     let mut house = House::with(folder, &keys, LOCAL).await;
@@ -366,27 +330,12 @@ async fn a_reload_that_changes_both_boards_goes_on_with_their_game() {
 #[tokio::test]
 async fn a_take_back_on_one_board_is_one_on_the_other() {
     let folder = House::folder();
-    let hands = [
-        board(Kind::NovagCitrine, &folder, "citrine"),
-        board(Kind::NovagUcb, &folder, "ucb"),
-    ];
+    let hands = boards(&folder);
     // A take-back is followed while the hand may still mend it.
     let citrine = FAST_CITRINE.replace("correction_wait = \"150ms\"", "correction_wait = \"2s\"");
     let keys = [("citrine", citrine.as_str()), ("ucb", FAST_UCB)];
     let house = House::with(folder, &keys, LOCAL).await;
-    let [citrine, ucb] = hands;
-    let mut places = [
-        Place {
-            house: &house,
-            name: "citrine",
-            hand: citrine,
-        },
-        Place {
-            house: &house,
-            name: "ucb",
-            hand: ucb,
-        },
-    ];
+    let mut places = places([&house, &house], hands);
     places[0].turn(0).await;
     places[0].hand.does("e2e4").await;
     places[1].executes("e2e4").await;

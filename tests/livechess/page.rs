@@ -392,8 +392,7 @@ async fn a_page_without_set_up_sees_the_first_moves_and_a_program_goes_on_with_t
         house
             .until(board, |state| state.awaiting && state.game.len() == 2)
             .await;
-        hand.does("g1f3").await;
-        gui.hears("bestmove g1f3").await;
+        hand.answers(&mut gui, "g1f3").await;
     }
 }
 
@@ -441,8 +440,7 @@ async fn a_page_only_watches_a_board_that_is_in_another_game() {
     page.until(&mut lichess, |page| !page.matches.is_empty())
         .await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     page.until(&mut lichess, |page| page.last_board.contains("4P3"))
         .await;
     assert!(page.list.is_empty());

@@ -56,6 +56,15 @@ impl House {
         (Self::start(bluez, &boards), board)
     }
 
+    /// The same, and a program that has asked for the hand's first move.
+    async fn begun() -> (Self, Hosted<Neo>, Control, Gui) {
+        let (mut house, board) = Self::with_neo();
+        let control = house.control();
+        let mut gui = house.gui().await;
+        gui.begins().await;
+        (house, board, control, gui)
+    }
+
     fn control(&self) -> Control {
         self.bluez.control()
     }
@@ -79,6 +88,12 @@ fn plays(board: &Hosted<Neo>, m: &str) {
     board.with(|neo| neo.hand(Instant::now(), action));
 }
 
+/// The hand makes the move that the program awaits.
+async fn answers(gui: &mut Gui, board: &Hosted<Neo>, m: &str) {
+    plays(board, m);
+    gui.hears(&format!("bestmove {m}")).await;
+}
+
 /// The pieces stand as after these moves.
 async fn stands(board: &Hosted<Neo>, moves: &str) {
     let mut game = boardbridge::game::Game::standard();
@@ -96,8 +111,7 @@ async fn hand_plays(gui: &mut Gui, board: &Hosted<Neo>, moves: &[&str]) {
         gui.asks(&moves[..ply].join(" ")).await;
         gui.hears_of("White to move").await;
         stands(board, &moves[..ply].join(" ")).await;
-        plays(board, moves[ply]);
-        gui.hears(&format!("bestmove {}", moves[ply])).await;
+        answers(gui, board, moves[ply]).await;
     }
 }
 
@@ -131,34 +145,24 @@ async fn a_game_is_played_over_the_air() {
 
 #[tokio::test]
 async fn links_lost_in_the_game_and_in_mid_path_come_back() {
-    let (mut house, board) = House::with_neo();
-    let control = house.control();
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (_house, board, control, mut gui) = House::begun().await;
     control.drop_link(FIRST).unwrap();
     gui.hears_of("no link to the board").await;
     gui.hears_of("White to move").await;
-    plays(&board, "e2e4");
-    gui.hears("bestmove e2e4").await;
+    answers(&mut gui, &board, "e2e4").await;
     gui.asks("e2e4 b8c6").await;
     comes(&board, "the motor", |neo| neo.is_driving()).await;
     control.drop_link(FIRST).unwrap();
     gui.hears_of("no link to the board").await;
     gui.hears_of("White to move").await;
     stands(&board, "e2e4 b8c6").await;
-    plays(&board, "d2d4");
-    gui.hears("bestmove d2d4").await;
+    answers(&mut gui, &board, "d2d4").await;
     assert_eq!(faults(&board), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_move_made_out_of_reach_is_the_answer() {
-    let (mut house, board) = House::with_neo();
-    let control = house.control();
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (_house, board, control, mut gui) = House::begun().await;
     control.vanish(FIRST).unwrap();
     gui.hears_of("no link to the board").await;
     plays(&board, "g1f3");
@@ -187,11 +191,7 @@ async fn a_move_to_the_square_that_the_motor_left_out_of_reach_is_the_answer() {
 
 #[tokio::test]
 async fn refused_writes_and_corrupt_notifications_are_got_over() {
-    let (mut house, board) = House::with_neo();
-    let control = house.control();
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (_house, board, control, mut gui) = House::begun().await;
     control.corrupt_notifications(FIRST, 2).unwrap();
     control
         .notify(FIRST, profile::EVENTS, b"e2\xFF".to_vec())
@@ -201,8 +201,7 @@ async fn refused_writes_and_corrupt_notifications_are_got_over() {
         .unwrap();
     comes(&board, "a picture", |neo| neo.lamps().is_empty()).await;
     control.corrupt_notifications(FIRST, 0).unwrap();
-    plays(&board, "e2e4");
-    gui.hears("bestmove e2e4").await;
+    answers(&mut gui, &board, "e2e4").await;
     control.refuse_writes(FIRST, profile::PATHS, 2).unwrap();
     gui.asks("e2e4 e7e5").await;
     gui.hears_of("White to move").await;
@@ -212,11 +211,7 @@ async fn refused_writes_and_corrupt_notifications_are_got_over() {
 
 #[tokio::test]
 async fn bluetooth_switched_off_and_on_is_told_and_got_over() {
-    let (mut house, board) = House::with_neo();
-    let control = house.control();
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (_house, board, control, mut gui) = House::begun().await;
     control.power(ADAPTER, false).unwrap();
     gui.hears_of(
         "Bluetooth is off (hci0): switch it on, for instance with `bluetoothctl power on`",
@@ -226,23 +221,17 @@ async fn bluetooth_switched_off_and_on_is_told_and_got_over() {
     assert!(!control.is_powered(ADAPTER).unwrap());
     control.power(ADAPTER, true).unwrap();
     gui.hears_of("White to move").await;
-    plays(&board, "e2e4");
-    gui.hears("bestmove e2e4").await;
+    answers(&mut gui, &board, "e2e4").await;
 }
 
 #[tokio::test]
 async fn a_bluetooth_service_that_ends_and_comes_again_is_told_and_got_over() {
-    let (mut house, board) = House::with_neo();
-    let control = house.control();
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (_house, board, control, mut gui) = House::begun().await;
     control.run(false);
     gui.hears_of("no link to the board").await;
     control.run(true);
     gui.hears_of("White to move").await;
-    plays(&board, "e2e4");
-    gui.hears("bestmove e2e4").await;
+    answers(&mut gui, &board, "e2e4").await;
 }
 
 #[tokio::test]
@@ -366,8 +355,7 @@ async fn a_lost_link_does_not_deafen_the_board_that_connects() {
     one.says("setoption name Board value one").await;
     two.says("setoption name Board value two").await;
     one.asks("").await;
-    two.asks("").await;
-    two.hears_of("White to move").await;
+    two.begins().await;
     for _ in 0..4 {
         one.hears_of("White to move").await;
         control.drop_link(SECOND).unwrap();

@@ -343,8 +343,7 @@ async fn while_no_game_is_on_a_gui_gets_the_board_and_in_a_game_it_waits() {
     let refused = table.says(Saying::NewGame).await.unwrap_err();
     assert!(refused.contains("boardbridge release citrine"), "{refused}");
     table.turn(0).await;
-    table.hand.does("d2d4").await;
-    gui.hears("bestmove d2d4").await;
+    table.hand.answers(&mut gui, "d2d4").await;
     drop(gui);
     table.house.awaits("citrine", 0).await;
     table.hand.does("new-game").await;

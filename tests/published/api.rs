@@ -208,8 +208,7 @@ async fn every_answer_fits_the_schema() {
 
 #[tokio::test]
 async fn a_page_is_told_everything_from_the_state_on() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (house, hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("position startpos").await;
     gui.says("go").await;
     house.asks_for_a_move("citrine").await;
@@ -404,8 +403,7 @@ async fn running_games_are_a_broadcast() {
     gui.says("position startpos").await;
     gui.says("go").await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     let pgn = text(&house, "live.pgn").await;
     for wanted in [
         "[White \"Hand on citrine\"]",

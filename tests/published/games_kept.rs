@@ -1112,8 +1112,7 @@ async fn a_daemon_that_stops_has_written_every_move() {
     let mut moves = String::new();
     for pair in ["e2e4 e7e5", "g1f3 b8c6", "f1c4 f8c5", "e1g1 g8f6"] {
         let (mine, reply) = pair.split_once(' ').unwrap();
-        hand.does(mine).await;
-        gui.hears(&format!("bestmove {mine}")).await;
+        hand.answers(&mut gui, mine).await;
         moves = format!("{moves} {pair}");
         gui.asks(moves.trim()).await;
         hand.sees(&format!("executed {reply}")).await;
@@ -1140,8 +1139,7 @@ async fn a_folder_that_cannot_be_made_holds_up_no_board() {
     let mut gui = house.gui().await;
     gui.asks("").await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     let House { daemon, folder } = house;
     daemon.stop().await;
     drop(folder);
@@ -1209,8 +1207,7 @@ async fn a_daemon_killed_at_any_moment_leaves_whole_files_and_goes_on_with_the_g
             gui.hears_of("to move on the board").await;
         }
         let mine = moves[2 * pair];
-        hand.does(mine).await;
-        gui.hears(&format!("bestmove {mine}")).await;
+        hand.answers(&mut gui, mine).await;
         // Somewhere between before and after the writing.
         let moment = Duration::from_micros(random.u64(0..20_000));
         tokio::time::sleep(moment).await;
@@ -1230,8 +1227,7 @@ async fn a_daemon_killed_at_any_moment_leaves_whole_files_and_goes_on_with_the_g
     gui.asks(LONG).await;
     hand.sees(&format!("executed {}", moves[moves.len() - 1]))
         .await;
-    hand.does("c2c3").await;
-    gui.hears("bestmove c2c3").await;
+    hand.answers(&mut gui, "c2c3").await;
     terminate(daemon).await;
     let kept = games_in(&games);
     assert_eq!(kept.len(), 1, "{kept:#?}");
@@ -1260,8 +1256,7 @@ async fn a_limit_on_the_size_of_files_does_not_end_the_daemon() {
     let mut gui = Gui::connect(address).await;
     gui.asks("").await;
     gui.hears_of("to move on the board").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     // The game has been written, as far as that goes: a file's name is tried.
     let tried = async {
         while !games.join(".citrine.lock").exists() {
@@ -1269,10 +1264,8 @@ async fn a_limit_on_the_size_of_files_does_not_end_the_daemon() {
         }
     };
     timeout(PATIENCE, tried).await.unwrap();
-    gui.asks("e2e4 e7e5").await;
-    hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    gui.hears("bestmove g1f3").await;
+    gui.shows(&mut hand, "e2e4 e7e5").await;
+    hand.answers(&mut gui, "g1f3").await;
     assert_eq!(daemon.0.try_wait().unwrap(), None);
     assert_eq!(games_in(&games).len(), 0);
 }

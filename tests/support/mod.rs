@@ -96,6 +96,18 @@ impl Hand {
         self.orders.send(order.parse().unwrap()).await.unwrap();
     }
 
+    /// Makes the move that a program awaits, which is its answer.
+    pub async fn answers(&self, gui: &mut Gui, m: &str) {
+        self.does(m).await;
+        gui.hears(&format!("bestmove {m}")).await;
+    }
+
+    /// Makes a move, of which the app is told and of nothing before it.
+    pub async fn tells(&self, app: &mut Gui, m: &str) {
+        self.does(m).await;
+        app.hears_next(&format!("MB {m}")).await;
+    }
+
     /// Waits for this event on the board; returns the events before it.
     pub async fn sees(&mut self, wanted: &str) -> Vec<String> {
         self.sees_one_of(&[wanted]).await
@@ -230,6 +242,35 @@ impl House {
         let folder = Self::folder();
         let hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), executes);
         (Self::start(folder, &[("ucb", FAST_UCB)]).await, hand)
+    }
+
+    /// Either, with a player who executes shown moves by themselves.
+    pub async fn with_citrine_or_ucb(is_citrine: bool) -> (Self, Hand) {
+        if is_citrine {
+            Self::with_citrine().await
+        } else {
+            Self::with_ucb(true).await
+        }
+    }
+
+    /// The same as [`House::with_citrine`], with a program.
+    pub async fn with_citrine_and_gui() -> (Self, Hand, Gui) {
+        Self::and_gui(Self::with_citrine().await).await
+    }
+
+    /// The same as [`House::with_ucb`], with a program.
+    pub async fn with_ucb_and_gui(executes: bool) -> (Self, Hand, Gui) {
+        Self::and_gui(Self::with_ucb(executes).await).await
+    }
+
+    /// The same as [`House::with_citrine_or_ucb`], with a program.
+    pub async fn with_citrine_or_ucb_and_gui(is_citrine: bool) -> (Self, Hand, Gui) {
+        Self::and_gui(Self::with_citrine_or_ucb(is_citrine).await).await
+    }
+
+    async fn and_gui((house, hand): (Self, Hand)) -> (Self, Hand, Gui) {
+        let gui = house.gui().await;
+        (house, hand, gui)
     }
 
     pub fn address(&self, what: &str) -> SocketAddr {
@@ -384,6 +425,25 @@ impl Gui {
                 return;
             }
         }
+    }
+
+    /// Asks for the first move of a game, until the hand is to make it.
+    pub async fn begins(&mut self) {
+        self.asks("").await;
+        self.hears_of("White to move").await;
+    }
+
+    /// Asks for a move in a game whose last move the player executes.
+    pub async fn shows(&mut self, hand: &mut Hand, moves: &str) {
+        self.asks(moves).await;
+        let last = moves.rsplit(' ').next().unwrap();
+        hand.sees(&format!("executed {last}")).await;
+    }
+
+    /// The app makes a move, which the player executes.
+    pub async fn moves(&mut self, hand: &mut Hand, m: &str) {
+        self.says(&format!("MA {m}")).await;
+        hand.sees(&format!("executed {m}")).await;
     }
 
     /// A position, and `go`.

@@ -23,16 +23,13 @@ use crate::support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 /// A game between a well-behaved GUI and a player continues.
 async fn a_move_goes_through(gui: &mut Gui, hand: &Hand) {
     gui.says("ucinewgame").await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    gui.begins().await;
+    hand.answers(gui, "e2e4").await;
 }
 
 #[tokio::test]
 async fn an_overlong_line_is_ignored_in_words_and_the_conversation_goes_on() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, hand, mut gui) = House::with_citrine_and_gui().await;
     gui.bytes(&vec![b'x'; 1024 * 1024]).await;
     gui.bytes(b"\nisready\n").await;
     gui.hears_of("a line of 1048576 bytes was ignored").await;
@@ -42,8 +39,7 @@ async fn an_overlong_line_is_ignored_in_words_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn junk_is_ignored_and_the_conversation_goes_on() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("isready").await;
     gui.hears("readyok").await;
     let junk: Vec<u8> = (0..=255u8).cycle().take(64 * 1024).collect();
@@ -67,18 +63,14 @@ async fn a_half_line_waits_and_hurts_nobody() {
     half.hears("readyok").await;
     half.bytes(b"position startpos moves e2").await;
     drop(half);
-    gui.asks("e2e4 e7e5").await;
-    hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    gui.hears("bestmove g1f3").await;
+    gui.shows(&mut hand, "e2e4 e7e5").await;
+    hand.answers(&mut gui, "g1f3").await;
 }
 
 #[tokio::test]
 async fn of_as_many_guis_as_a_machine_may_have_the_last_to_join_a_game_makes_room_for_one_more() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (house, hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.begins().await;
     let mut crowd = Vec::new();
     for _ in 1..MAX_CLIENTS_EACH {
         crowd.push(house.gui().await);
@@ -100,8 +92,7 @@ async fn of_as_many_guis_as_a_machine_may_have_the_last_to_join_a_game_makes_roo
     });
     let (_, last, _) = select_all(told).await;
     assert!(last > 0, "the second to join has kept its place");
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
 }
 
 #[tokio::test]
@@ -152,15 +143,13 @@ async fn a_board_that_sends_garbage_is_still_played_on() {
             House::with_ucb(true).await
         };
         let mut gui = house.gui().await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
+        gui.begins().await;
         hand.does("garbage 2000").await;
         gui.has_not_heard("bestmove").await;
         // The end of a line ends the garbage, as the next message of a real board would.
         hand.does("e2e4").await;
         hand.does("take-back").await;
-        hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
+        hand.answers(&mut gui, "e2e4").await;
     }
 }
 
@@ -173,8 +162,7 @@ async fn a_home_made_board_that_sends_garbage_is_still_played_on() {
     let mut gui = house.gui().await;
     for bytes in [1, 1000, 1_000_000] {
         gui.says("ucinewgame").await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
+        gui.begins().await;
         // What was sent may not have arrived yet.
         hand.sees("new-game").await;
         hand.does(&format!("garbage {bytes}")).await;
@@ -188,12 +176,9 @@ async fn a_home_made_board_that_sends_garbage_is_still_played_on() {
             }
             hand.does("take-back").await;
         }
-        gui.asks("e2e4 e7e5").await;
-        hand.sees("executed e7e5").await;
-        hand.does("g1f3").await;
-        gui.hears("bestmove g1f3").await;
-        gui.asks("e2e4 e7e5 g1f3 d7d6").await;
-        hand.sees("executed d7d6").await;
+        gui.shows(&mut hand, "e2e4 e7e5").await;
+        hand.answers(&mut gui, "g1f3").await;
+        gui.shows(&mut hand, "e2e4 e7e5 g1f3 d7d6").await;
     }
 }
 
@@ -238,8 +223,7 @@ async fn a_silent_board_is_named_and_is_played_on_when_it_answers() {
     gui.hears_of("the board does not answer").await;
     hand.does("on").await;
     gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
 }
 
 #[tokio::test]
@@ -293,10 +277,8 @@ async fn a_gui_that_turns_from_board_to_board_is_told_of_a_few_times() {
 
 #[tokio::test]
 async fn clients_that_ask_without_end_do_not_keep_the_hand_waiting() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (house, hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.begins().await;
     let mut floods = Vec::new();
     for flood in [
         "ucinewgame\n",
@@ -310,10 +292,8 @@ async fn clients_that_ask_without_end_do_not_keep_the_hand_waiting() {
         }));
     }
     for _ in 0..5 {
-        hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
+        hand.answers(&mut gui, "e2e4").await;
+        gui.begins().await;
     }
     floods.iter().for_each(tokio::task::JoinHandle::abort);
 }

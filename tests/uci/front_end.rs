@@ -2,7 +2,7 @@
 
 use simulators::run::Kind;
 
-use crate::support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House};
+use crate::support::{FAST_CITRINE, FAST_UCB, Hand, House};
 
 const HOME_MADE: &str = "kind = \"swpp\"\nmove_wait = \"50ms\"\n";
 
@@ -28,21 +28,12 @@ async fn a_gui_is_introduced_to_every_board() {
 #[tokio::test]
 async fn a_hands_move_answers_go_and_the_guis_move_is_shown() {
     for citrine in [true, false] {
-        let (house, mut hand) = if citrine {
-            House::with_citrine().await
-        } else {
-            House::with_ucb(true).await
-        };
-        let mut gui = house.gui().await;
+        let (_house, mut hand, mut gui) = House::with_citrine_or_ucb_and_gui(citrine).await;
         gui.says("uci\nisready\nucinewgame").await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
-        hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
-        gui.asks("e2e4 e7e5").await;
-        hand.sees("executed e7e5").await;
-        hand.does("g1f3").await;
-        gui.hears("bestmove g1f3").await;
+        gui.begins().await;
+        hand.answers(&mut gui, "e2e4").await;
+        gui.shows(&mut hand, "e2e4 e7e5").await;
+        hand.answers(&mut gui, "g1f3").await;
         let faults = hand
             .seen()
             .into_iter()
@@ -53,16 +44,14 @@ async fn a_hands_move_answers_go_and_the_guis_move_is_shown() {
 
 #[tokio::test]
 async fn a_byte_order_mark_before_the_first_line_does_no_harm() {
-    let (house, _hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, _hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("\u{feff}uci").await;
     gui.hears("uciok").await;
 }
 
 #[tokio::test]
 async fn isready_is_answered_whatever_the_board_does() {
-    let (house, _hand) = House::with_ucb(false).await;
-    let mut gui = house.gui().await;
+    let (_house, _hand, mut gui) = House::with_ucb_and_gui(false).await;
     gui.asks("e2e4").await;
     for _ in 0..50 {
         gui.says("isready").await;
@@ -82,8 +71,7 @@ async fn a_board_that_is_not_there_is_named_and_go_can_be_stopped() {
 
 #[tokio::test]
 async fn a_hand_that_moved_before_go_is_answered_at_once() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (house, hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("position startpos").await;
     // Nobody knows when a move was made that the board has when it is first asked.
     house.knows("citrine", 0).await;
@@ -97,8 +85,7 @@ async fn a_hand_that_moved_before_go_is_answered_at_once() {
 
 #[tokio::test]
 async fn under_go_infinite_and_ponder_the_move_is_shown_and_becomes_bestmove_only_when_asked() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("position startpos\ngo infinite").await;
     gui.hears_of("White to move").await;
     hand.does("e2e4").await;
@@ -123,17 +110,10 @@ async fn under_go_infinite_and_ponder_the_move_is_shown_and_becomes_bestmove_onl
 #[tokio::test]
 async fn what_stands_on_the_board_from_before_a_take_back_is_not_the_players_move() {
     for citrine in [true, false] {
-        let (house, mut hand) = if citrine {
-            House::with_citrine().await
-        } else {
-            House::with_ucb(true).await
-        };
-        let mut gui = house.gui().await;
+        let (_house, mut hand, mut gui) = House::with_citrine_or_ucb_and_gui(citrine).await;
         gui.says("ucinewgame").await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
-        hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
+        gui.begins().await;
+        hand.answers(&mut gui, "e2e4").await;
         gui.asks("").await;
         gui.has_not_heard("bestmove").await;
         hand.sees(if citrine {
@@ -143,18 +123,15 @@ async fn what_stands_on_the_board_from_before_a_take_back_is_not_the_players_mov
         })
         .await;
         gui.hears_of("White to move").await;
-        hand.does("d2d4").await;
-        gui.hears("bestmove d2d4").await;
+        hand.answers(&mut gui, "d2d4").await;
         assert_eq!(gui.answers(), ["e2e4", "d2d4"]);
     }
 }
 
 #[tokio::test]
 async fn what_stands_on_the_board_from_before_ucinewgame_is_not_the_players_move() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
+    let (house, mut hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.begins().await;
     gui.says("stop").await;
     gui.hears("bestmove 0000").await;
     hand.does("e2e4").await;
@@ -163,38 +140,27 @@ async fn what_stands_on_the_board_from_before_ucinewgame_is_not_the_players_move
     gui.asks("").await;
     hand.sees("new-game").await;
     gui.hears_of("White to move").await;
-    hand.does("d2d4").await;
-    gui.hears("bestmove d2d4").await;
+    hand.answers(&mut gui, "d2d4").await;
     assert_eq!(gui.answers(), ["0000", "d2d4"]);
 }
 
 #[tokio::test]
 async fn a_hand_that_takes_a_reported_move_back_is_told_and_led_back() {
     for citrine in [true, false] {
-        let (house, mut hand) = if citrine {
-            House::with_citrine().await
-        } else {
-            House::with_ucb(true).await
-        };
-        let mut gui = house.gui().await;
-        gui.asks("").await;
-        gui.hears_of("White to move").await;
-        hand.does("e2e4").await;
-        gui.hears("bestmove e2e4").await;
+        let (_house, mut hand, mut gui) = House::with_citrine_or_ucb_and_gui(citrine).await;
+        gui.begins().await;
+        hand.answers(&mut gui, "e2e4").await;
         hand.does("take-back").await;
         gui.hears_of("e2e4 was taken back on the board, but").await;
         hand.sees("executed e2e4").await;
-        gui.asks("e2e4 e7e5").await;
-        hand.sees("executed e7e5").await;
-        hand.does("g1f3").await;
-        gui.hears("bestmove g1f3").await;
+        gui.shows(&mut hand, "e2e4 e7e5").await;
+        hand.answers(&mut gui, "g1f3").await;
     }
 }
 
 #[tokio::test]
 async fn a_wrong_execution_is_pointed_out_and_is_not_the_players_move() {
-    let (house, mut hand) = House::with_ucb(false).await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_ucb_and_gui(false).await;
     gui.asks("e2e4").await;
     hand.sees("shown e2e4").await;
     hand.does("wrong d2d4").await;
@@ -202,15 +168,13 @@ async fn a_wrong_execution_is_pointed_out_and_is_not_the_players_move() {
     hand.does("wrong d4d2").await;
     hand.does("execute").await;
     hand.sees("executed e2e4").await;
-    hand.does("e7e5").await;
-    gui.hears("bestmove e7e5").await;
+    hand.answers(&mut gui, "e7e5").await;
     assert_eq!(gui.answers(), ["e7e5"]);
 }
 
 #[tokio::test]
 async fn a_position_without_a_legal_move_has_no_move() {
-    let (house, _hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, _hand, mut gui) = House::with_citrine_and_gui().await;
     gui.asks("f2f3 e7e5 g2g4 d8h4").await;
     gui.hears("bestmove (none)").await;
     gui.says("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo infinite")
@@ -222,8 +186,7 @@ async fn a_position_without_a_legal_move_has_no_move() {
 
 #[tokio::test]
 async fn illegal_positions_are_refused_in_words_and_go_is_answered() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     for position in [
         "startpos moves e2e5",
         "startpos moves e2e4 e7e5 xyzzy",
@@ -238,10 +201,8 @@ async fn illegal_positions_are_refused_in_words_and_go_is_answered() {
         gui.hears("info string position refused").await;
         gui.hears("bestmove 0000").await;
     }
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    gui.begins().await;
+    hand.answers(&mut gui, "e2e4").await;
     assert!(
         !hand
             .seen()
@@ -252,32 +213,27 @@ async fn illegal_positions_are_refused_in_words_and_go_is_answered() {
 
 #[tokio::test]
 async fn only_searchmoves_are_taken() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("position startpos\ngo searchmoves e2e4 d2d4")
         .await;
     gui.hears_of("White to move").await;
     hand.does("g1f3").await;
     gui.hears_of("g1f3 is not among the moves").await;
     hand.sees("take-back g1f3").await;
-    hand.does("d2d4").await;
-    gui.hears("bestmove d2d4").await;
+    hand.answers(&mut gui, "d2d4").await;
 }
 
 #[tokio::test]
 async fn a_game_given_by_its_last_position_is_the_same_game() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\ngo")
         .await;
     gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     gui.says("position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\ngo")
         .await;
     hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    gui.hears("bestmove g1f3").await;
+    hand.answers(&mut gui, "g1f3").await;
     let seen = hand.seen();
     assert!(
         !seen
@@ -291,27 +247,19 @@ async fn a_game_given_by_its_last_position_is_the_same_game() {
 async fn a_resumed_game_goes_on_where_it_was() {
     let moves = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6 c2c3 e8g8";
     for citrine in [true, false] {
-        let (house, mut hand) = if citrine {
-            House::with_citrine().await
-        } else {
-            House::with_ucb(true).await
-        };
-        let mut gui = house.gui().await;
+        let (_house, mut hand, mut gui) = House::with_citrine_or_ucb_and_gui(citrine).await;
         gui.asks(moves).await;
         hand.sees("set-up r1bq1rk1/2p1bppp/p1np1n2/1p2p3/4P3/1BP2N2/PP1P1PPP/RNBQR1K1 w")
             .await;
         gui.hears_of("White to move").await;
-        hand.does("h2h3").await;
-        gui.hears("bestmove h2h3").await;
+        hand.answers(&mut gui, "h2h3").await;
     }
 }
 
 #[tokio::test]
 async fn a_move_made_while_the_cable_was_out_answers_go_on_a_citrine() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
-    gui.asks("e2e4").await;
-    hand.sees("executed e2e4").await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.shows(&mut hand, "e2e4").await;
     hand.does("unplug").await;
     gui.hears_of("no link to the board").await;
     hand.does("e7e5").await;
@@ -342,8 +290,7 @@ async fn a_home_made_board_whose_cable_was_out_goes_on_in_the_same_game() {
         let mut moves = String::new();
         for [mine, theirs] in [["e2e4", "e7e5"], ["g1f3", "b8c6"]] {
             house.asks_for_a_move("diy").await;
-            hand.does(mine).await;
-            gui.hears(&format!("bestmove {mine}")).await;
+            hand.answers(&mut gui, mine).await;
             hand.does("unplug").await;
             hand.sees("unplugged").await;
             moves = format!("{moves}{mine} {theirs} ");
@@ -381,27 +328,19 @@ async fn a_home_made_board_whose_opened_port_restarts_it_is_told_its_game_again(
     hand.does("wrong e2e4").await;
     hand.sees("executed e2e4").await;
     house.asks_for_a_move("diy").await;
-    hand.does("e7e5").await;
-    gui.hears("bestmove e7e5").await;
+    hand.answers(&mut gui, "e7e5").await;
 }
 
 #[tokio::test]
 async fn a_power_cycle_does_not_end_the_game() {
     for citrine in [true, false] {
-        let (house, mut hand) = if citrine {
-            House::with_citrine().await
-        } else {
-            House::with_ucb(true).await
-        };
-        let mut gui = house.gui().await;
-        gui.asks("e2e4").await;
-        hand.sees("executed e2e4").await;
+        let (_house, mut hand, mut gui) = House::with_citrine_or_ucb_and_gui(citrine).await;
+        gui.shows(&mut hand, "e2e4").await;
         hand.does("off").await;
         hand.does("on forgetful").await;
         // The Citrine forgot the game, the UCB asks for the position: either is given it.
         hand.sees("set-up rnbqkbnr/pppppppp/8/8/4P3").await;
-        hand.does("c7c5").await;
-        gui.hears("bestmove c7c5").await;
+        hand.answers(&mut gui, "c7c5").await;
     }
 }
 
@@ -409,24 +348,20 @@ async fn a_power_cycle_does_not_end_the_game() {
 async fn two_clients_of_one_game_share_the_board_and_another_game_is_told_who_has_it() {
     let (house, hand) = House::with_citrine().await;
     let mut white = house.gui().await;
-    white.asks("").await;
-    white.hears_of("White to move").await;
+    white.begins().await;
     let mut stranger = house.gui().await;
     stranger.asks("d2d4").await;
     stranger
         .hears_of("is in another game, with 127.0.0.1:")
         .await;
-    hand.does("e2e4").await;
-    white.hears("bestmove e2e4").await;
+    hand.answers(&mut white, "e2e4").await;
     let mut black = house.gui().await;
     black.asks("e2e4").await;
     black.hears_of("Black to move").await;
-    hand.does("e7e5").await;
-    black.hears("bestmove e7e5").await;
+    hand.answers(&mut black, "e7e5").await;
     white.asks("e2e4 e7e5").await;
     white.hears_of("White to move").await;
-    hand.does("g1f3").await;
-    white.hears("bestmove g1f3").await;
+    hand.answers(&mut white, "g1f3").await;
     stranger.has_not_heard("bestmove").await;
     // The board is the stranger's as soon as it is free.
     white.says("quit").await;
@@ -443,10 +378,8 @@ async fn a_client_that_vanishes_loses_the_board() {
     drop(first);
     let mut second = house.gui().await;
     second.says("ucinewgame").await;
-    second.asks("").await;
-    second.hears_of("White to move").await;
-    hand.does("d2d4").await;
-    second.hears("bestmove d2d4").await;
+    second.begins().await;
+    hand.answers(&mut second, "d2d4").await;
 }
 
 #[tokio::test]
@@ -470,8 +403,7 @@ async fn the_board_ready_button_shortens_the_wait() {
 
 #[tokio::test]
 async fn a_gui_with_debug_on_hears_what_happens_on_the_board() {
-    let (house, hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("debug on\nposition startpos\nisready").await;
     gui.hears("readyok").await;
     hand.does("e2e4").await;
@@ -480,8 +412,7 @@ async fn a_gui_with_debug_on_hears_what_happens_on_the_board() {
 
 #[tokio::test]
 async fn quit_ends_the_wait_and_the_connection() {
-    let (house, _hand) = House::with_citrine().await;
-    let mut gui: Gui = house.gui().await;
+    let (_house, _hand, mut gui) = House::with_citrine_and_gui().await;
     gui.asks("").await;
     gui.says("quit\nquit").await;
     gui.hears("bestmove 0000").await;
@@ -490,17 +421,13 @@ async fn quit_ends_the_wait_and_the_connection() {
 
 #[tokio::test]
 async fn a_second_go_for_the_same_position_is_a_take_back() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
-    gui.asks("").await;
-    gui.hears_of("White to move").await;
-    hand.does("d2d4").await;
-    gui.hears("bestmove d2d4").await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.begins().await;
+    hand.answers(&mut gui, "d2d4").await;
     gui.says("go").await;
     hand.sees("take-back d2d4").await;
     gui.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
 }
 
 #[tokio::test]
@@ -516,8 +443,7 @@ async fn a_new_game_announced_before_the_board_is_known_does_not_take_the_old_ga
     gui.asks("").await;
     hand.sees("new-game").await;
     gui.hears_of("White to move").await;
-    hand.does("d2d4").await;
-    gui.hears("bestmove d2d4").await;
+    hand.answers(&mut gui, "d2d4").await;
     assert_eq!(gui.answers(), ["d2d4"]);
 }
 
@@ -525,17 +451,13 @@ async fn a_new_game_announced_before_the_board_is_known_does_not_take_the_old_ga
 async fn a_newcomer_that_plays_the_game_on_does_not_take_the_board() {
     let (house, mut hand) = House::with_citrine().await;
     let mut first = house.gui().await;
-    first.asks("").await;
-    first.hears_of("White to move").await;
-    hand.does("e2e4").await;
-    first.hears("bestmove e2e4").await;
+    first.begins().await;
+    hand.answers(&mut first, "e2e4").await;
     let mut second = house.gui().await;
     second.asks("e2e4 c7c5").await;
     second.hears_of("is in another game").await;
-    first.asks("e2e4 e7e5").await;
-    hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    first.hears("bestmove g1f3").await;
+    first.shows(&mut hand, "e2e4 e7e5").await;
+    hand.answers(&mut first, "g1f3").await;
     second.has_not_heard("bestmove").await;
 }
 
@@ -548,12 +470,10 @@ async fn one_clients_answer_does_not_take_anothers_away() {
     let mut playing = house.gui().await;
     playing.asks("").await;
     house.awaits("citrine", 2).await;
-    hand.does("c2c4").await;
-    playing.hears("bestmove c2c4").await;
+    hand.answers(&mut playing, "c2c4").await;
     watching.hears("info depth 1 score cp 0 pv c2c4").await;
     // And the one that plays goes on.
-    playing.asks("c2c4 e7e5").await;
-    hand.sees("executed e7e5").await;
+    playing.shows(&mut hand, "c2c4 e7e5").await;
     watching.says("stop").await;
     watching.hears("bestmove c2c4").await;
     assert!(
@@ -565,8 +485,7 @@ async fn one_clients_answer_does_not_take_anothers_away() {
 
 #[tokio::test]
 async fn a_program_that_only_analyses_is_told_so_and_what_to_choose_instead() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("ucinewgame\nposition startpos moves e2e4\ngo infinite")
         .await;
     hand.sees("executed e2e4").await;
@@ -591,8 +510,7 @@ async fn a_program_that_only_analyses_is_told_so_and_what_to_choose_instead() {
 
 #[tokio::test]
 async fn the_option_promotion_decides_where_the_board_does_not_say() {
-    let (house, mut hand) = House::with_ucb(true).await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_ucb_and_gui(true).await;
     gui.says("setoption name Promotion value rook").await;
     gui.says("position fen 8/P5k1/8/8/8/8/8/4K3 w - - 0 1\ngo")
         .await;
@@ -605,14 +523,12 @@ async fn the_option_promotion_decides_where_the_board_does_not_say() {
 
 #[tokio::test]
 async fn a_gui_that_wants_info_json_is_told_of_the_board_until_it_wants_it_no_more() {
-    let (house, mut hand) = House::with_citrine().await;
-    let mut gui = house.gui().await;
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
     gui.says("setoption name UCI_InfoJSON value true").await;
     gui.asks("").await;
     gui.hears_of(r#"["To do","White to move on the board"]"#)
         .await;
-    hand.does("e2e4").await;
-    gui.hears("bestmove e2e4").await;
+    hand.answers(&mut gui, "e2e4").await;
     // Before that, or a moment after it: a refresh may have been too short a time ago.
     let row = r#""1. e4""#;
     if !gui.log.iter().any(|line| line.contains(row)) {
@@ -622,10 +538,8 @@ async fn a_gui_that_wants_info_json_is_told_of_the_board_until_it_wants_it_no_mo
         .await;
     gui.hears("readyok").await;
     let told = gui.log.len();
-    gui.asks("e2e4 e7e5").await;
-    hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    gui.hears("bestmove g1f3").await;
+    gui.shows(&mut hand, "e2e4 e7e5").await;
+    hand.answers(&mut gui, "g1f3").await;
     let json = |line: &String| line.starts_with("info json");
     assert!(!gui.log[told..].iter().any(json), "{:?}", gui.log);
 }

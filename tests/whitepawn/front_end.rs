@@ -32,6 +32,21 @@ async fn app(house: &House) -> Gui {
     app
 }
 
+/// A daemon that offers a Citrine to the app, and the app.
+async fn with_app() -> (House, Hand, Gui) {
+    let (house, hand) = citrine().await;
+    let app = app(&house).await;
+    (house, hand, app)
+}
+
+/// The same. The app has announced this game, in which the hand begins, and the hand is asked for its move.
+async fn begins(game: &str) -> (House, Hand, Gui) {
+    let (house, hand, mut app) = with_app().await;
+    app.says(game).await;
+    house.asks_for_a_move("citrine").await;
+    (house, hand, app)
+}
+
 /// A client that has connected.
 async fn stranger(house: &House) -> Gui {
     Gui::connect(house.address("whitepawn for citrine")).await
@@ -68,10 +83,7 @@ async fn every_handshake_is_answered_whatever_the_board_does() {
 
 #[tokio::test]
 async fn a_game_goes_both_ways_byte_for_byte_and_executing_is_no_move() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG3Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (_house, mut hand, mut app) = begins("NG3Y").await;
     for (mine, told, theirs) in [
         ("e2e4", "MB e2e4", "MA e7e5"),
         ("g1f3", "MB g1f3", "MAb8c6"),
@@ -117,18 +129,14 @@ async fn promotes(keys: &str, told: &str, last: &str) {
         ("h6h7", "a5a4"),
     ];
     for (mine, theirs) in moves {
-        hand.does(mine).await;
-        app.hears_next(&format!("MB {mine}")).await;
-        app.says(&format!("MA {theirs}")).await;
-        hand.sees(&format!("executed {theirs}")).await;
+        hand.tells(&mut app, mine).await;
+        app.moves(&mut hand, theirs).await;
     }
     hand.does("h7g8n").await;
     app.hears_next(told).await;
     for (theirs, mine) in [("a4a3", "b1c3"), ("a3b2", "a2a3")] {
-        app.says(&format!("MA {theirs}")).await;
-        hand.sees(&format!("executed {theirs}")).await;
-        hand.does(mine).await;
-        app.hears_next(&format!("MB {mine}")).await;
+        app.moves(&mut hand, theirs).await;
+        hand.tells(&mut app, mine).await;
     }
     app.says(last).await;
     hand.sees("executed b2a1q").await;
@@ -136,34 +144,28 @@ async fn promotes(keys: &str, told: &str, last: &str) {
 
 #[tokio::test]
 async fn the_hand_waits_for_white_where_the_app_begins() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, mut hand, mut app) = with_app().await;
     app.says("NG2N").await;
     house.awaits("citrine", 1).await;
-    app.says("MA d2d4").await;
-    hand.sees("executed d2d4").await;
-    hand.does("g8f6").await;
-    app.hears_next("MB g8f6").await;
+    app.moves(&mut hand, "d2d4").await;
+    hand.tells(&mut app, "g8f6").await;
 }
 
 #[tokio::test]
 async fn a_game_of_an_unknown_type_is_played_like_any_other() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, mut hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     app.says("NG5N\nMA d2d4").await;
     watcher
         .hears_of("a game of the unknown type 5 begins")
         .await;
     hand.sees("executed d2d4").await;
-    hand.does("g8f6").await;
-    app.hears_next("MB g8f6").await;
+    hand.tells(&mut app, "g8f6").await;
 }
 
 #[tokio::test]
 async fn every_move_that_is_dropped_is_told_and_not_without_end() {
-    let (house, _hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, _hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     app.says("junk\nNG1N\nMA").await;
     for n in 0..20 {
@@ -184,31 +186,20 @@ async fn every_move_that_is_dropped_is_told_and_not_without_end() {
 
 #[tokio::test]
 async fn both_sides_of_an_offline_match_are_told() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG0Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (_house, mut hand, mut app) = begins("NG0Y").await;
     for m in ["e2e4", "c7c5", "g1f3", "d7d6"] {
-        hand.does(m).await;
-        app.hears_next(&format!("MB {m}")).await;
+        hand.tells(&mut app, m).await;
     }
     // A move made on the phone is shown like any other.
-    app.says("MA d2d4").await;
-    hand.sees("executed d2d4").await;
-    hand.does("c5d4").await;
-    app.hears_next("MB c5d4").await;
+    app.moves(&mut hand, "d2d4").await;
+    hand.tells(&mut app, "c5d4").await;
 }
 
 #[tokio::test]
 async fn a_move_made_while_the_app_is_away_is_told_once_when_it_is_back() {
-    let (house, mut hand) = citrine().await;
-    let mut gone = app(&house).await;
-    gone.says("NG3Y").await;
-    house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    gone.hears_next("MB e2e4").await;
-    gone.says("MA e7e5").await;
-    hand.sees("executed e7e5").await;
+    let (house, mut hand, mut gone) = begins("NG3Y").await;
+    hand.tells(&mut gone, "e2e4").await;
+    gone.moves(&mut hand, "e7e5").await;
     let mut watcher = watcher(&house).await;
     drop(gone);
     watcher.hears_of("left:").await;
@@ -218,39 +209,31 @@ async fn a_move_made_while_the_app_is_away_is_told_once_when_it_is_back() {
     back.hears_next("MB g1f3").await;
     back.says(H0).await;
     back.hears_next(H1).await;
-    back.says("MA b8c6").await;
-    hand.sees("executed b8c6").await;
+    back.moves(&mut hand, "b8c6").await;
 }
 
 #[tokio::test]
 async fn a_board_that_was_away_is_led_on_in_the_same_game() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG3Y").await;
-    house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    let (_house, mut hand, mut app) = begins("NG3Y").await;
+    hand.tells(&mut app, "e2e4").await;
     hand.does("unplug").await;
     hand.sees("unplugged").await;
     app.says(&format!("MA e7e5\n{H0}")).await;
     app.hears_next(H1).await;
     hand.does("plug").await;
     hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    app.hears_next("MB g1f3").await;
+    hand.tells(&mut app, "g1f3").await;
 }
 
 #[tokio::test]
 async fn an_illegal_move_of_the_app_is_refused_in_words_and_breaks_nothing() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, mut hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     app.says("MA e2e4").await;
     watcher.hears_of("no game is in progress").await;
     app.says("NG3Y").await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    hand.tells(&mut app, "e2e4").await;
     app.says("MA e7e4").await;
     let said = watcher
         .hears_of("refused e7e4 after 1 ply, with Black")
@@ -262,14 +245,12 @@ async fn an_illegal_move_of_the_app_is_refused_in_words_and_breaks_nothing() {
     // The app's own echo of the hand's move is nothing to refuse.
     app.says("MA e2e4\nMA e7e5").await;
     hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    app.hears_next("MB g1f3").await;
+    hand.tells(&mut app, "g1f3").await;
 }
 
 #[tokio::test]
 async fn an_app_that_only_errs_does_not_fill_the_log() {
-    let (house, _hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, _hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     app.bytes("MA a1a8\n".repeat(1000).as_bytes()).await;
     app.says(&format!("{H0}\nNG2N")).await;
@@ -280,8 +261,7 @@ async fn an_app_that_only_errs_does_not_fill_the_log() {
 
 #[tokio::test]
 async fn the_end_of_the_game_is_told_and_the_board_is_free() {
-    let (house, hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     for (code, end) in [
         ("GE0", "aborted *"),
@@ -310,24 +290,16 @@ async fn the_end_of_the_game_is_told_and_the_board_is_free() {
 
 #[tokio::test]
 async fn a_new_game_in_mid_game_begins_on_the_board_too() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG1Y").await;
-    house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    let (_house, mut hand, mut app) = begins("NG1Y").await;
+    hand.tells(&mut app, "e2e4").await;
     app.says("NG1N\nMA d2d4").await;
     hand.sees("executed d2d4").await;
-    hand.does("d7d5").await;
-    app.hears_next("MB d7d5").await;
+    hand.tells(&mut app, "d7d5").await;
 }
 
 #[tokio::test]
 async fn junk_half_lines_and_endless_lines_harm_nobody() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG1Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (_house, mut hand, mut app) = begins("NG1Y").await;
     app.bytes(b"\n\r\n\0\0X\nMA\nNG9Z\nGE\nH101     1.2x\nMB e2e4\n\xff\xfe\xfd\n")
         .await;
     app.bytes(&vec![b'M'; 1024 * 1024]).await;
@@ -336,32 +308,25 @@ async fn junk_half_lines_and_endless_lines_harm_nobody() {
     app.hears_next(H1).await;
     // Half a line that never ends is dropped after a while, and the next one is whole.
     app.bytes(b"MA e7").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    hand.tells(&mut app, "e2e4").await;
     app.bytes(b"e5\n").await;
     hand.sees("executed e7e5").await;
 }
 
 #[tokio::test]
 async fn whoever_shook_hands_last_is_the_app_and_strangers_disturb_nobody() {
-    let (house, mut hand) = citrine().await;
-    let mut first = app(&house).await;
-    first.says("NG1Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (house, mut hand, mut first) = begins("NG1Y").await;
     let mut strangers = Vec::new();
     for _ in 0..20 {
         let mut stranger = stranger(&house).await;
         stranger.says("MA e2e4\nNG0Y\nGE0").await;
         strangers.push(stranger);
     }
-    hand.does("e2e4").await;
-    first.hears_next("MB e2e4").await;
+    hand.tells(&mut first, "e2e4").await;
     let mut second = app(&house).await;
     assert_eq!(first.line().await, None, "the first is closed");
-    second.says("MA e7e5").await;
-    hand.sees("executed e7e5").await;
-    hand.does("g1f3").await;
-    second.hears_next("MB g1f3").await;
+    second.moves(&mut hand, "e7e5").await;
+    hand.tells(&mut second, "g1f3").await;
 }
 
 #[tokio::test]
@@ -386,8 +351,7 @@ async fn a_game_whose_connection_is_lost_belongs_to_its_address() {
     owner.says(H0).await;
     owner.hears_next(H1).await;
     owner.hears_next("MB e2e4").await;
-    owner.says("MA e7e5").await;
-    hand.sees("executed e7e5").await;
+    owner.moves(&mut hand, "e7e5").await;
 }
 
 /// The other addresses of this machine stand for others: so a phone whose address has changed is not shut out for ever.
@@ -423,15 +387,12 @@ async fn an_app_that_hangs_up_is_not_looked_for_in_the_network() {
 
 #[tokio::test]
 async fn a_move_taken_back_on_the_board_is_to_be_made_again_for_the_app_cannot() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
+    let (house, mut hand, mut app) = with_app().await;
     let mut watcher = watcher(&house).await;
     app.says("NG3Y").await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
-    app.says("MA e7e5").await;
-    hand.sees("executed e7e5").await;
+    hand.tells(&mut app, "e2e4").await;
+    app.moves(&mut hand, "e7e5").await;
     hand.does("take-back").await;
     let said = watcher.hears_of("e7e5 was taken back on the board").await;
     assert!(
@@ -483,16 +444,12 @@ async fn an_app_that_never_reads_holds_up_nobody() {
     let mut app = app(&house).await;
     app.says("NG1Y").await;
     house.asks_for_a_move("citrine").await;
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    hand.tells(&mut app, "e2e4").await;
 }
 
 #[tokio::test]
 async fn a_gui_and_the_app_share_a_board_by_one_rule_and_the_other_sees_the_game() {
-    let (house, mut hand) = citrine().await;
-    let mut app = app(&house).await;
-    app.says("NG3Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (house, mut hand, mut app) = begins("NG3Y").await;
     let mut watcher = watcher(&house).await;
     let mut gui = house.gui().await;
     gui.asks("d2d4").await;
@@ -500,39 +457,31 @@ async fn a_gui_and_the_app_share_a_board_by_one_rule_and_the_other_sees_the_game
         .await;
     let told = watcher.hears_of("\"event\":\"players\"").await;
     assert!(told.contains("\"have\":[\"the WhitePawn app"), "{told}");
-    hand.does("e2e4").await;
-    app.hears_next("MB e2e4").await;
+    hand.tells(&mut app, "e2e4").await;
     gui.hears("info string in the other game: 1. e4").await;
     app.says("MA e7e5").await;
     gui.hears("info string in the other game: 1... e5").await;
     // The app's game is over: the board is the GUI's.
     app.says("GE2").await;
     hand.sees("executed d2d4").await;
-    hand.does("g8f6").await;
-    gui.hears("bestmove g8f6").await;
+    hand.answers(&mut gui, "g8f6").await;
     // And the app waits until the GUI has gone.
     app.says("NG2N\nMA c2c4").await;
     watcher.hears_of("the board is in another game").await;
     drop(gui);
     hand.sees("executed c2c4").await;
-    hand.does("e7e5").await;
-    app.hears_next("MB e7e5").await;
+    hand.tells(&mut app, "e7e5").await;
 }
 
 #[tokio::test]
 async fn an_app_that_is_gone_makes_way_for_a_gui() {
-    let (house, mut hand) = citrine().await;
-    let mut gone = app(&house).await;
-    gone.says("NG3Y").await;
-    house.asks_for_a_move("citrine").await;
+    let (house, mut hand, gone) = begins("NG3Y").await;
     let mut watcher = watcher(&house).await;
     drop(gone);
     watcher.hears_of("left:").await;
     let mut gui = house.gui().await;
-    gui.asks("d2d4").await;
-    hand.sees("executed d2d4").await;
-    hand.does("d7d5").await;
-    gui.hears("bestmove d7d5").await;
+    gui.shows(&mut hand, "d2d4").await;
+    hand.answers(&mut gui, "d7d5").await;
 }
 
 /// Junk, incomplete lines and a megabyte without a line end, on a serial line: the same outcome as over TCP.
@@ -655,8 +604,7 @@ async fn two_daemons_play_over_swpp_and_a_game_crosses_them_whole() {
         } else {
             far.asks_for_a_move("citrine").await;
         }
-        hand.does(pair[0]).await;
-        gui.hears(&format!("bestmove {}", pair[0])).await;
+        hand.answers(&mut gui, pair[0]).await;
         moves.extend(pair);
     }
     gui.asks(&moves.join(" ")).await;
@@ -673,12 +621,9 @@ async fn an_app_on_one_board_and_a_gui_on_another_do_not_meet() {
     let mut app = app(&house).await;
     let mut gui = house.gui().await;
     gui.says("setoption name Board value ucb").await;
-    gui.asks("d2d4").await;
-    other.sees("executed d2d4").await;
+    gui.shows(&mut other, "d2d4").await;
     app.says("NG1N\nMA e2e4").await;
     hand.sees("executed e2e4").await;
-    other.does("d7d5").await;
-    gui.hears("bestmove d7d5").await;
-    hand.does("e7e5").await;
-    app.hears_next("MB e7e5").await;
+    other.answers(&mut gui, "d7d5").await;
+    hand.tells(&mut app, "e7e5").await;
 }
