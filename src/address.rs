@@ -2,7 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
+use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
+
+/// An address to connect to, for an example.
+const EXAMPLE: &str = "127.0.0.1:9700";
 
 /// Why a text is not `HOST:PORT`. Each is said of the text: it …
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -75,6 +79,19 @@ pub fn is_address(text: &str) -> bool {
     split(text).is_ok()
 }
 
+/// Checks that a text is `HOST:PORT`.
+///
+/// # Errors
+/// What is wrong, with an address like the `usual` one for an example.
+pub fn checked(text: &str, usual: &str) -> Result<(), String> {
+    split(text).map(drop).map_err(|wrong| {
+        let meant = meant(text, usual);
+        format!(
+            "`{text}` is not a valid address, it {wrong}: write HOST:PORT, for instance \"{meant}\""
+        )
+    })
+}
+
 /// What was probably meant; host and port come from `usual`, which is an address, where they are missing or wrong.
 pub fn meant(text: &str, usual: &str) -> String {
     let (usual_host, usual_port) = usual.rsplit_once(':').unwrap_or((usual, ""));
@@ -109,6 +126,23 @@ pub fn ip(host: &str) -> Option<IpAddr> {
         return Some(Ipv4Addr::LOCALHOST.into());
     }
     host.parse().ok().map(|ip: IpAddr| ip.to_canonical())
+}
+
+/// An address to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(pub String);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        checked(&text, EXAMPLE).map_err(de::Error::custom)?;
+        if text.ends_with(":0") {
+            return Err(de::Error::custom(format!(
+                "`{text}` has port 0, which cannot be connected to: write HOST:PORT, for instance \"{EXAMPLE}\""
+            )));
+        }
+        Ok(Self(text))
+    }
 }
 
 #[cfg(test)]

@@ -23,8 +23,9 @@ use self::{
 };
 use crate::{
     access, call, cgroup,
-    config::{Config, DEFAULT_FILE, DEFAULT_WEB, Listen, board::SerialConfig},
-    door::Allow,
+    config::{Config, DEFAULT_FILE},
+    default_ports::DEFAULT_WEB,
+    door::{Allow, Listen},
     holders::Holders,
     lichess::token::{self, Token, TokenError},
     opponent::{
@@ -33,7 +34,7 @@ use crate::{
     },
     serial_access::{barred, no_port},
     state::settings::default_directory,
-    transport::{ble::Radio, is_gadget_port},
+    transport::{ble::Radio, is_gadget_port, settings::SerialConfig},
     vocabulary::BoardName,
 };
 

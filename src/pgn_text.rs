@@ -10,6 +10,7 @@ use std::{
 };
 
 use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
+use serde::{Deserialize, Deserializer, de};
 use shakmaty::{CastlingMode, Position, san::SanPlus};
 
 use crate::{
@@ -23,6 +24,8 @@ const MAX_LINE: usize = 79;
 /// The longest value of a tag, in characters: a line of PGN has at most 255 (PGN standard 4.3), and the name and the
 /// escapes need room.
 const MAX_VALUE: usize = 110;
+/// The longest text for a tag in the configuration, in characters: with its name it fits a line of PGN.
+pub const MAX_TAG: usize = 60;
 /// The longest time that a comment can express.
 const MAX_TOOK: Duration = Duration::from_hours(24 * 99);
 
@@ -35,6 +38,32 @@ pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
     let since = since.unwrap_or_default().min(LATEST);
     let at = Timestamp::try_from(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
     strtime::format(format, &at.to_zoned(zone.clone())).unwrap_or_default()
+}
+
+/// A text that fits a tag of a PGN file: one line, with any letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagText(pub String);
+
+impl TagText {
+    /// The text, if there is one.
+    pub fn text(this: Option<&Self>) -> Option<String> {
+        this.map(|text| text.0.clone())
+    }
+}
+
+impl<'de> Deserialize<'de> for TagText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let plain = text.chars().all(is_plain);
+        if plain && (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text {
+            return Ok(Self(text));
+        }
+        Err(de::Error::custom(format!(
+            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces in one line, for \
+             instance \"Jürgen Müller\"",
+            text.escape_debug()
+        )))
+    }
 }
 
 /// How a game ended, as the value of the tag `Termination` (PGN standard 9.8.1).

@@ -9,8 +9,7 @@ use figment::{
 use thiserror::Error;
 
 use crate::{
-    board::core::Core,
-    config::BoardConfig,
+    board::{core::Core, settings::BoardConfig},
     transcript::{Entry, Item, Transcript},
     vocabulary::BoardName,
 };

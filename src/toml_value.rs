@@ -1,11 +1,44 @@
 //! Values of keys, read with the expected form in the error message.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, path::Path};
 
 use serde::{
     Deserialize, Deserializer,
     de::{self, IntoDeserializer, SeqAccess, Unexpected, Visitor},
 };
+
+/// What is wrong with a section of the configuration that its types cannot tell: the key, with dots and relative to the section
+/// (empty for the section itself), and the problem.
+pub type Wrong = (&'static str, String);
+
+/// Reads a string that passes a check, which otherwise returns the problem.
+///
+/// # Errors
+/// If the value is not a string, or has a problem.
+pub fn checked<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    problem: impl FnOnce(&str) -> Option<String>,
+) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match problem(&text) {
+        Some(problem) => Err(de::Error::custom(problem)),
+        None => Ok(text),
+    }
+}
+
+/// The problem with a path that begins with `~`, which a shell knows and a file does not.
+pub fn from_home(path: &Path) -> Option<String> {
+    let rest = path.to_str()?.strip_prefix('~')?;
+    let home = std::env::var("HOME").unwrap_or_else(|_| "/home/anna".to_owned());
+    let whole = match rest.strip_prefix('/') {
+        Some(rest) => format!("{home}/{rest}"),
+        None => format!("/home/{rest}"),
+    };
+    let path = path.display();
+    Some(format!(
+        "`{path}` begins with ~, which only a shell knows: write the whole path, for instance {whole:?}"
+    ))
+}
 
 /// Reads a string as a `T`; `right` describes the expected value for the error message.
 ///

@@ -47,3 +47,4 @@ pub mod claims;
 pub mod core;
 pub mod held_game;
 pub mod plan;
+pub mod settings;

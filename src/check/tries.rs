@@ -11,7 +11,7 @@ use socket2::{Domain, Socket, Type};
 use super::identity::{Identity, STATE};
 use crate::{
     address,
-    config::{Listen, conflicts::clash},
+    door::Listen,
     holders::{Holder, Holders},
 };
 
@@ -55,7 +55,7 @@ impl<'a> Listeners<'a> {
         match bound(address) {
             Ok(taken) => {
                 let taken = Listen::At(taken.to_string());
-                let other = self.taken.iter().find(|(_, other)| clash(other, &taken));
+                let other = self.taken.iter().find(|(_, other)| other.clashes(&taken));
                 let outcome = other.map_or(Outcome::Works, |(other, _)| {
                     Outcome::Problem(format!(
                         "{address} is {taken}, as that of {other}: give one of them another port"

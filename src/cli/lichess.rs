@@ -17,12 +17,13 @@ use tokio::{
 use crate::{
     account::{Level, TimeControl},
     call::{self, CallError},
-    config::{Config, lichess::DEFAULT_URL},
+    config::Config,
     default_ports::DEFAULT_WEB,
     escape::escaped,
     lichess::{
         http::Http,
         session::Outcome,
+        settings::DEFAULT_URL,
         token::{DEFAULT_FILE, Token},
     },
 };

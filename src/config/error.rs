@@ -1,15 +1,13 @@
 //! Mistakes in a configuration, with their places.
 
 use std::{
-    fmt, io,
-    ops::Range,
+    io,
     path::{Path, PathBuf},
 };
 
 use thiserror::Error;
-use toml_edit::{ImDocument, Item, Table, TableLike, Value};
 
-use super::{DEFAULT_FILE, ENV_PREFIX, words};
+use super::{DEFAULT_FILE, document::line_at};
 #[cfg(target_os = "linux")]
 use crate::access::{unreadable, user};
 use crate::escape::escaped;
@@ -61,7 +59,7 @@ impl ConfigError {
         let line = line.split(|b| *b == b'\n').next().unwrap_or(line);
         let latin = line.iter().take(MAX_LINE).map(|b| char::from(*b));
         let latin: String = latin.collect();
-        let number = bytes[..good].iter().filter(|b| **b == b'\n').count() + 1;
+        let number = line_at(bytes, good);
         Self::Wrong(vec![format!(
             "{}:{number}: this line is not UTF-8 (is it `{}`, in Latin-1?): save the file as UTF-8",
             file.display(),
@@ -73,15 +71,16 @@ impl ConfigError {
 /// One mistake.
 pub(super) struct Mistake {
     /// Its line; 0 for the environment.
-    line: usize,
+    pub line: usize,
     /// `FILE:LINE: key`, or the environment variable; what is wrong, and what would be right.
-    text: String,
+    pub text: String,
 }
 
 impl Mistake {
-    /// It, as text.
-    pub fn text(self) -> String {
-        self.text
+    /// A mistake in a line of a text.
+    pub fn in_line(origin: &str, line: usize, problem: &str) -> Self {
+        let text = format!("{origin}:{line}: {problem}");
+        Self { line, text }
     }
 }
 
@@ -104,93 +103,6 @@ fn unreadable_hint(file: &Path, source: &io::Error) -> String {
         }
         io::ErrorKind::IsADirectory => "this is a folder: name the file in it".to_owned(),
         _ => source.to_string(),
-    }
-}
-
-/// The text of a configuration, to find a key's line.
-pub(super) struct Location<'a> {
-    text: &'a str,
-    origin: &'a str,
-}
-
-impl<'a> Location<'a> {
-    /// A text and its name.
-    pub fn new(text: &'a str, origin: &'a str) -> Self {
-        Self { text, origin }
-    }
-
-    /// The text.
-    pub fn text(&self) -> &str {
-        self.text
-    }
-
-    /// A problem with a line.
-    pub fn line_of(&self, line: usize, problem: &str) -> Mistake {
-        let text = format!("{}:{line}: {problem}", self.origin);
-        Mistake { line, text }
-    }
-
-    fn line(&self, span: &Range<usize>) -> usize {
-        let end = span.start.min(self.text.len());
-        self.text.as_bytes()[..end]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
-            + 1
-    }
-
-    /// A problem with the key at `path`.
-    pub fn at(&self, path: &[String], problem: impl fmt::Display) -> Mistake {
-        let key = words::key(path);
-        let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
-        if std::env::var_os(&variable).is_some() {
-            let text = format!("environment variable {variable} ({key}): {problem}");
-            return Mistake { line: 0, text };
-        }
-        self.line_of(self.find(path), &format!("{key}: {problem}"))
-    }
-
-    /// The line of the key at `path`, or of its nearest existing table.
-    fn find(&self, path: &[String]) -> usize {
-        let Ok(document) = ImDocument::parse(self.text) else {
-            return 1;
-        };
-        let mut table: &dyn TableLike = document.as_table();
-        let mut line = 1;
-        let mut parts = path.iter();
-        while let Some((key, value)) = parts.next().and_then(|part| table.get_key_value(part)) {
-            let span = match value {
-                // A table's own line is its header's.
-                Item::Table(table) => table.span().or_else(|| key.span()),
-                _ => key.span(),
-            };
-            let mut inside = value.as_table_like();
-            let mut element = None;
-            if inside.is_none()
-                && let Some(index) = parts.next().and_then(|part| part.parse::<usize>().ok())
-            {
-                match value {
-                    Item::ArrayOfTables(tables) => {
-                        let table = tables.get(index);
-                        element = table.and_then(Table::span);
-                        inside = table.map(|table| table as &dyn TableLike);
-                    }
-                    Item::Value(Value::Array(values)) => {
-                        let value = values.get(index);
-                        element = value.and_then(Value::span);
-                        let table = value.and_then(Value::as_inline_table);
-                        inside = table.map(|table| table as &dyn TableLike);
-                    }
-                    _ => {}
-                }
-            }
-            if let Some(span) = element.or(span) {
-                line = self.line(&span);
-            }
-            let Some(inside) = inside else { break };
-            table = inside;
-        }
-        line
     }
 }
 

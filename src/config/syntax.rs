@@ -1,55 +1,47 @@
 //! Mistakes of TOML itself. A parser stops at the first: here each is reported, and the readable rest is still read.
 
-use toml_edit::{ImDocument, Item, Value};
+use toml_edit::{ImDocument, Value};
 
-use super::error::MAX_MISTAKES;
+use super::{
+    document::{Document, line_at},
+    error::MAX_MISTAKES,
+};
 
 /// The parser's message for a key or a table that appears twice.
 const TWICE: &str = "duplicate key";
 
-/// A text that is TOML, with the same line numbers as the original.
+/// What could be read of a text.
 pub(super) struct Mended {
-    /// The text, without its unreadable parts.
-    pub text: String,
+    /// The text without its unreadable parts, with the same line numbers; only if the rest can be checked, where everything
+    /// missing is a mistake of its own.
+    pub document: Option<Document>,
     /// The lines with mistakes, from 1, and the problems.
     pub mistakes: Vec<(usize, String)>,
-    /// Whether the rest can be checked: everything missing in it is a mistake of its own.
-    pub judged: bool,
-}
-
-/// The names of the boards, in the order of the text.
-pub(super) fn boards(text: &str) -> Vec<String> {
-    let document = ImDocument::parse(text).ok();
-    let boards = document
-        .as_ref()
-        .and_then(|document| document.get("boards"));
-    let boards = boards.and_then(Item::as_table_like);
-    let names = boards.into_iter().flat_map(|boards| boards.iter());
-    names.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Finds what is wrong, line by line.
 pub(super) fn mend(text: &str) -> Mended {
+    let mut text = text.to_owned();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let mut mended = Mended {
-        text: text.to_owned(),
-        mistakes: Vec::new(),
-        judged: true,
-    };
+    let mut mistakes = Vec::new();
+    let mut judged = true;
     let mut tries = 0;
-    while let Err(error) = ImDocument::parse(&mended.text) {
-        let before = error
-            .span()
-            .map_or(0, |span| span.start.min(mended.text.len()));
-        let newlines = mended.text.as_bytes()[..before].iter();
-        let index = newlines.filter(|byte| **byte == b'\n').count();
+    let document = loop {
+        let error = match Document::parse(text.clone()) {
+            Ok(document) => break Some(document),
+            Err(error) => error,
+        };
+        let before = error.span().map_or(0, |span| span.start);
+        let index = line_at(text.as_bytes(), before) - 1;
         let index = index.min(lines.len().saturating_sub(1));
         let message = error.message().trim().replace('\n', ", ");
         let twice = message.contains(TWICE);
-        let message = if twice {
-            first_of(&lines, index).unwrap_or(message)
-        } else {
-            format!("this is not TOML: {message}")
+        let first = first_of(&lines, index).filter(|_| twice);
+        let again = first.is_some();
+        let message = match first {
+            Some(first) => first,
+            None if twice => message,
+            None => format!("this is not TOML: {message}"),
         };
         let line = lines.get(index).filter(|_| tries < MAX_MISTAKES);
         tries += 1;
@@ -60,30 +52,40 @@ pub(super) fn mend(text: &str) -> Mended {
             }
         } else if let Some((joined, count)) = line.and_then(|_| joined(&lines[index..])) {
             let problem = format!("this is not TOML: braces stay on one line: write {joined}");
-            mended.mistakes.push((index + 1, problem));
+            mistakes.push((index + 1, problem));
             lines[index..index + count].fill(String::new());
             lines[index] = joined;
         } else if let Some((repaired, problem)) = line.and_then(|line| repaired(line)) {
-            mended.mistakes.push((index + 1, problem));
+            mistakes.push((index + 1, problem));
             lines[index] = repaired;
+        } else if line.is_some_and(|line| again && is_head(line)) {
+            // What stands there may be what is missing in the first.
+            mistakes.push((index + 1, message));
+            judged = false;
+            lines[index] = format!("[\"again in line {}\"]", index + 1);
         } else if line.is_some_and(|line| line.contains('=') && (twice || !is_toml(line))) {
             // A mistake after another line may be caused by that line.
-            mended.mistakes.push((index + 1, message));
-            mended.judged &= twice;
+            mistakes.push((index + 1, message));
+            judged &= twice;
             lines[index].clear();
         } else {
-            mended.mistakes.push((index + 1, message));
-            mended.judged = false;
-            break;
+            mistakes.push((index + 1, message));
+            break None;
         }
-        mended.text = lines.join("\n");
+        text = lines.join("\n");
+    };
+    Mended {
+        document: document.filter(|_| judged),
+        mistakes,
     }
-    mended
+}
+
+fn is_head(line: &str) -> bool {
+    line.trim_start().starts_with('[')
 }
 
 /// Where the table or the key in this line stands for the first time, and what to do.
 fn first_of(lines: &[String], index: usize) -> Option<String> {
-    let is_head = |line: &str| line.trim_start().starts_with('[');
     let key = |line: &str| Some(line.split_once('=')?.0.trim().to_owned());
     let line = lines.get(index)?;
     let before = &lines[..index];
@@ -280,9 +282,8 @@ mod tests {
         let lines: Vec<usize> = mended.mistakes.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 5, 6]);
         assert!(mended.mistakes[0].1.contains("\"swpp\""));
-        assert!(mended.judged);
         assert_eq!(
-            mended.text,
+            mended.document.unwrap().text(),
             "[boards.\"my board\"]   # the old one\nkind = \"swpp\"\n\n[uci]\nlisten = \"off\"\n"
         );
     }
@@ -316,7 +317,7 @@ mod tests {
                 .1
                 .ends_with("straight quotes: write kind = \"swpp\"")
         );
-        assert_eq!(mended.text, "kind = \"swpp\"");
+        assert_eq!(mended.document.unwrap().text(), "kind = \"swpp\"");
     }
 
     #[test]
@@ -373,25 +374,25 @@ mod tests {
         let mended = mend("[boards.b]\nserial = {\n  port = \"/x\",\n  baud = 9600\n}\nx = y\n");
         let lines: Vec<usize> = mended.mistakes.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 6]);
-        assert!(mended.judged);
         assert_eq!(
-            mended.text,
+            mended.document.unwrap().text(),
             "[boards.b]\nserial = { port = \"/x\", baud = 9600 }\n\n\n\nx = \"y\""
         );
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_reading() {
+    fn what_is_unclear_is_named_and_the_rest_not_judged() {
         for (text, lines) in [
             ("[uci listen\nlisten = \"off\"\n", &[1][..]),
             ("a = \"x\nb = \"y\nc = 1\n", &[1, 2]),
             ("parking = [8,\n\n[uci]\nlisten = 3 4\n", &[3]),
-            ("[uci]\n[uci]\nx = y\n", &[2]),
+            ("[uci]\n[uci]\nx = y\n", &[2, 3]),
+            ("[uci]\n[uci]\n[[link]]\n[uci]\n[uci]\n", &[2, 4, 5]),
         ] {
             let mended = mend(text);
             let found: Vec<usize> = mended.mistakes.iter().map(|(line, _)| *line).collect();
             assert_eq!(found, lines, "{text}");
-            assert!(!mended.judged, "{text}");
+            assert!(mended.document.is_none(), "{text}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use figment::{error::Actual, value::Value};
 
-use super::{board::KINDS, whitepawn::RFCOMM_CHANNELS};
 use crate::{
     address::is_address,
+    board::settings::KINDS,
     driver::{
         identity::{Identity, Medium},
         registry::MAKES,
@@ -15,18 +15,7 @@ use crate::{
 /// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
 /// Repeatable tables: their names stand in double brackets.
-pub(super) const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
-/// Tables that appear once.
-const SINGLE: [&str; 7] = [
-    "uci",
-    "status",
-    "web",
-    "livechess",
-    "state",
-    "games",
-    "lichess",
-];
-
+const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
 /// The name of a key: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
 pub(super) fn key(path: &[String]) -> String {
     let number = |index: &String| index.parse::<usize>().ok().map(|index| index + 1);
@@ -47,40 +36,25 @@ pub(super) fn key(path: &[String]) -> String {
     }
 }
 
-/// The problem if `found` stands where serde expects something else.
-pub(super) fn unfit(path: &[String], found: &Actual, wanted: &str) -> String {
-    if let [list] = path
-        && LISTS.contains(&list.as_str())
-    {
-        return format!("write [[{list}]], with two brackets");
-    }
-    format!("is {}, not {}", right(path, wanted), stands(found))
-}
-
-/// How much of the path is a table with double brackets by mistake, and the problem.
-pub(super) fn one_bracket(path: &[String]) -> Option<(usize, String)> {
-    let is_index = |part: &String| part.parse::<usize>().is_ok();
-    let (length, head) = match path {
-        [single, index, ..] if SINGLE.contains(&single.as_str()) && is_index(index) => {
-            (1, single.clone())
-        }
-        [boards, board, index, ..] if boards == "boards" && is_index(index) => {
-            (2, format!("boards.{board}"))
-        }
-        _ => return None,
+/// The problem if `found` stands where something else is right.
+pub(super) fn unfit(found: &Actual, right: &str) -> String {
+    let right = match right {
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list in brackets",
+        "a map" => "a table",
+        right => right,
     };
-    let problem = format!("there is only one: write [{head}], with one bracket");
-    Some((length, problem))
+    format!("is {right}, not {}", stands(found))
 }
 
-/// The message for an unknown key with this value.
+/// The message for an unknown key of this name and value.
 pub(super) fn no_such_key(
-    path: &[String],
+    name: &str,
     make: Option<&Identity>,
     given: Option<&Value>,
     known: &[&str],
 ) -> String {
-    let name = path.last().map_or("", String::as_str);
     let text = given.and_then(Value::as_str);
     let value = match (text, given.and_then(Value::to_i128)) {
         (Some(text), _) => format!("{text:?}"),
@@ -142,29 +116,6 @@ pub(super) fn missing(name: &str) -> String {
         _ => return "is missing".to_owned(),
     };
     format!("is missing: for instance {example}")
-}
-
-/// What should stand there.
-fn right(path: &[String], wanted: &str) -> String {
-    let named = path.iter().rfind(|part| part.parse::<usize>().is_err());
-    let is_list = wanted == "a sequence";
-    let (first, last) = (RFCOMM_CHANNELS.start(), RFCOMM_CHANNELS.end());
-    let by_key = match named.map_or("", String::as_str) {
-        "baud" => "a number such as 115200",
-        "listen" => "an address and a port, such as \"127.0.0.1:9670\"",
-        "channel" => return format!("a number from {first} to {last}"),
-        "boards" if is_list => "a list such as [\"citrine\", \"neo\"]",
-        _ => "",
-    };
-    let text = match wanted {
-        _ if !by_key.is_empty() => by_key,
-        "a string" | "path string" => "a text in quotes",
-        "a boolean" => "true or false",
-        "a sequence" => "a list in brackets",
-        "a map" => "written as tables: [boards.citrine]",
-        wanted => wanted,
-    };
-    text.to_owned()
 }
 
 /// What stands there.

@@ -7,11 +7,13 @@ use tracing::Instrument;
 
 use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
-    config::WhitePawnConfig,
     door::Door,
     swpp,
     transport::serial::SerialPort,
-    whitepawn::{self, Availability, Connection, connection::MAX_WAITING, server::App},
+    whitepawn::{
+        self, Availability, Connection, connection::MAX_WAITING, server::App,
+        settings::WhitePawnConfig,
+    },
 };
 
 impl Daemon {

@@ -6,9 +6,8 @@ use tracing::{info, warn};
 
 use super::{Daemon, part::Part};
 use crate::{
-    board::{actor::Actor, core::Core},
+    board::{actor::Actor, core::Core, settings::BoardConfig},
     bus::BoardHandle,
-    config::BoardConfig,
     driver::{Driver, swpp::Swpp},
     state::Kind,
     transcript::Recorder,

@@ -14,8 +14,9 @@ use crate::{
     pgn::{
         self,
         folder::{Folder, Writer},
-        settings::{GamesConfig, TagText},
+        settings::GamesConfig,
     },
+    pgn_text::TagText,
     uci::server,
     vocabulary::BoardName,
     web,

@@ -5,13 +5,10 @@ use std::sync::PoisonError;
 use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Kept};
-use crate::{
-    config::LichessConfig,
-    lichess::{
-        server::{self, Table},
-        settings::Settings,
-        token,
-    },
+use crate::lichess::{
+    server::{self, Table},
+    settings::{LichessConfig, Settings},
+    token,
 };
 
 impl Daemon {

@@ -4,8 +4,7 @@ use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
-    config::LinkConfig,
-    link::{self, Player, server::Pair},
+    link::{self, Player, server::Pair, settings::LinkConfig},
     vocabulary::{BoardName, ClientName},
 };
 

@@ -1,9 +1,9 @@
 //! Gives boards an opponent.
 
 use super::{Daemon, running::Running, sessions::Kept};
-use crate::{
-    config::OpponentConfig,
-    opponent::server::{Table, serve},
+use crate::opponent::{
+    server::{Table, serve},
+    settings::OpponentConfig,
 };
 
 impl Daemon {

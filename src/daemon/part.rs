@@ -3,12 +3,19 @@
 
 use super::service::Service;
 use crate::{
-    config::{
-        BoardConfig, Config, LichessConfig, LinkConfig, Listen, LiveChessConfig, OpponentConfig,
-        StatusConfig, UciConfig, WebConfig, WhitePawnConfig, link::With, value::Served,
-    },
+    board::settings::BoardConfig,
+    config::Config,
+    door::{Listen, Served},
+    event_stream::settings::StatusConfig,
+    lichess::settings::LichessConfig,
+    link::settings::{LinkConfig, With},
+    livechess::settings::LiveChessConfig,
+    opponent::settings::OpponentConfig,
     pgn::settings::GamesConfig,
+    uci::settings::UciConfig,
     vocabulary::BoardName,
+    web::settings::WebConfig,
+    whitepawn::settings::WhitePawnConfig,
 };
 
 /// One part of a running daemon.

@@ -14,7 +14,8 @@ use crate::{
     bus::BoardHandle,
     clients::{Client, ClientKind},
     config::Config,
-    pgn::settings::{GamesConfig, TagText},
+    pgn::settings::GamesConfig,
+    pgn_text::TagText,
     vocabulary::{BoardName, ClientName},
     web,
 };

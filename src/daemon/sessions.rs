@@ -8,12 +8,14 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    config::{Config, LichessConfig, LinkConfig, OpponentConfig, WhitePawnConfig},
-    lichess, link, opponent,
+    config::Config,
+    lichess::{self, settings::LichessConfig},
+    link::{self, settings::LinkConfig},
+    opponent::{self, settings::OpponentConfig},
     seat::serve::Keeper,
     state::{Kind, Store},
     vocabulary::ClientId,
-    whitepawn,
+    whitepawn::{self, settings::WhitePawnConfig},
 };
 
 /// One session as it was kept, and where it is kept.

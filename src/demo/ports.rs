@@ -3,8 +3,9 @@
 use std::{io::ErrorKind, net::TcpListener};
 
 use crate::{
-    config::{Config, Listen},
+    config::Config,
     default_ports::{DEFAULT_STATUS, DEFAULT_UCI, DEFAULT_WEB},
+    door::Listen,
 };
 
 /// Any free port of this computer.

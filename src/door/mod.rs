@@ -1,6 +1,7 @@
 //! A port, and who may connect there.
 
 mod allow;
+mod listen;
 mod on_link;
 
 use std::{
@@ -12,7 +13,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info_span, warn};
 
-pub use self::allow::{Allow, MAX_NETWORKS, NotANetwork};
+pub use self::{
+    allow::{Allow, MAX_NETWORKS, NotANetwork},
+    listen::{Listen, Served},
+};
 use crate::slots::{ACCEPT_WAIT, Slot, Slots};
 
 /// Whether a connection comes from this machine: by the address that every machine calls itself, or by the very address

@@ -4,6 +4,8 @@
 //! then a line for every event. One that lags is told how many events it missed, and gets all these again; so it does
 //! when boards have come or gone. The schema is in `docs/events.md`.
 
+pub mod settings;
+
 use std::{net::SocketAddr, time::Duration};
 
 use tokio::{

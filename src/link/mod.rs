@@ -17,6 +17,7 @@ pub mod notice;
 mod presence;
 pub mod server;
 pub mod session;
+pub mod settings;
 pub mod side;
 
 pub use side::{Player, Side};

@@ -12,3 +12,4 @@ mod guard;
 pub mod relay;
 pub mod server;
 pub mod session;
+pub mod settings;

@@ -1,4 +1,5 @@
-//! How an engine is started and asked, and what the hand plays.
+//! `[[opponent]]`: the other side of a board: an engine, or the same hand. How an engine is started and asked, and what the
+//! hand plays.
 
 use std::{collections::BTreeMap, fmt, io, ops::RangeInclusive, path::PathBuf, time::Duration};
 
@@ -8,8 +9,16 @@ use serde::{
 };
 use shakmaty::Color;
 
+use crate::{
+    durations::span,
+    toml_value::{Wrong, from_home},
+    vocabulary::BoardName,
+};
+
 /// The time that an engine has for an answer where nothing else limits it.
 pub const PATIENCE: Duration = Duration::from_mins(1);
+/// The shortest patience: an engine needs a moment to start.
+const MIN_PATIENCE: Duration = Duration::from_secs(1);
 /// Options of an engine: Stockfish has some twenty.
 pub const MAX_OPTIONS: usize = 64;
 /// The longest name or text of an option, and the longest argument, in bytes: a path.
@@ -23,6 +32,107 @@ pub const ENGINE_MEMORY: u64 = 512;
 pub const THREAD_MEMORY: u64 = 24;
 /// The memory that the configuration may give an engine, in MiB: no engine starts in less, no machine has more.
 const MEMORY: RangeInclusive<u64> = 32..=1024 * 1024;
+
+/// `[[opponent]]`
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table: [[opponent]]")]
+pub struct OpponentConfig {
+    /// The board.
+    pub board: BoardName,
+    /// The engine's program; without one two people play.
+    pub engine: Option<Program>,
+    /// Its options.
+    #[serde(default, deserialize_with = "options")]
+    pub options: Option<BTreeMap<String, OptionValue>>,
+    /// The limit of its search.
+    pub go: Option<Go>,
+    /// What the hand plays.
+    pub hand: Option<Hand>,
+    /// The time for the first answer, and for those that `go` does not limit.
+    #[serde(default, deserialize_with = "patience")]
+    pub patience: Option<Duration>,
+    /// The memory it may take in the service.
+    pub memory: Option<Memory>,
+}
+
+fn options<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, OptionValue>>, D::Error> {
+    let options = BTreeMap::deserialize(deserializer)?;
+    if options.len() > MAX_OPTIONS {
+        return Err(de::Error::custom(format!(
+            "has at most {MAX_OPTIONS} options"
+        )));
+    }
+    let is_name = |name: &&String| !name.is_empty() && is_plain(name);
+    if let Some(name) = options.keys().find(|name| !is_name(name)) {
+        return Err(de::Error::custom(format!(
+            "{name:?} is not the name of an option: one line of at most {MAX_OPTION} bytes"
+        )));
+    }
+    Ok(Some(options))
+}
+
+fn patience<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let patience = span::deserialize(deserializer)?;
+    if patience < MIN_PATIENCE {
+        return Err(de::Error::custom("is too short: at least \"1s\""));
+    }
+    Ok(Some(patience))
+}
+
+impl OpponentConfig {
+    /// The engine, and what the hand plays against it.
+    pub fn engine(&self) -> Option<(EngineSettings, Hand)> {
+        let options = self.options.clone().unwrap_or_default();
+        let usual = || Memory::for_options(&options);
+        let settings = EngineSettings {
+            program: self.engine.clone()?,
+            memory: self.memory.unwrap_or_else(usual),
+            options,
+            go: self.go.clone().unwrap_or_default(),
+            patience: self.patience.unwrap_or(PATIENCE),
+        };
+        Some((settings, self.hand.unwrap_or_default()))
+    }
+
+    /// What is played, for `boardbridge check`. `limits`: whether memory is limited here.
+    pub fn in_words(&self, limits: bool) -> String {
+        let Some((engine, hand)) = self.engine() else {
+            return "two players".to_owned();
+        };
+        let hand = match hand {
+            Hand::White => "White",
+            Hand::Black => "Black",
+            Hand::Alternate => "White and Black in turns",
+        };
+        let memory = if limits {
+            format!("; in the service at most {} of memory", engine.memory)
+        } else {
+            String::new()
+        };
+        let (program, go) = (engine.program, engine.go.words());
+        format!("{program} (go {go}{memory}), you play {hand}")
+    }
+
+    /// Checks what the types cannot.
+    pub fn problems(&self) -> Vec<Wrong> {
+        if let Some(engine) = &self.engine {
+            let problem = engine.impossible().map(|problem| ("engine", problem));
+            return problem.into_iter().collect();
+        }
+        let given = [
+            ("options", self.options.is_some()),
+            ("go", self.go.is_some()),
+            ("hand", self.hand.is_some()),
+            ("patience", self.patience.is_some()),
+            ("memory", self.memory.is_some()),
+        ];
+        let needless = given.into_iter().filter(|(_, given)| *given);
+        let problem = || "needs `engine`: without one two people play".to_owned();
+        needless.map(|(key, _)| (key, problem())).collect()
+    }
+}
 
 /// What the hand plays against an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -71,6 +181,15 @@ impl<P: Into<PathBuf>> From<P> for Program {
 }
 
 impl Program {
+    /// Why this cannot be an engine's program, whatever is there.
+    fn impossible(&self) -> Option<String> {
+        let name = self.path.display();
+        let whole =
+            || format!("`{name}` is not a whole path: write for instance \"/usr/games/stockfish\"");
+        let problem = || from_home(&self.path).unwrap_or_else(whole);
+        (!self.path.is_absolute()).then(problem)
+    }
+
     /// Why the engine cannot be started, judging by its file, and what to do.
     pub fn unusable(&self) -> Option<String> {
         let name = self.path.display();

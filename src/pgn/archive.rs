@@ -28,8 +28,8 @@ use super::{
 };
 use crate::{
     game::Game,
-    pgn::settings::{GamesConfig, TagText},
-    pgn_text::{clock, program},
+    pgn::settings::GamesConfig,
+    pgn_text::{TagText, clock, program},
     vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
 };
 

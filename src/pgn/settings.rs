@@ -2,15 +2,13 @@
 
 use std::{ffi::OsString, path::Path};
 
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 
 use crate::{
-    escape::is_plain,
+    pgn_text::TagText,
     state::settings::{Directory, default_directory},
 };
 
-/// The longest text for a tag, in characters: with its name it fits a line of PGN.
-pub const MAX_TAG: usize = 60;
 /// The folder below a state directory.
 const BELOW_STATE: &str = "games";
 
@@ -24,17 +22,6 @@ pub struct GamesConfig {
     pub site: Option<TagText>,
     /// The name of the player at the board.
     pub player: Option<TagText>,
-}
-
-/// A text that fits a tag of a PGN file: one line, with any letters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagText(pub String);
-
-impl TagText {
-    /// The text, if there is one.
-    pub fn text(this: Option<&Self>) -> Option<String> {
-        this.map(|text| text.0.clone())
-    }
 }
 
 impl GamesConfig {
@@ -53,21 +40,6 @@ impl GamesConfig {
             let state = default_directory(variable);
             self.directory = state.map(|state| Directory::At(state.join(BELOW_STATE)));
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for TagText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let plain = text.chars().all(is_plain);
-        if plain && (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text {
-            return Ok(Self(text));
-        }
-        Err(de::Error::custom(format!(
-            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces in one line, for \
-             instance \"Jürgen Müller\"",
-            text.escape_debug()
-        )))
     }
 }
 

@@ -27,6 +27,7 @@ mod link;
 pub mod peer;
 #[cfg(target_os = "linux")]
 pub mod serial;
+pub mod settings;
 pub mod tcp;
 
 use bytes::Bytes;

@@ -13,6 +13,7 @@ pub mod introduction;
 pub mod relay;
 pub mod server;
 pub mod session;
+pub mod settings;
 mod statement;
 pub mod throttle;
 mod told;

@@ -1,9 +1,10 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for programs of
 //! others. `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `boards`, `buttons`, `events`, `games`, `lichess`, `live` and `settings` have the
+//! `guard` looks at every request first; `about`, `boards`, `buttons`, `events`, `games`, `lichess` and `live` have the
 //! answers; `answer` is their form, also of errors; `page` has the files of the page.
 
+mod about;
 mod answer;
 mod boards;
 mod buttons;
@@ -14,7 +15,7 @@ mod lichess;
 mod live;
 mod page;
 mod permission;
-mod settings;
+pub mod settings;
 
 use std::{
     collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
@@ -140,7 +141,7 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/lichess", get(lichess::standing))
         .route("/api/v1/lichess/{what}", post(lichess::ask))
         .route("/api/v1/live.pgn", get(live::all))
-        .route("/api/v1/settings", get(settings::all));
+        .route("/api/v1/settings", get(about::daemon));
     for saying in Saying::ALL {
         let path = format!("/api/v1/boards/{{name}}/{saying}");
         router = router.route(&path, post(buttons::say).layer(Extension(saying)));

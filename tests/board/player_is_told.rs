@@ -4,8 +4,7 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    board::core::Core,
-    config::BoardConfig,
+    board::{core::Core, settings::BoardConfig},
     driver::{citrine, ucb},
     game::Game,
     guidance::{Action, in_words},

@@ -9,9 +9,8 @@ use std::{
 };
 
 use boardbridge::{
-    board::{actor::Actor, core::Core},
+    board::{actor::Actor, core::Core, settings::BoardConfig},
     bus::{Bus, CAPACITY},
-    config::BoardConfig,
     driver::{
         Capabilities, Driver, DriverEvent, Step,
         ucb::{Settings, Ucb},

@@ -3,7 +3,7 @@
 use std::{env, fmt::Write, fs, path::PathBuf};
 
 use boardbridge::{
-    config::board::KEYS,
+    board::settings::KEYS,
     driver::{
         identity::{Identity, Key},
         registry::MAKES,

@@ -84,7 +84,7 @@ async fn a_probe_names_the_kind_of_every_board() {
         ("ttyACM0", swpp::KIND),
     ] {
         let port = at(name).display().to_string();
-        let here = |serial: &boardbridge::config::board::SerialConfig| serial.port == port;
+        let here = |serial: &boardbridge::transport::settings::SerialConfig| serial.port == port;
         let board = found
             .iter()
             .find(|board| board.serial.as_ref().is_some_and(here));

@@ -246,10 +246,12 @@ fn drivers_do_no_io_and_transports_know_no_chess() {
                 "vocabulary",
             ],
             "transport" => &[
+                "address",
                 "apart",
                 "clock",
                 "holders",
                 "lines",
+                "toml_value",
                 "transport",
                 "vocabulary",
             ],

@@ -10,14 +10,14 @@ use std::{
 };
 
 use boardbridge::{
-    board::core::Core,
-    config::BoardConfig,
+    board::{core::Core, settings::BoardConfig},
     game::Game,
     pgn::{
         archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
         folder::{Folder, Found, Writing, remedy},
-        settings::{GamesConfig, TagText},
+        settings::GamesConfig,
     },
+    pgn_text::TagText,
     vocabulary::{
         BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, LinkState,
         Reason, Snapshot,

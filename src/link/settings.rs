@@ -4,8 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::value::Address;
-use crate::{address::is_address, link::Side, vocabulary::BoardName};
+use super::Side;
+use crate::{
+    address::{Address, is_address},
+    toml_value::{Wrong, list},
+    vocabulary::BoardName,
+};
 
 /// The name of the other `BoardBridge`'s board in the key `white`.
 pub const FAR: &str = "far";
@@ -15,11 +19,16 @@ pub const FAR: &str = "far";
 #[serde(deny_unknown_fields, expecting = "a table: [[link]]")]
 pub struct LinkConfig {
     /// The boards here: two, or one beside `with`.
+    #[serde(deserialize_with = "boards")]
     pub boards: Vec<BoardName>,
     /// The address of the other `BoardBridge`.
     pub with: Option<With>,
     /// Which board plays White: its name, or `far`. The first one by default.
     pub white: Option<String>,
+}
+
+fn boards<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BoardName>, D::Error> {
+    list(deserializer, "a list such as [\"citrine\", \"neo\"]")
 }
 
 /// Where the other `BoardBridge` serves its board.
@@ -55,8 +64,8 @@ impl LinkConfig {
         }
     }
 
-    /// Checks what the types cannot: returns the key, relative to the entry, and the problem.
-    pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
+    /// Checks what the types cannot.
+    pub fn problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
         let count = self.boards.len();
         let wanted = if self.with.is_some() { 1 } else { 2 };

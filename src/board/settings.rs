@@ -1,0 +1,402 @@
+//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's
+//! room.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+use figment::{
+    Error,
+    error::Kind,
+    value::{Dict, Value},
+};
+use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
+
+use crate::{
+    door::Served,
+    driver::{
+        Driver,
+        identity::{Identity, Key, Medium, Settings},
+        registry::{self, MAKES},
+    },
+    durations::span,
+    toml_value::{Wrong, checked, from_home, text},
+    transport::settings::{BleConfig, SerialConfig, TcpConfig},
+    vocabulary::{BoardKind, CORRECTION_WAIT},
+};
+
+/// Every kind.
+pub static KINDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| MAKES.iter().map(|make| make.kind.as_str()).collect());
+/// Keys of every board, and of its transport.
+pub const KEYS: [Key; 15] = [
+    key(&["kind"], "What board it is."),
+    key(
+        &["serial"],
+        "For a board at a serial port: { port = \"/dev/ttyUSB0\" }.",
+    ),
+    key(
+        &["serial", "port"],
+        "The port; `boardbridge scan` shows it.",
+    ),
+    key(
+        &["serial", "baud"],
+        "Bits per second, if not those given below.",
+    ),
+    key(
+        &["ble"],
+        "For a board with Bluetooth LE: { name = \"…\" } or { address = \"…\" }.",
+    ),
+    key(&["ble", "name"], "Its name, or the beginning of it."),
+    key(
+        &["ble", "address"],
+        "Its hardware address, such as \"AA:BB:CC:DD:EE:FF\".",
+    ),
+    key(
+        &["ble", "adapter"],
+        "The adapter to use, such as \"hci1\"; without it the first.",
+    ),
+    key(
+        &["tcp"],
+        "For a board in the network: { address = \"192.168.1.20:9700\" }.",
+    ),
+    key(&["tcp", "address"], "Where it is: HOST:PORT."),
+    key(
+        &["uci_listen"],
+        "A UCI port for this board alone: \"127.0.0.1:9671\", or { listen = \"…\", allow = … }.",
+    ),
+    key(&["uci_listen", "listen"], "Its address and port."),
+    key(
+        &["uci_listen", "allow"],
+        "Which addresses may connect there, as `allow` in [uci].",
+    ),
+    key(
+        &["record"],
+        "A folder for transcripts of every session, for bug reports.",
+    ),
+    key(
+        &["correction_wait"],
+        "How long you have to correct a mistake before the board is led back, \"3s\" without it.",
+    ),
+];
+
+const fn key(path: &'static [&'static str], meaning: &'static str) -> Key {
+    Key { path, meaning }
+}
+
+/// `[boards.NAME]`
+#[derive(Clone, Debug)]
+pub struct BoardConfig {
+    /// The make.
+    pub make: &'static Identity,
+    /// Reached over a serial port.
+    pub serial: Option<SerialConfig>,
+    /// Reached over Bluetooth LE.
+    pub ble: Option<BleConfig>,
+    /// Reached over TCP.
+    pub tcp: Option<TcpConfig>,
+    /// A UCI port for this board alone.
+    pub uci_listen: Option<Served>,
+    /// A directory for recordings.
+    pub record: Option<PathBuf>,
+    /// How long the hand may take to correct a mistake before the board is led back.
+    pub correction_wait: Duration,
+    /// What its kind can be set to.
+    pub settings: Arc<dyn Settings>,
+    /// As it was written.
+    given: Dict,
+}
+
+/// The keys of every board, for serde.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    #[serde(deserialize_with = "known_make")]
+    kind: &'static Identity,
+    serial: Option<SerialConfig>,
+    ble: Option<BleConfig>,
+    tcp: Option<TcpConfig>,
+    uci_listen: Option<Served>,
+    #[serde(default, deserialize_with = "folder")]
+    record: Option<PathBuf>,
+    #[serde(default = "correction_wait", with = "span")]
+    correction_wait: Duration,
+}
+
+fn correction_wait() -> Duration {
+    CORRECTION_WAIT
+}
+
+fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Identity, D::Error> {
+    let name: String = text(deserializer, "a text in quotes such as \"novag-citrine\"")?;
+    let unknown = || de::Error::unknown_variant(&name, &KINDS);
+    registry::make(&name).ok_or_else(unknown)
+}
+
+fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    let path = checked(deserializer, |path| from_home(Path::new(path)))?;
+    Ok(Some(path.into()))
+}
+
+/// As they were written.
+impl PartialEq for BoardConfig {
+    fn eq(&self, other: &Self) -> bool {
+        self.given == other.given
+    }
+}
+
+impl BoardConfig {
+    /// Reads `[boards.NAME]`.
+    ///
+    /// serde alone cannot: which keys there are depends on the kind.
+    ///
+    /// # Errors
+    /// The first mistake, with its path within the board.
+    pub fn read(value: &Value) -> Result<Self, Box<Error>> {
+        let Value::Dict(_, given) = value else {
+            let wanted = "a table [boards.NAME] with a kind and a port".to_owned();
+            return Err(Box::new(
+                Kind::InvalidType(value.to_actual(), wanted).into(),
+            ));
+        };
+        let make = given.get("kind").and_then(Value::as_str);
+        let make = make.and_then(registry::make);
+        let (mut common, mut own) = sorted(make, &[], given)?;
+        if let Some(Value::Dict(tag, given)) = given.get("ble") {
+            let (ble, more) = sorted(make, &["ble"], given)?;
+            common.insert("ble".to_owned(), Value::Dict(*tag, ble));
+            own.extend(more);
+        }
+        let common: Common = Value::from(common).deserialize()?;
+        Ok(Self {
+            make: common.kind,
+            serial: common.serial,
+            ble: common.ble,
+            tcp: common.tcp,
+            uci_listen: common.uci_listen,
+            record: common.record,
+            correction_wait: common.correction_wait,
+            settings: (common.kind.read)(&Value::from(own))?,
+            given: given.clone(),
+        })
+    }
+
+    /// The board without its UCI port: what its task depends on.
+    pub fn alone(&self) -> Self {
+        let mut alone = self.clone();
+        alone.uci_listen = None;
+        alone.given.remove("uci_listen");
+        alone
+    }
+
+    /// The driver for this board.
+    pub fn driver(&self) -> Box<dyn Driver> {
+        self.settings.driver(self.media().next())
+    }
+
+    /// How it is reached: one way, once it is checked.
+    fn media(&self) -> impl Iterator<Item = Medium> {
+        let given = [
+            (Medium::Serial, self.serial.is_some()),
+            (Medium::Ble, self.ble.is_some()),
+            (Medium::Tcp, self.tcp.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, given)| *given);
+        given.map(|(medium, _)| medium)
+    }
+
+    /// Checks what the types cannot.
+    pub fn problems(&self) -> Vec<Wrong> {
+        let given: Vec<Medium> = self.media().collect();
+        let medium = match given[..] {
+            [medium] if self.make.media.contains(&medium) => None,
+            [medium] => {
+                let ways = joined(self.make.media, " or ");
+                let problem = format!("a {} is reached by {ways}", self.make.kind);
+                Some((medium.key(), problem))
+            }
+            _ => {
+                let found = match given.len() {
+                    0 => "none is given".to_owned(),
+                    _ => format!("{} are given", joined(&given, " and ")),
+                };
+                let problem = format!(
+                    "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
+                     \"/dev/ttyUSB0\" }}"
+                );
+                Some(("", problem))
+            }
+        };
+        let ble = self.ble.as_ref().and_then(BleConfig::problem);
+        medium.into_iter().chain(ble).collect()
+    }
+
+    /// The board without its transport, as TOML: the head of a recording.
+    pub fn to_toml(&self) -> String {
+        let mut lines = vec![format!("kind = \"{}\"", self.make.kind)];
+        let mut inside = Vec::new();
+        for path in std::iter::once(&["correction_wait"][..])
+            .chain(self.make.keys.iter().map(|key| key.path))
+        {
+            match *path {
+                [name] => lines.extend(self.given.get(name).map(|value| line(name, value))),
+                [table, name] => {
+                    let value = self.given.get(table).and_then(|table| table.find_ref(name));
+                    inside.extend(value.map(|value| line(name, value)));
+                }
+                _ => {}
+            }
+        }
+        // The transport decides what such a board is told.
+        if self.ble.is_some() && self.make.keys.iter().any(|key| key.parts().1.is_some()) {
+            lines.push(format!("ble = {{ {} }}", inside.join(", ")));
+        }
+        lines.join("\n")
+    }
+}
+
+/// A board has no usable transport; [`BoardConfig::problems`] rules this out.
+#[derive(Debug, Error)]
+#[error("a {kind} does not support this connection: `boardbridge check` says what is wrong")]
+pub struct NoWay {
+    /// The kind.
+    pub kind: BoardKind,
+}
+
+#[cfg(target_os = "linux")]
+mod reached {
+    use super::{BoardConfig, NoWay};
+    use crate::transport::{
+        Transport,
+        ble::{BleBoard, Radio, Wanted},
+        peer::TcpPeer,
+        serial::SerialPort,
+    };
+
+    impl BoardConfig {
+        /// The transport to this board, with the machine's Bluetooth.
+        ///
+        /// # Errors
+        /// [`NoWay`].
+        pub fn transport(&self, radio: &Radio) -> Result<Transport, NoWay> {
+            let serial = self.serial.as_ref().and_then(|serial| {
+                let baud = serial.baud.or_else(|| self.settings.baud())?;
+                Some(Transport::Serial(SerialPort::new(&serial.port, baud)))
+            });
+            let tcp = self.tcp.as_ref().map(|tcp| {
+                let address = tcp.address.0.clone();
+                Transport::Tcp(TcpPeer { address })
+            });
+            let ble = self.ble.as_ref().and_then(|ble| {
+                let name = ble.name.clone().map(Wanted::Name);
+                let wanted = name.or_else(|| ble.address.clone().map(Wanted::Address))?;
+                Some(Transport::Ble(BleBoard {
+                    radio: radio.clone(),
+                    wanted,
+                    adapter: ble.adapter.clone(),
+                }))
+            });
+            let kind = self.make.kind;
+            serial.or(tcp).or(ble).ok_or(NoWay { kind })
+        }
+    }
+}
+
+/// A key with its value: a text, a number, true, false or a list of these, which JSON writes as TOML does.
+fn line(name: &str, value: &Value) -> String {
+    format!(
+        "{name} = {}",
+        serde_json::to_string(value).unwrap_or_default()
+    )
+}
+
+fn joined<T: ToString>(all: &[T], with: &str) -> String {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    all.join(with)
+}
+
+impl<'de> Deserialize<'de> for BoardConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = <Value as Deserialize>::deserialize(deserializer)?;
+        Self::read(&value).map_err(de::Error::custom)
+    }
+}
+
+/// The keys of a board's table: those of every board, and those of its make.
+fn sorted(
+    make: Option<&'static Identity>,
+    table: &[&str],
+    given: &Dict,
+) -> Result<(Dict, Dict), Box<Error>> {
+    let (mut common, mut own) = (Dict::new(), Dict::new());
+    for (name, value) in given {
+        let path = [table, &[name]].concat();
+        let kind = if KEYS.iter().any(|key| key.path == path) {
+            &mut common
+        } else {
+            own_key(make, &path, value).map_err(|mut error| {
+                error
+                    .path
+                    .splice(0..0, table.iter().map(ToString::to_string));
+                error
+            })?;
+            &mut own
+        };
+        kind.insert(name.clone(), value.clone());
+    }
+    Ok((common, own))
+}
+
+/// Checks that boards of this make have the key at this path, and take this value. Of a board whose make is unknown, any
+/// board's key will do.
+fn own_key(
+    make: Option<&'static Identity>,
+    path: &[&str],
+    value: &Value,
+) -> Result<(), Box<Error>> {
+    let name = path.last().copied().unwrap_or_default();
+    let has = |make: &&'static Identity| make.key(path).is_some();
+    let any = || MAKES.iter().copied().find(has);
+    let error = match (make.filter(has).or_else(any), make) {
+        (None, _) => Error::from(Kind::UnknownField(name.to_owned(), &[])),
+        (Some(of), Some(make)) if of.kind != make.kind => {
+            let kinds = MAKES.iter().copied().filter(has).map(|make| make.kind);
+            let kinds: Vec<BoardKind> = kinds.collect();
+            let problem = format!(
+                "is a key of {} only: remove it from this {}",
+                joined(&kinds, " and "),
+                make.kind
+            );
+            Error::from(problem).with_path(name)
+        }
+        (Some(of), _) => {
+            let alone = Dict::from([(name.to_owned(), value.clone())]);
+            (of.read)(&Value::from(alone))?;
+            return Ok(());
+        }
+    };
+    Err(Box::new(error))
+}
+
+/// The keys that may stand in the table of a board of this make, or in this table within.
+pub fn keys(make: Option<&Identity>, table: Option<&str>) -> Vec<&'static str> {
+    let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
+    let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));
+    let out_of_reach: Vec<&str> = out_of_reach.map(|medium| medium.key()).collect();
+    let is_its = |known: &&Identity| make.is_none_or(|make| make.kind == known.kind);
+    let own = MAKES
+        .iter()
+        .copied()
+        .filter(is_its)
+        .flat_map(|make| make.keys);
+    let mut keys = Vec::new();
+    for (name, of) in KEYS.iter().chain(own).map(Key::parts) {
+        if of == table && !keys.contains(&name) && !out_of_reach.contains(&name) {
+            keys.push(name);
+        }
+    }
+    keys
+}

@@ -1,0 +1,183 @@
+//! Mistakes between sections: each may pass alone, but not all of them together.
+
+use super::{Config, Problem};
+use crate::{door::Listen, vocabulary::BoardName};
+
+/// All of them.
+pub(super) fn all(config: &Config) -> Vec<Problem> {
+    let mut problems = listeners(config);
+    problems.extend(serial_ports(config));
+    problems.extend(ways(config));
+    problems.extend(apps(config));
+    problems.extend(opponents(config));
+    problems
+}
+
+/// A use of something that only one can have: what, the key that says so, and who has it.
+type Use<T> = (T, String, String);
+
+/// A problem, made by `problem` from the thing and who has it, for each that another has already.
+fn taken<T>(
+    uses: impl IntoIterator<Item = Use<T>>,
+    same: impl Fn(&T, &T) -> bool,
+    problem: impl Fn(&T, &str) -> String,
+) -> Vec<Problem> {
+    let mut earlier: Vec<(T, String)> = Vec::new();
+    let mut problems = Vec::new();
+    for (thing, key, who) in uses {
+        if let Some((_, other)) = earlier.iter().find(|(other, _)| same(other, &thing)) {
+            problems.push((key, problem(&thing, other)));
+        }
+        earlier.push((thing, who));
+    }
+    problems
+}
+
+/// One address, one listener.
+fn listeners(config: &Config) -> Vec<Problem> {
+    let section = |name: &str, listen: &Listen| {
+        let key = format!("{name}.listen");
+        (listen.clone(), key, name.to_owned())
+    };
+    // A default port that is taken is only a warning.
+    let web = config.web.listen.as_ref();
+    let livechess = config.livechess.listen.as_ref();
+    let sections = [
+        Some(section("uci", &config.uci.listen)),
+        Some(section("status", &config.status.listen)),
+        web.map(|listen| section("web", listen)),
+        livechess.map(|listen| section("livechess", listen)),
+    ];
+    let boards = config.boards.iter().filter_map(|(name, board)| {
+        let listen = board.uci_listen.as_ref()?.listen.clone();
+        let key = format!("boards.{name}.uci_listen");
+        Some((listen, key, format!("board {name}")))
+    });
+    let apps = config.whitepawn.iter().enumerate();
+    let apps = apps.filter_map(|(number, entry)| {
+        let listen = entry.tcp.as_ref()?.listen.clone();
+        let key = format!("whitepawn.{number}.tcp.listen");
+        Some((listen, key, app(&entry.board)))
+    });
+    let uses = sections.into_iter().flatten().chain(boards).chain(apps);
+    taken(uses, Listen::clashes, |listen, other| {
+        format!("{listen} is already taken by {other}: give it another port")
+    })
+}
+
+fn app(board: &BoardName) -> String {
+    format!("[[whitepawn]] of {board}")
+}
+
+/// One serial port, one use.
+fn serial_ports(config: &Config) -> Vec<Problem> {
+    let boards = config.boards.iter().filter_map(|(name, board)| {
+        let port = &board.serial.as_ref()?.port;
+        let key = format!("boards.{name}.serial.port");
+        Some((port, key, format!("board {name}")))
+    });
+    let apps = config.whitepawn.iter().enumerate();
+    let apps = apps.filter_map(|(number, entry)| {
+        let port = &entry.serial.as_ref()?.port;
+        let key = format!("whitepawn.{number}.serial.port");
+        Some((port, key, app(&entry.board)))
+    });
+    taken(boards.chain(apps), PartialEq::eq, |port, other| {
+        format!("{port} is already the port of {other}: one port, one board")
+    })
+}
+
+/// Each transport reaches one board. A board cannot be its own app's board.
+fn ways(config: &Config) -> Vec<Problem> {
+    let address = "give it another address";
+    let name = "`address` in place of `name` tells two boards apart";
+    let uses = config.boards.iter().flat_map(|(board, set)| {
+        let ble = set.ble.as_ref();
+        let hardware = ble.and_then(|ble| ble.address.as_ref());
+        let ways = [
+            ("ble.name", ble.and_then(|ble| ble.name.clone()), name),
+            (
+                "ble.address",
+                hardware.map(|address| address.to_ascii_uppercase()),
+                address,
+            ),
+            (
+                "tcp.address",
+                set.tcp.as_ref().map(|tcp| tcp.address.0.clone()),
+                address,
+            ),
+        ];
+        ways.into_iter().filter_map(move |(key, way, remedy)| {
+            let path = format!("boards.{board}.{key}");
+            Some(((key, way?, remedy), path, board.to_string()))
+        })
+    });
+    let mut problems = taken(uses, PartialEq::eq, |(_, way, remedy), other| {
+        format!("{way} is already {other}'s: {remedy}")
+    });
+    for entry in &config.whitepawn {
+        let far = config.boards.get(&entry.board);
+        let far = far.and_then(|board| board.tcp.as_ref());
+        if let (Some(tcp), Some(far)) = (&entry.tcp, far)
+            && tcp.listen.clashes(&Listen::at(&far.address.0))
+        {
+            let problem = format!(
+                "{} is where its own [[whitepawn]] listens: BoardBridge would play against itself",
+                far.address.0
+            );
+            problems.push((format!("boards.{}.tcp.address", entry.board), problem));
+        }
+    }
+    problems
+}
+
+/// `BlueZ` gives the serial port profile to only one.
+fn apps(config: &Config) -> Vec<Problem> {
+    let apps = config.whitepawn.iter().enumerate();
+    let uses = apps.filter_map(|(number, entry)| {
+        entry.rfcomm.as_ref()?;
+        Some(((), format!("whitepawn.{number}.rfcomm"), app(&entry.board)))
+    });
+    taken(uses, PartialEq::eq, |(), other| {
+        format!("Bluetooth's serial port is already the {other}: only one can have it")
+    })
+}
+
+/// A board has one opponent. A link has its board all the time; an opponent, an app or a program makes way for Lichess.
+fn opponents(config: &Config) -> Vec<Problem> {
+    let another = |table: &'static str| {
+        move |board: &&BoardName, _: &str| {
+            format!("{board} is in another [[{table}]] already: a board has one opponent")
+        }
+    };
+    let links = config.link.iter().enumerate().flat_map(|(number, entry)| {
+        let of = move |board| (board, format!("link.{number}.boards"), String::new());
+        entry.boards.iter().map(of)
+    });
+    let mut problems = taken(links, PartialEq::eq, another("link"));
+    let entries = config.opponent.iter().enumerate();
+    let entries = entries.map(|(number, entry)| {
+        let key = format!("opponent.{number}.board");
+        (&entry.board, key, String::new())
+    });
+    problems.extend(taken(entries.clone(), PartialEq::eq, another("opponent")));
+    let is_linked = |board: &BoardName| config.link.iter().any(|link| link.boards.contains(board));
+    problems.extend(
+        entries
+            .filter(|(board, ..)| is_linked(board))
+            .map(|(board, key, _)| {
+                let problem = format!("{board} is in a [[link]] already: a board has one opponent");
+                (key, problem)
+            }),
+    );
+    #[cfg(target_os = "linux")]
+    if let Some(board) = config.lichess.as_ref().map(|entry| &entry.board)
+        && is_linked(board)
+    {
+        let problem = format!(
+            "{board} is in a [[link]] already: a board has one opponent, name another board in one of the two"
+        );
+        problems.push(("lichess.board".to_owned(), problem));
+    }
+    problems
+}

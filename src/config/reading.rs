@@ -1,0 +1,357 @@
+//! Reads the whole configuration despite mistakes, so that all of them are reported at once.
+//!
+//! serde stops at the first of a section. So each mistake is named and taken out, and the rest of the section is read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use figment::{
+    Figment,
+    error::Kind,
+    providers::Env,
+    value::{Dict, Value},
+};
+use serde::de::DeserializeOwned;
+
+use super::{
+    Config, ENV_PREFIX,
+    document::Document,
+    error::{ConfigError, MAX_MISTAKES, Mistake},
+    syntax, words,
+};
+use crate::{
+    board::settings::{self as board, BoardConfig},
+    driver::registry,
+    spelling::like,
+    vocabulary::{BoardName, MAX_NAME},
+};
+
+/// Keys of which a table must have one: without its value the table is incomplete, which is not another mistake.
+const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
+/// What editors of Windows put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Reads a text, named `origin` in messages, and the environment.
+///
+/// # Errors
+/// Every mistake, up to [`MAX_MISTAKES`].
+pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
+    let mended = syntax::mend(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
+    let in_line = |(line, problem): (usize, String)| Mistake::in_line(origin, line, &problem);
+    let mistakes = mended.mistakes.into_iter().map(in_line).collect();
+    let Some(document) = mended.document else {
+        return Err(ConfigError::wrong(mistakes));
+    };
+    let mut reader = Reader {
+        document: &document,
+        origin,
+        mistakes,
+        named: Vec::new(),
+        original: BTreeMap::new(),
+        sections: Vec::new(),
+    };
+    let figment = Figment::from(&document).merge(Env::prefixed(ENV_PREFIX).split("__"));
+    let given: Dict = figment.extract().map_err(|error| {
+        let mistake = Mistake::in_line(origin, 1, &error.to_string());
+        ConfigError::wrong(vec![mistake])
+    })?;
+    let boards = given.get("boards").and_then(Value::as_dict).cloned();
+    let mut config = reader.config(given);
+    reader.check(&config);
+    // With the numbers that entries have before any is left out.
+    let known = |name: &BoardName| {
+        let boards = boards.as_ref();
+        boards.is_some_and(|boards| boards.contains_key(name.as_str()))
+    };
+    let left_out = config.leave_out(known).into_iter().take(MAX_MISTAKES);
+    let left_out = left_out.map(|(key, problem)| reader.mistake(&reader.in_text(&key), &problem));
+    let left_out: Vec<Mistake> = left_out.collect();
+    if !reader.mistakes.is_empty() {
+        reader.mistakes.extend(left_out);
+        return Err(ConfigError::wrong(reader.mistakes));
+    }
+    config.left_out = left_out.into_iter().map(|mistake| mistake.text).collect();
+    config.order = document.names("boards");
+    Ok(config)
+}
+
+struct Reader<'a> {
+    document: &'a Document,
+    origin: &'a str,
+    /// One more than [`MAX_MISTAKES`] at most.
+    mistakes: Vec<Mistake>,
+    /// The keys with mistakes, as in the text, and whether the key exists at all.
+    named: Vec<(Vec<String>, bool)>,
+    /// What entries are called in the text, by their table and what they are called in the [`Config`]: boards with invalid
+    /// names have substitutes, and entries of repeatable tables are counted without those that cannot be read.
+    original: BTreeMap<(&'static str, String), String>,
+    /// The sections there are.
+    sections: Vec<&'static str>,
+}
+
+impl Reader<'_> {
+    fn config(&mut self, mut given: Dict) -> Config {
+        let config = Config {
+            says_boards: given.contains_key("boards"),
+            uci: self.table(&mut given, "uci").unwrap_or_default(),
+            status: self.table(&mut given, "status").unwrap_or_default(),
+            state: self.table(&mut given, "state").unwrap_or_default(),
+            web: self.table(&mut given, "web").unwrap_or_default(),
+            livechess: self.table(&mut given, "livechess").unwrap_or_default(),
+            games: self.table(&mut given, "games").unwrap_or_default(),
+            boards: self.boards(&mut given),
+            whitepawn: self.list(&mut given, "whitepawn"),
+            link: self.list(&mut given, "link"),
+            opponent: self.list(&mut given, "opponent"),
+            #[cfg(target_os = "linux")]
+            lichess: self.table(&mut given, "lichess"),
+            order: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for (name, value) in given {
+            let problem = words::no_such_key(&name, None, Some(&value), &self.sections);
+            self.name(&[name], problem, false);
+        }
+        config
+    }
+
+    /// Reads a table that appears once.
+    fn table<T: DeserializeOwned>(&mut self, given: &mut Dict, name: &'static str) -> Option<T> {
+        let value = self.section(given, name)?;
+        self.single(&[name], value, plain)
+    }
+
+    /// Reads the entries of a repeatable table.
+    fn list<T: DeserializeOwned>(&mut self, given: &mut Dict, name: &'static str) -> Vec<T> {
+        let mut read = Vec::new();
+        match self.section(given, name) {
+            None => {}
+            Some(Value::Array(_, entries)) => {
+                for (number, entry) in entries.into_iter().enumerate() {
+                    let number = number.to_string();
+                    let here = (name, read.len().to_string());
+                    read.extend(self.value(&[name, &number], entry, plain));
+                    self.original.insert(here, number);
+                }
+            }
+            Some(_) => {
+                let problem = format!("write [[{name}]], with two brackets");
+                self.name(&[name], problem, true);
+            }
+        }
+        read
+    }
+
+    /// Reads the boards; those with invalid names get substitutes.
+    fn boards(&mut self, given: &mut Dict) -> BTreeMap<BoardName, BoardConfig> {
+        let mut read = BTreeMap::new();
+        let given = match self.section(given, "boards") {
+            None => return read,
+            Some(Value::Dict(_, given)) => given,
+            Some(other) => {
+                let right = "written as tables: [boards.citrine]";
+                self.name(&["boards"], words::unfit(&other.to_actual(), right), true);
+                return read;
+            }
+        };
+        for (text, value) in &given {
+            let name = text.parse::<BoardName>().or_else(|error| {
+                let better = better_name(text);
+                let problem = format!("{error}, for instance [boards.{better}]");
+                self.name(&["boards", text], problem, true);
+                let numbered = (2..MAX_MISTAKES + 3).map(|number| format!("{better}{number}"));
+                let mut names = std::iter::once(better.clone()).chain(numbered);
+                let taken = |name: &String| {
+                    let substitute = ("boards", name.clone());
+                    given.contains_key(name) || self.original.contains_key(&substitute)
+                };
+                let name = names.find(|name| !taken(name)).unwrap_or(better);
+                let substitute = ("boards", name.clone());
+                self.original.insert(substitute, text.clone());
+                name.parse()
+            });
+            let board = self.single(&["boards", text], value.clone(), BoardConfig::read);
+            if let (Ok(name), Some(board)) = (name, board) {
+                read.insert(name, board);
+            }
+        }
+        read
+    }
+
+    fn section(&mut self, given: &mut Dict, name: &'static str) -> Option<Value> {
+        self.sections.push(name);
+        given.remove(name)
+    }
+
+    /// Reads a table that has no number, without what is wrong in it.
+    fn single<T>(&mut self, place: &[&str], value: Value, read: Read<T>) -> Option<T> {
+        if matches!(value, Value::Array(..)) {
+            let head = place.join(".");
+            let problem = format!("there is only one: write [{head}], with one bracket");
+            self.name(&[place, &["0"]].concat(), problem, true);
+            return None;
+        }
+        self.value(place, value, read)
+    }
+
+    /// Reads what stands in this place, without what is wrong in it.
+    fn value<T>(&mut self, place: &[&str], mut value: Value, read: Read<T>) -> Option<T> {
+        let is_board = place[0] == "boards";
+        let kind = value.find_ref("kind").and_then(Value::as_str);
+        let make = kind.filter(|_| is_board).and_then(registry::make);
+        while self.mistakes.len() <= MAX_MISTAKES {
+            let error = match read(&value) {
+                Ok(read) => return Some(read),
+                Err(error) => *error,
+            };
+            let mut key = error.path;
+            let mut wrong = key.clone();
+            let mut exists = true;
+            let problem = match &error.kind {
+                Kind::UnknownField(name, known) => {
+                    exists = false;
+                    if key.last() != Some(name) {
+                        key.push(name.clone());
+                    }
+                    wrong.clone_from(&key);
+                    let known = match &key[..] {
+                        [_] if is_board => board::keys(make, None),
+                        [ble, _] if is_board && ble == "ble" => board::keys(make, Some("ble")),
+                        _ => known.to_vec(),
+                    };
+                    let given = at(&mut value, &key).cloned();
+                    words::no_such_key(name, make, given.as_ref(), &known)
+                }
+                Kind::UnknownVariant(name, known) => words::no_such_value(&key, name, known),
+                Kind::MissingField(name) => {
+                    key.push(name.to_string());
+                    words::missing(name)
+                }
+                Kind::InvalidType(found, right) | Kind::InvalidValue(found, right) => {
+                    words::unfit(found, right)
+                }
+                Kind::Message(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let key: Vec<String> = place.iter().map(ToString::to_string).chain(key).collect();
+            let missing = matches!(error.kind, Kind::MissingField(_));
+            if !(missing && self.was_taken_out(&key)) {
+                self.name(&key, problem, exists);
+            }
+            take_out(&mut value, &wrong)?;
+        }
+        None
+    }
+
+    /// Names what the types cannot find.
+    fn check(&mut self, config: &Config) {
+        let mut problems = config.problems();
+        // One problem for each key is enough.
+        let mut keys = BTreeSet::new();
+        problems.retain(|(key, _)| keys.insert(key.clone()) && !self.has_gap(&self.in_text(key)));
+        for (key, problem) in problems {
+            self.name(&self.in_text(&key), problem, true);
+        }
+    }
+
+    /// Notes a mistake. `exists`: whether there is such a key at all.
+    fn name<T: ToString>(&mut self, path: &[T], problem: String, exists: bool) {
+        if self.mistakes.len() <= MAX_MISTAKES {
+            let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+            self.mistakes.push(self.mistake(&path, &problem));
+            self.named.push((path, exists));
+        }
+    }
+
+    /// A mistake with its place, in the text or in the environment.
+    fn mistake(&self, path: &[String], problem: &str) -> Mistake {
+        let key = words::key(path);
+        let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
+        if std::env::var_os(&variable).is_some() {
+            let text = format!("environment variable {variable} ({key}): {problem}");
+            return Mistake { line: 0, text };
+        }
+        let line = self.document.line(path);
+        Mistake::in_line(self.origin, line, &format!("{key}: {problem}"))
+    }
+
+    /// The path in the text of this key of the [`Config`].
+    fn in_text(&self, key: &str) -> Vec<String> {
+        let mut path: Vec<String> = key.split('.').map(str::to_owned).collect();
+        if let [table, entry, ..] = &mut path[..] {
+            let same = |((list, name), _): &(&(&str, String), _)| list == table && name == entry;
+            if let Some((_, original)) = self.original.iter().find(same) {
+                entry.clone_from(original);
+            }
+        }
+        path
+    }
+
+    /// Whether a key is missing only because it, or one spelled like it, was taken out.
+    fn was_taken_out(&self, path: &[String]) -> bool {
+        self.named.iter().any(|(named, exists)| {
+            let mistyped = match (named.split_last(), path.split_last()) {
+                (Some((name, table)), Some((key, of))) => {
+                    !exists && table == of && !like(name, &[key]).is_empty()
+                }
+                _ => false,
+            };
+            mistyped || named.starts_with(path)
+        })
+    }
+
+    /// Whether this may be wrong only because something already named was taken out.
+    fn has_gap(&self, table: &[String]) -> bool {
+        let mut named = self.named.iter();
+        // The keys of a link depend on each other.
+        if let [list, _, _] = table
+            && list == "link"
+        {
+            return named.any(|(named, _)| named.starts_with(&table[..2]));
+        }
+        named.any(|(named, exists)| {
+            let inside = named.strip_prefix(table).and_then(<[String]>::first);
+            inside.is_some_and(|key| !exists || WAYS.contains(&key.as_str()))
+        })
+    }
+}
+
+/// How a section is read, or the first mistake in it, with its path.
+type Read<T> = fn(&Value) -> Result<T, Box<figment::Error>>;
+
+/// By serde alone.
+fn plain<T: DeserializeOwned>(value: &Value) -> Result<T, Box<figment::Error>> {
+    Ok(value.deserialize()?)
+}
+
+/// The value at a path.
+fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, part| match value {
+        Value::Dict(_, entries) => entries.get_mut(part),
+        Value::Array(_, entries) => entries.get_mut(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Removes a value; from a list, the whole list. `None` if nothing else is left.
+fn take_out(value: &mut Value, path: &[String]) -> Option<()> {
+    let (last, table) = path.split_last()?;
+    match at(value, table)? {
+        Value::Dict(_, entries) => entries.remove(last).map(drop),
+        Value::Array(..) => take_out(value, table),
+        _ => None,
+    }
+}
+
+/// A valid name in place of this one.
+fn better_name(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let parts = name.split(|c| !plain(c)).filter(|part| !part.is_empty());
+    let better = parts.collect::<Vec<_>>().join("-");
+    // With room for a number after it.
+    match better.get(..MAX_NAME - 4).unwrap_or(&better) {
+        "" => "board".to_owned(),
+        // A keyword of UCI.
+        better if better.parse::<BoardName>().is_err() => format!("{better}-board"),
+        better => better.to_owned(),
+    }
+}

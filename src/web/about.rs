@@ -1,0 +1,26 @@
+//! `/api/v1/settings`: what a page should know of the daemon.
+
+use std::sync::Arc;
+
+use axum::{Extension, extract::State, response::Response};
+use serde_json::json;
+
+use super::{House, Visitor, answer};
+
+/// How it is set, for this visitor.
+pub(super) async fn daemon(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+) -> Response {
+    let refused = house.control.check(&visitor).err();
+    let kept = house.kept();
+    answer::value(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "control": house.control,
+        "may_control": refused.is_none(),
+        "why_not": refused.map(|wrong| wrong.words().to_owned()),
+        "games": kept.folder.map(|folder| folder.display().to_string()),
+        "site": kept.site,
+        "player": kept.player,
+    }))
+}
