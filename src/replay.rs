@@ -2,10 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use figment::{
-    Figment,
-    providers::{Format, Toml},
-};
 use thiserror::Error;
 
 use crate::{
@@ -30,9 +26,7 @@ pub enum ReplayError {
 /// # Errors
 /// If the transcript does not describe a valid board.
 pub fn replay(transcript: &Transcript) -> Result<Transcript, ReplayError> {
-    let board: BoardConfig = Figment::from(Toml::string(&transcript.board))
-        .extract()
-        .map_err(|error| ReplayError::Board(Box::new(error)))?;
+    let board = BoardConfig::from_toml(&transcript.board).map_err(ReplayError::Board)?;
     let driver = board.driver();
     let now = Instant::now();
     let mut run = Run {

@@ -14,6 +14,7 @@ use figment::{
 };
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
+use toml_edit::de::from_str;
 
 use crate::{
     door::Served,
@@ -184,6 +185,15 @@ impl BoardConfig {
         })
     }
 
+    /// Reads a board that is TOML by itself, as at the head of a recording.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn from_toml(text: &str) -> Result<Self, Box<Error>> {
+        let value: Value = from_str(text).map_err(|error| Error::from(error.to_string()))?;
+        Self::read(&value)
+    }
+
     /// The board without its UCI port: what its task depends on.
     pub fn alone(&self) -> Self {
         let mut alone = self.clone();
@@ -316,13 +326,6 @@ fn line(name: &str, value: &Value) -> String {
 fn joined<T: ToString>(all: &[T], with: &str) -> String {
     let all: Vec<String> = all.iter().map(ToString::to_string).collect();
     all.join(with)
-}
-
-impl<'de> Deserialize<'de> for BoardConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = <Value as Deserialize>::deserialize(deserializer)?;
-        Self::read(&value).map_err(de::Error::custom)
-    }
 }
 
 /// The keys of a board's table: those of every board, and those of its make.

@@ -13,10 +13,6 @@ use boardbridge::{
         Snapshot,
     },
 };
-use figment::{
-    Figment,
-    providers::{Format, Toml},
-};
 use rig::{clock::Clocked, program::Program};
 use shakmaty::{Color, Square};
 
@@ -75,8 +71,7 @@ impl Clocked for Rig {
 
 impl Rig {
     fn new(kind: &str) -> Self {
-        let keys = Toml::string(&format!("kind = \"{kind}\""));
-        let board: BoardConfig = Figment::from(keys).extract().unwrap();
+        let board = BoardConfig::from_toml(&format!("kind = \"{kind}\"")).unwrap();
         let wait = board.correction_wait;
         let mut rig = Self {
             core: Core::new(BoardName::default(), board.driver(), wait),

@@ -23,10 +23,6 @@ use boardbridge::{
         Reply, Snapshot,
     },
 };
-use figment::{
-    Figment,
-    providers::{Format as _, Toml},
-};
 use shakmaty::{Board, Chess};
 use simulators::{pty::Pty, run::Kind};
 use tokio::{net::TcpListener, sync::broadcast, time::timeout};
@@ -125,7 +121,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     let mut hand = Hand::new(Kind::NovagCitrine, port.clone(), true);
     let name: BoardName = "citrine".parse().unwrap();
     let keys = format!("{FAST_CITRINE}serial = {{ port = {port:?} }}\n");
-    let config: BoardConfig = Figment::from(Toml::string(&keys)).extract().unwrap();
+    let config = BoardConfig::from_toml(&keys).unwrap();
     let faults = Arc::new(AtomicU32::new(0));
     let make = {
         let (faults, name) = (faults.clone(), name.clone());

@@ -23,10 +23,6 @@ use boardbridge::{
         Reason, Snapshot,
     },
 };
-use figment::{
-    Figment,
-    providers::{Format as _, Toml},
-};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use rig::{clock::Clocked, program::Program};
@@ -560,8 +556,7 @@ impl Board {
     /// At the start of a game, with the program waiting for the player.
     fn begun() -> Self {
         let name: BoardName = "ucb".parse().unwrap();
-        let text = Toml::string("kind = \"novag-ucb\"");
-        let config: BoardConfig = Figment::from(text).extract().unwrap();
+        let config = BoardConfig::from_toml("kind = \"novag-ucb\"").unwrap();
         let driver = config.driver();
         let mut board = Self {
             core: Core::new(name.clone(), driver, config.correction_wait),
