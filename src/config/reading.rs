@@ -25,8 +25,10 @@ use crate::{
     vocabulary::{BoardName, MAX_NAME},
 };
 
-/// Keys of which a table must have one: without its value the table is incomplete, which is not another mistake.
-const WAYS: [&str; 6] = ["serial", "ble", "tcp", "rfcomm", "name", "address"];
+/// The ways to a board or an app: each is a table.
+const WAYS: [&str; 4] = ["serial", "ble", "tcp", "rfcomm"];
+/// The keys of which a Bluetooth board has one.
+const ADDRESSES: [&str; 2] = ["name", "address"];
 /// What editors of Windows put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -198,6 +200,14 @@ impl Reader<'_> {
         let is_board = place[0] == "boards";
         let kind = value.find_ref("kind").and_then(Value::as_str);
         let make = kind.filter(|_| is_board).and_then(registry::make);
+        // serde would take a list for the table.
+        for way in WAYS {
+            if matches!(value.find_ref(way), Some(Value::Array(..))) {
+                take_out(&mut value, &[way.to_owned()])?;
+                let problem = "is one table in braces, not a list".to_owned();
+                self.name(&[place, &[way]].concat(), problem, true);
+            }
+        }
         while self.mistakes.len() <= MAX_MISTAKES {
             let error = match read(&value) {
                 Ok(read) => return Some(read),
@@ -310,7 +320,9 @@ impl Reader<'_> {
         }
         named.any(|(named, exists)| {
             let inside = named.strip_prefix(table).and_then(<[String]>::first);
-            inside.is_some_and(|key| !exists || WAYS.contains(&key.as_str()))
+            // A table without the value of its way or address is incomplete, which is not another mistake.
+            let is_needed = |key: &str| WAYS.contains(&key) || ADDRESSES.contains(&key);
+            inside.is_some_and(|key| !exists || is_needed(key))
         })
     }
 }

@@ -181,6 +181,10 @@ fn a_mistake_is_told_in_plain_words() {
             "3: boards.b.serial.baud: is a number such as 115200, not the text \"fast\"",
         ),
         (
+            "[boards.b]\nkind = \"swpp\"\nserial = [\"/x\"]".to_owned(),
+            "3: boards.b.serial: is one table in braces, not a list",
+        ),
+        (
             "[boards.b]\nkind = \"swpp\"\nserial = { port = 3 }".to_owned(),
             "3: boards.b.serial.port: is a text in quotes, not the number 3",
         ),
@@ -314,10 +318,28 @@ fn what_was_pasted_from_a_page_or_typed_on_a_phone_is_told_with_its_line_and_wha
     let lines = "serial = {\n  port = \"/dev/ttyUSB0\"\n}";
     let lines = CITRINE.replace("serial = { port = \"/dev/ttyUSB0\" }", lines);
     refused_for(&lines, &[&["3: this is not TOML", "on one line", serial]]);
+    refused_for(
+        "\u{feff}[uci\n",
+        &[&["1: this is not TOML: a bracket or brace is missing: write [uci]"]],
+    );
     // What stands below is still read.
     refused_for(
         "[uci\nlisten = 3\n",
         &[&["1: this is not TOML", "write [uci]"], &["2: uci.listen"]],
+    );
+}
+
+#[test]
+fn every_table_that_is_there_again_is_named() {
+    let already = |name: &str, line: u8| format!("[{name}] is in line {line} already: move");
+    refused_for(
+        "[uci]\n[games]\n[uci]\nlisten = off\n[games]\n[uci]\n",
+        &[
+            &["3: ", &already("uci", 1)],
+            &["4: this is not TOML: text needs quotes"],
+            &["5: ", &already("games", 2)],
+            &["6: ", &already("uci", 1)],
+        ],
     );
 }
 
