@@ -3,7 +3,7 @@
 //! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
 //! simulated hand plays. Text (FEN, UCI moves) is converted to it at the edges and nowhere else.
 
-use std::fmt;
+use std::{cell::RefCell, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{
@@ -418,28 +418,83 @@ impl fmt::Display for Game {
         } else {
             write!(f, "fen {}", fen(&self.start))?;
         }
-        if !self.moves.is_empty() {
-            f.write_str(" moves")?;
-            for m in self.uci_moves() {
-                write!(f, " {m}")?;
-            }
+        write_moves(f, &self.moves)
+    }
+}
+
+/// ` moves …`, if there are any.
+fn write_moves(f: &mut fmt::Formatter<'_>, moves: &[Move]) -> fmt::Result {
+    if !moves.is_empty() {
+        f.write_str(" moves")?;
+        for m in moves {
+            write!(f, " {}", uci(*m))?;
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+thread_local! {
+    /// See [`relative_to`]: serde hands nothing to the values within a value.
+    static LINE: RefCell<Option<Game>> = const { RefCell::new(None) };
+}
+
+/// Begins the text of a game relative to another: `line 40 moves e7e5` has the first 40 of its moves.
+const LINE_WORD: &str = "line";
+
+/// While `work` runs, games are serialised by what they do not have in common with `line`, so that their texts do not grow
+/// with it; such texts are read only here, with the same `line`.
+pub fn relative_to<R>(line: &Game, work: impl FnOnce() -> R) -> R {
+    /// Also if `work` panics.
+    struct Restore(Option<Game>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LINE.set(self.0.take());
+        }
+    }
+    let _restore = Restore(LINE.replace(Some(line.clone())));
+    work()
+}
+
+/// A game as what it adds to the line: see [`relative_to`].
+struct Relative<'a> {
+    game: &'a Game,
+    common: usize,
+}
+
+impl fmt::Display for Relative<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{LINE_WORD} {}", self.common)?;
+        write_moves(f, &self.game.moves[self.common..])
     }
 }
 
 impl Serialize for Game {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let common = LINE.with_borrow(|line| self.common_plies(line.as_ref()?));
+        match common {
+            Some(common) => serializer.collect_str(&Relative { game: self, common }),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Game {
-    /// Reads what [`Display`](fmt::Display) wrote; every move is checked.
+    /// Reads what was serialised; every move is checked.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let words: Vec<&str> = text.split_whitespace().collect();
-        Self::from_words(&words).map_err(de::Error::custom)
+        let [LINE_WORD, common, moves @ ..] = words.as_slice() else {
+            return Self::from_words(&words).map_err(de::Error::custom);
+        };
+        let known = LINE.with_borrow(|line| {
+            let line = line.as_ref()?;
+            let common = common.parse().ok().filter(|common| *common <= line.len())?;
+            Some(line.truncated(common))
+        });
+        let mut game = known.ok_or_else(|| de::Error::custom("it is part of an unknown game"))?;
+        let moves = moves.iter().copied().skip(1);
+        game.play_uci(moves).map_err(de::Error::custom)?;
+        Ok(game)
     }
 }
 

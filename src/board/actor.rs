@@ -17,7 +17,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
-use super::core::{Core, Memory};
+use super::{
+    core::{Core, Memory},
+    keeping::Keeping,
+};
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
     clock,
@@ -67,9 +70,7 @@ pub struct Actor {
     commands: mpsc::Receiver<Command>,
     publisher: Publisher,
     /// Where the core's memory is kept.
-    shelf: Option<Shelf>,
-    /// What is kept there is not the latest: nothing but what programs want has changed, faster than can be written.
-    unkept: bool,
+    keeping: Option<Keeping>,
     questions: mpsc::Receiver<oneshot::Sender<()>>,
     pulse: Pulse,
 }
@@ -130,8 +131,7 @@ impl Actor {
             recorder,
             commands,
             publisher,
-            shelf: None,
-            unkept: false,
+            keeping: None,
             questions,
             pulse: Pulse(pulse),
         };
@@ -140,15 +140,15 @@ impl Actor {
 
     /// Goes on where the daemon ended, and keeps on this shelf what a restart needs. Returns the highest number of a
     /// client that had the board.
-    pub fn keep_on(&mut self, mut shelf: Shelf) -> Option<ClientId> {
-        let memory: Option<Memory> = shelf.read();
+    pub fn keep_on(&mut self, shelf: Shelf) -> Option<ClientId> {
+        let (keeping, memory) = Keeping::on(shelf)?;
+        self.keeping = Some(keeping);
         let last = memory.as_ref().and_then(Memory::last_client);
         if let Some(memory) = memory {
             self.core.recall(now(), memory);
             self.memory = self.core.memory();
             self.publisher.publish([], self.core.poll_snapshot());
         }
-        self.shelf = shelf.is_on().then_some(shelf);
         last
     }
 
@@ -194,7 +194,7 @@ impl Actor {
                 wait = Some(backoff.next_wait());
                 self.begin_anew(panic.as_ref());
             }
-            if self.unkept {
+            if self.keeping.as_ref().is_some_and(Keeping::is_late) {
                 self.keep(true).await;
             }
             self.transport.closed().await;
@@ -345,8 +345,7 @@ impl Actor {
             }
             let deadline = self.core.deadline().map(tokio::time::Instant::from_std);
             let keep_at = self.keep_at();
-            // A board that reports move after move without end is read as fast as they can be kept.
-            let deaf_until = self.shelf.as_ref().and_then(Shelf::is_overdrawn_until);
+            let deaf_until = self.keeping.as_ref().and_then(Keeping::deaf_until);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
@@ -449,13 +448,13 @@ impl Actor {
                     }
                 )
             };
-            if let Some(shelf) = &mut self.shelf
+            if let Some(keeping) = &mut self.keeping
                 && events.iter().any(by_hand)
             {
-                shelf.moved();
+                keeping.moved();
             }
             self.keep(moved).await;
-        } else if self.unkept {
+        } else if self.keeping.as_ref().is_some_and(Keeping::is_late) {
             self.keep(false).await;
         }
         if news {
@@ -467,26 +466,18 @@ impl Actor {
         }
     }
 
-    /// Keeps what the core knows: moves at once, all else when the disk is not to be spared. Until then no program has the
-    /// board led any further.
+    /// Keeps what the core knows.
     async fn keep(&mut self, at_once: bool) {
-        let Some(shelf) = &mut self.shelf else { return };
-        self.unkept = !at_once && shelf.waits_until().is_some();
-        if !self.unkept {
-            shelf.keep_at_once(&self.memory).await;
-        }
-        let until = shelf.waits_until();
+        let Some(keeping) = &mut self.keeping else {
+            return;
+        };
+        let until = keeping.keep(&self.memory, at_once).await;
         self.core.spare(until.map(tokio::time::Instant::into_std));
     }
 
     /// When what is not kept yet is to be.
     fn keep_at(&self) -> Option<tokio::time::Instant> {
-        let shelf = self.shelf.as_ref().filter(|_| self.unkept)?;
-        Some(
-            shelf
-                .waits_until()
-                .unwrap_or_else(tokio::time::Instant::now),
-        )
+        self.keeping.as_ref().and_then(Keeping::due_at)
     }
 
     fn record(&mut self, item: Item) {

@@ -46,5 +46,7 @@ pub mod actor;
 pub mod claims;
 pub mod core;
 pub mod held_game;
+#[cfg(target_os = "linux")]
+mod keeping;
 pub mod plan;
 pub mod settings;

@@ -2,20 +2,22 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, OpenOptions},
-    io, iter,
+    ffi::c_int,
+    fs::{self, File, OpenOptions},
+    io,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, hooks::Wal, params};
 use thiserror::Error;
 use tracing::{debug, warn};
 
-use super::{
-    MAX_KEYS,
-    log::{self, Written},
-};
+use super::{MAX_KEYS, PAGE, kept::Kept, log};
 use crate::private;
 
 /// The file's name in the state directory.
@@ -38,8 +40,16 @@ const LEAST_FREE: u64 = 4 * ROOM;
 const STEP: u64 = 128 * 1024;
 /// Frees the room that was filled.
 const UNRESERVED: &str = "DROP TABLE IF EXISTS room";
-/// The version of the tables.
-const VERSION: i64 = 1;
+/// The version of the tables. The first one had no table `past`.
+const VERSION: i64 = 2;
+/// The part of a value that only grows, in chunks: a row is added, and no other page is written.
+const PAST: &str = "CREATE TABLE past (owner INTEGER NOT NULL, chunk INTEGER NOT NULL, words TEXT NOT NULL, \
+    PRIMARY KEY (owner, chunk)) WITHOUT ROWID";
+/// Writes a value: in its place, for a new row would change more pages.
+const WRITE: &str = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+/// Writes a chunk of its past.
+const WRITE_CHUNK: &str = "INSERT OR REPLACE INTO past SELECT id, ?2, ?3 FROM kept WHERE key = ?1";
 /// How long another process may have the file: one that is just ending.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
 /// Settings of a connection. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
@@ -102,10 +112,12 @@ pub(super) struct Database {
     opened: Files,
     /// Room was held in reserve in them, or cannot be.
     holds_room: bool,
-    /// The values of files that were deleted while they were open, until they are written anew.
-    rescued: BTreeMap<String, String>,
-    /// What the log had when it was last looked at.
-    written: Written,
+    /// All that was read and written: what a file that takes the place of a lost one gets.
+    kept: BTreeMap<String, Kept>,
+    /// The file has taken the place of one, and has not got it yet.
+    replaces: bool,
+    /// Pages in the log after the last commit, as `SQLite` reports them.
+    logged: Arc<AtomicU64>,
 }
 
 /// Which files the database and its log are: device and number of each. One that was deleted and made again is another.
@@ -119,8 +131,9 @@ impl Database {
             connection: None,
             opened: Files::default(),
             holds_room: false,
-            rescued: BTreeMap::new(),
-            written: Written::default(),
+            kept: BTreeMap::new(),
+            replaces: false,
+            logged: Arc::default(),
         }
     }
 
@@ -133,16 +146,20 @@ impl Database {
     ///
     /// # Errors
     /// The directory or the file cannot be used.
-    pub fn read(&mut self) -> Result<BTreeMap<String, String>, StateError> {
+    pub fn read(&mut self) -> Result<BTreeMap<String, Kept>, StateError> {
         let max = i64::try_from(MAX_KEYS).unwrap_or(i64::MAX);
         let connection = self.connection()?;
         connection.execute(
             "DELETE FROM kept WHERE id NOT IN (SELECT id FROM kept ORDER BY id DESC LIMIT ?1)",
             [max],
         )?;
-        let values = all(connection)?;
+        connection.execute(
+            "DELETE FROM past WHERE owner NOT IN (SELECT id FROM kept)",
+            [],
+        )?;
+        self.kept = all(connection)?;
         self.hold_room();
-        Ok(values)
+        Ok(self.kept.clone())
     }
 
     /// Holds room in reserve, once: it takes many syncs.
@@ -158,20 +175,26 @@ impl Database {
         }
     }
 
-    /// Writes these values, all or none; `None` removes one. After a failure the file is opened again. If the files were
-    /// deleted meanwhile, they are made again with all values.
+    /// Writes these changes, all or none. After a failure the file is opened again. If the files were deleted meanwhile,
+    /// they are made again with all values.
     ///
     /// # Errors
     /// The directory or the file cannot be used.
-    pub fn write<'a>(
-        &mut self,
-        changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
-    ) -> Result<(), StateError> {
-        let mut written = self.try_write(changes);
+    pub fn write(&mut self, changes: &BTreeMap<String, Kept>) -> Result<(), StateError> {
+        let mut written = self.commit(changes);
+        if written.is_ok() {
+            for (key, change) in changes {
+                self.kept
+                    .entry(key.clone())
+                    .or_default()
+                    .change(change.clone());
+            }
+            self.kept.retain(|_, kept| kept.value.is_some());
+        }
         // Looked at afterwards: what is deleted later is noticed by the next write.
         if self.is_gone() {
             self.leave();
-            written = written.and_then(|()| self.try_write(iter::empty()));
+            written = written.and_then(|()| self.commit(&BTreeMap::new()));
         }
         if written.is_err() {
             self.close();
@@ -179,38 +202,31 @@ impl Database {
         written
     }
 
-    fn try_write<'a>(
-        &mut self,
-        changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
-    ) -> Result<(), StateError> {
-        let rescued = std::mem::take(&mut self.rescued);
-        let written = self.commit(&rescued, changes);
-        if written.is_err() {
-            self.rescued = rescued;
-        }
-        written
-    }
-
-    fn commit<'a>(
-        &mut self,
-        rescued: &BTreeMap<String, String>,
-        changes: impl Iterator<Item = (&'a str, Option<&'a str>)>,
-    ) -> Result<(), StateError> {
-        // In its place: a new row would change more pages.
-        let sql = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
-                   ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-        let transaction = self.connection()?.transaction()?;
-        for (key, value) in rescued {
-            transaction.execute(sql, params![key, value])?;
-        }
-        for (key, value) in changes {
-            if let Some(value) = value {
-                transaction.execute(sql, params![key, value])?;
-            } else {
-                transaction.execute("DELETE FROM kept WHERE key = ?1", [key])?;
+    fn commit(&mut self, changes: &BTreeMap<String, Kept>) -> Result<(), StateError> {
+        self.connection()?;
+        let before = Some(&self.kept).filter(|_| self.replaces);
+        let Some(connection) = &mut self.connection else {
+            return Ok(());
+        };
+        let transaction = connection.transaction()?;
+        for (key, change) in before.into_iter().flatten().chain(changes) {
+            let Some(value) = &change.value else {
+                for table in [
+                    "past WHERE owner = (SELECT id FROM kept WHERE key = ?1)",
+                    "kept WHERE key = ?1",
+                ] {
+                    transaction.execute(&format!("DELETE FROM {table}"), [key])?;
+                }
+                continue;
+            };
+            transaction.execute(WRITE, params![key, value])?;
+            for (chunk, words) in &change.past {
+                transaction.execute(WRITE_CHUNK, params![key, chunk, words])?;
             }
         }
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.replaces = false;
+        Ok(())
     }
 
     /// What is to be done after a write: holds room in files that are new, and moves the latest commits into the database if
@@ -220,11 +236,10 @@ impl Database {
     /// That failed; they stay where they are.
     pub fn tidy(&mut self, may_sync: impl FnOnce() -> bool) -> Result<(), StateError> {
         self.hold_room();
-        // A log that cannot be read is moved.
-        self.written = log::read(&self.log(), self.written).unwrap_or_default();
-        let many = self.written.bytes > MAX_WAL || self.written == Written::default();
+        let many = self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL;
         if let Some(connection) = self.connection.as_ref().filter(|_| many && may_sync()) {
             move_log(connection)?;
+            self.logged.store(0, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -247,10 +262,7 @@ impl Database {
             "{} was deleted or replaced while BoardBridge runs: it is made again, with the games on the boards",
             self.directory.display()
         );
-        match all(&connection) {
-            Ok(values) => self.rescued.extend(values),
-            Err(error) => warn!("what was in it cannot be read any more ({error})"),
-        }
+        self.replaces = true;
         // Closing would delete the log of whatever has taken their place.
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
@@ -260,7 +272,7 @@ impl Database {
         if self.is_gone() {
             self.leave();
             // Should that fail too, there is no place for them.
-            let _ = self.try_write(iter::empty());
+            let _ = self.commit(&BTreeMap::new());
         }
         // Should that fail, they are read from where they are.
         self.connection = None;
@@ -277,6 +289,7 @@ impl Database {
                         self.directory.display(),
                         aside.display()
                     );
+                    self.replaces = true;
                     self.open()?
                 }
                 opened => opened?,
@@ -293,11 +306,16 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(self.directory.join(FILE), flags)?;
+        let mut connection = Connection::open_with_flags(self.directory.join(FILE), flags)?;
         connection.busy_timeout(BUSY_WAIT)?;
         connection.execute_batch(SETTINGS)?;
         // A log that had to grow is cut back.
         connection.execute_batch(&format!("PRAGMA journal_size_limit = {ROOM}"))?;
+        let logged = self.logged.clone();
+        connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
+            logged.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
         let checked: String =
             connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if checked != "ok" {
@@ -324,10 +342,10 @@ impl Database {
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             VERSION => {}
-            0 => connection.execute_batch(&format!(
+            0 | 1 => connection.execute_batch(&format!(
                 "BEGIN IMMEDIATE; \
-                 CREATE TABLE kept (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL); \
-                 PRAGMA user_version = {VERSION}; COMMIT"
+                 CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL); \
+                 {PAST}; PRAGMA user_version = {VERSION}; COMMIT"
             ))?,
             newer => {
                 let text = format!("version {newer}, written by another version of BoardBridge");
@@ -336,7 +354,7 @@ impl Database {
         }
         // The names of new files must survive a power cut too. Not every system can open a folder.
         #[cfg(unix)]
-        fs::File::open(&self.directory)
+        File::open(&self.directory)
             .and_then(|folder| folder.sync_all())
             .map_err(StateError::Directory)?;
         Ok(connection)
@@ -411,10 +429,20 @@ impl Database {
 }
 
 /// Every value, by its key.
-fn all(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
-    let mut statement = connection.prepare("SELECT key, value FROM kept")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    rows.collect()
+fn all(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Kept>> {
+    let mut all: BTreeMap<String, Kept> = BTreeMap::new();
+    let mut statement = connection.prepare(
+        "SELECT key, value, chunk, words FROM kept LEFT JOIN past ON owner = id ORDER BY id, chunk",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let kept = all.entry(row.get(0)?).or_default();
+        kept.value = row.get(1)?;
+        if let Some(chunk) = row.get(2)? {
+            kept.past.insert(chunk, row.get(3)?);
+        }
+    }
+    Ok(all)
 }
 
 /// Which file this is, if it is there.
@@ -484,14 +512,38 @@ fn move_log(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(1))
 }
 
-/// Waits until the disk has all of this file.
-///
-/// # Errors
-/// The file cannot be synced. One that is missing needs no sync.
-pub(super) fn sync(log: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).open(log) {
-        Ok(file) => file.sync_data(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+/// The log's file for those who sync it, open for as long as it is that file.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    path: PathBuf,
+    opened: Option<(File, (u64, u64))>,
+}
+
+impl LogFile {
+    /// The log at this path; nothing is opened yet.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, opened: None }
+    }
+
+    /// Waits until the disk has all of it.
+    ///
+    /// # Errors
+    /// The file cannot be synced. One that is missing needs no sync.
+    pub fn sync(&mut self) -> io::Result<()> {
+        let there = identity(&self.path);
+        self.opened.take_if(|(_, opened)| there != Some(*opened));
+        let file = match &self.opened {
+            Some((file, _)) => file,
+            None => match OpenOptions::new().write(true).open(&self.path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                opened => &self.opened.insert((opened?, there.unwrap_or_default())).0,
+            },
+        };
+        file.sync_data()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }

@@ -1,4 +1,4 @@
-//! `SQLite`'s write-ahead log, as far as it tells how much was written (<https://sqlite.org/fileformat2.html#walformat>).
+//! `SQLite`'s write-ahead log, as far as it tells how much it had (<https://sqlite.org/fileformat2.html#walformat>).
 //! `SQLite` itself ends a damaged log at its last whole commit, without a word.
 
 use std::{
@@ -13,14 +13,6 @@ const HEADER: usize = 32;
 const FRAME: usize = 24;
 /// The first 31 bits of every log.
 const MAGIC: u32 = 0x377f_0682;
-
-/// What stands in a log. The file is longer: frames that are no longer needed are overwritten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Written {
-    salts: [u32; 2],
-    /// Bytes up to the end of the last frame.
-    pub bytes: u64,
-}
 
 /// Big-endian words.
 fn words<const COUNT: usize>(bytes: &[u8]) -> [u32; COUNT] {
@@ -80,32 +72,11 @@ fn frame(file: &mut File, at: u64) -> io::Result<([u32; 2], bool)> {
     Ok(([first, second], commit > 0))
 }
 
-/// Reads on after what is known.
-///
-/// # Errors
-/// The file cannot be read, or its header is damaged. A log that is missing or empty has nothing.
-pub(super) fn read(log: &Path, known: Written) -> io::Result<Written> {
-    let Some((mut file, header, length)) = open(log)? else {
-        return Ok(Written::default());
-    };
-    let [_, _, page, _, salts @ .., _, _] = words::<8>(&header);
-    let mut written = known;
-    if known.salts != salts {
-        let bytes = HEADER as u64;
-        written = Written { salts, bytes };
-    }
-    let size = u64::from(page) + FRAME as u64;
-    while written.bytes + size <= length && frame(&mut file, written.bytes)?.0 == salts {
-        written.bytes += size;
-    }
-    Ok(written)
-}
-
 /// How many frames the log has up to the end of its last commit but one, also behind a damage. The last one may be one that
 /// a kill has cut off.
 ///
 /// # Errors
-/// The same.
+/// The file cannot be read, or its header is damaged. A log that is missing or empty has none.
 pub(super) fn commits(log: &Path) -> io::Result<u32> {
     let Some((mut file, header, length)) = open(log)? else {
         return Ok(0);

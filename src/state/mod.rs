@@ -7,6 +7,7 @@
 //! `docs/state.md` says what is kept, how it is written, and at what price.
 
 mod database;
+mod kept;
 mod log;
 pub mod settings;
 pub mod text;
@@ -14,7 +15,7 @@ mod writer;
 
 use std::{
     collections::BTreeMap,
-    fmt,
+    fmt::{self, Display},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -24,8 +25,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{Instant, sleep_until};
 use tracing::{info, warn};
 
-pub use self::text::Text;
-use self::{database::Database, writer::Writer};
+use self::{database::Database, kept::Kept, writer::Writer};
+pub use self::{
+    kept::{Long, Past},
+    text::Text,
+};
 use crate::credit::{Allowance, Credit};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
@@ -85,7 +89,7 @@ pub enum Kind {
     Lichess,
 }
 
-impl fmt::Display for Kind {
+impl Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Board => "board",
@@ -108,7 +112,7 @@ pub struct Store {
 struct Inner {
     path: PathBuf,
     /// What was read at the start, until it is asked for.
-    found: Mutex<BTreeMap<String, String>>,
+    found: Mutex<BTreeMap<String, Kept>>,
     writer: Writer,
     /// What all values may still write.
     credit: Mutex<Credit>,
@@ -182,7 +186,7 @@ impl Store {
     pub async fn forget_rest(&self, kind: Kind) {
         let Some(inner) = &self.inner else { return };
         for key in inner.take_rest(kind) {
-            inner.writer.write(&key, None).await;
+            inner.writer.write(&key, Kept::default()).await;
         }
     }
 
@@ -236,8 +240,9 @@ impl Shelf {
     pub fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let inner = self.inner.as_ref()?;
         let mut found = inner.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = found.remove(&self.key)?;
+        let kept = found.remove(&self.key)?;
         drop(found);
+        let text = kept.whole().unwrap_or_default();
         match serde_json::from_str(&text) {
             Ok(value) => {
                 self.last = Some(text);
@@ -295,7 +300,7 @@ impl Shelf {
         if let Some(until) = self.waits_until() {
             sleep_until(until.min(Instant::now() + SLOW_WAIT)).await;
         }
-        self.write(text).await;
+        self.write(text, BTreeMap::new()).await;
     }
 
     /// The same without that wait, for a change that must not wait. Returns when it is written, so that a `kill -9` does not
@@ -303,7 +308,23 @@ impl Shelf {
     /// full.
     pub async fn keep_at_once<T: Serialize>(&mut self, value: &T) {
         if let Some(text) = self.changed(value) {
-            self.write(text).await;
+            self.write(text, BTreeMap::new()).await;
+        }
+    }
+
+    /// The same for a value with a past that only grows: of that, only what is new is written.
+    pub async fn keep_long<P: Copy + PartialEq + Display>(
+        &mut self,
+        past: &mut Past<P>,
+        entries: &[P],
+        rest: impl Serialize,
+    ) {
+        let (long, chunks) = past.divide(entries, rest);
+        if let Some(text) = self.changed(&long) {
+            self.write(text, chunks).await;
+        } else if !chunks.is_empty() {
+            // They were not written.
+            *past = Past::default();
         }
     }
 
@@ -326,20 +347,21 @@ impl Shelf {
         Some(text).filter(|text| self.last.as_ref() != Some(text))
     }
 
-    async fn write(&mut self, text: String) {
+    async fn write(&mut self, text: String, past: BTreeMap<u32, String>) {
         let Some(inner) = self.inner.clone() else {
             return;
         };
-        self.spend(&inner, text.len());
+        self.spend(&inner, [&text].into_iter().chain(past.values()));
         self.last = Some(text.clone());
-        inner.writer.write(&self.key, Some(text)).await;
+        let value = Some(text);
+        inner.writer.write(&self.key, Kept { value, past }).await;
     }
 
-    /// Counts a change to a value of so many bytes, and tells when there are too many.
-    fn spend(&mut self, inner: &Inner, bytes: usize) {
+    /// Counts a change to a value with these texts, and tells when there are too many.
+    fn spend<'a>(&mut self, inner: &Inner, texts: impl Iterator<Item = &'a String>) {
         let now = Instant::now().into_std();
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let bytes = bytes.next_multiple_of(PAGE);
+        let bytes = |text: &String| u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let bytes = texts.map(|text| bytes(text).next_multiple_of(PAGE)).sum();
         self.credit.spend(now, bytes);
         self.since_move = self.since_move.saturating_add(bytes);
         let mut all = inner.credit.lock().unwrap_or_else(PoisonError::into_inner);
@@ -363,6 +385,6 @@ impl Shelf {
             return;
         };
         self.last = None;
-        inner.writer.write(&self.key, None).await;
+        inner.writer.write(&self.key, Kept::default()).await;
     }
 }

@@ -2,9 +2,8 @@
 //! write.
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::BTreeMap,
     io,
-    path::Path,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, SyncSender, sync_channel},
@@ -18,7 +17,8 @@ use tracing::{info, warn};
 
 use super::{
     KEEP_WAIT, MAX_KEYS, SYNCS,
-    database::{self, Database, SYNCS_TO_TIDY, StateError},
+    database::{Database, LogFile, SYNCS_TO_TIDY, StateError},
+    kept::Kept,
 };
 use crate::credit::Credit;
 
@@ -49,18 +49,14 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    changes: BTreeMap<String, Change>,
+    changes: BTreeMap<String, Kept>,
+    /// Who waits until they are written.
+    callers: Vec<oneshot::Sender<()>>,
     /// Changes are being written.
     busy: bool,
     /// A write failed, or took too long: callers do not wait until one has succeeded.
     slow: bool,
     stopped: bool,
-}
-
-#[derive(Debug)]
-struct Change {
-    value: Option<String>,
-    written: Vec<oneshot::Sender<()>>,
 }
 
 impl Shared {
@@ -93,17 +89,17 @@ impl Writer {
         });
         // One sync is for all writes before it.
         let (syncs, due) = sync_channel(1);
-        let (log, budget) = (database.log(), shared.clone());
+        let (log, budget) = (LogFile::at(database.log()), shared.clone());
         thread::Builder::new()
             .name("state sync".to_owned())
-            .spawn(move || sync_all(&log, &due, &budget))?;
-        let (at, disk) = (database.log(), Disk::new(database));
+            .spawn(move || sync_all(log, &due, &budget))?;
+        let (log, disk) = (LogFile::at(database.log()), Disk::new(database));
         let work = shared.clone();
         let (end, ended) = oneshot::channel::<()>();
         thread::Builder::new()
             .name("state".to_owned())
             .spawn(move || {
-                write_all(&work, disk, &syncs, &at);
+                write_all(&work, disk, &syncs, log);
                 drop(end);
             })?;
         Ok(Self {
@@ -112,8 +108,8 @@ impl Writer {
         })
     }
 
-    /// Hands a value over, and waits until it is written, or for [`KEEP_WAIT`].
-    pub async fn write(&self, key: &str, value: Option<String>) {
+    /// Hands a change over, and waits until it is written, or for [`KEEP_WAIT`].
+    pub async fn write(&self, key: &str, change: Kept) {
         let (written, done) = oneshot::channel();
         let slow = {
             let mut waiting = self.shared.lock();
@@ -121,17 +117,14 @@ impl Writer {
                 return;
             }
             let slow = waiting.slow;
-            let change = match waiting.changes.entry(key.to_owned()) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => entry.insert(Change {
-                    value: None,
-                    written: Vec::new(),
-                }),
-            };
-            change.value = value;
-            change.written.retain(|written| !written.is_closed());
+            waiting
+                .changes
+                .entry(key.to_owned())
+                .or_default()
+                .change(change);
             if !slow {
-                change.written.push(written);
+                waiting.callers.retain(|caller| !caller.is_closed());
+                waiting.callers.push(written);
             }
             slow
         };
@@ -188,10 +181,8 @@ impl Disk {
         }
     }
 
-    fn write(&mut self, changes: &BTreeMap<String, Change>) -> bool {
-        let values = changes.iter();
-        let values = values.map(|(key, change)| (key.as_str(), change.value.as_deref()));
-        match self.database.write(values) {
+    fn write(&mut self, changes: &BTreeMap<String, Kept>) -> bool {
+        match self.database.write(changes) {
             Ok(()) => {
                 self.retry = None;
                 if std::mem::take(&mut self.troubled) {
@@ -221,7 +212,7 @@ impl Disk {
 }
 
 /// The writing thread.
-fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path) {
+fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, mut log: LogFile) {
     loop {
         let mut waiting = shared.lock();
         while waiting.changes.is_empty() && !waiting.stopped {
@@ -231,26 +222,28 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path
                 .unwrap_or_else(PoisonError::into_inner);
         }
         let (changes, stops) = (std::mem::take(&mut waiting.changes), waiting.stopped);
+        let callers = std::mem::take(&mut waiting.callers);
         waiting.busy = true;
         drop(waiting);
         let written = changes.is_empty() || disk.write(&changes);
         let mut waiting = shared.lock();
         waiting.busy = false;
         waiting.slow = !written;
-        for (key, mut change) in changes {
-            for caller in change.written.drain(..) {
-                // One that no longer waits has gone on.
-                let _ = caller.send(());
-            }
-            if !written {
-                waiting.changes.entry(key).or_insert(change);
+        if !written {
+            let newer = std::mem::replace(&mut waiting.changes, changes);
+            for (key, change) in newer {
+                waiting.changes.entry(key).or_default().change(change);
             }
         }
         drop(waiting);
+        for caller in callers {
+            // One that no longer waits has gone on.
+            let _ = caller.send(());
+        }
         if stops {
             disk.database.close();
             // What closing did not move into the database.
-            let _ = database::sync(log);
+            let _ = log.sync();
             return;
         }
         if written {
@@ -268,7 +261,7 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, log: &Path
 }
 
 /// The syncing thread. Where syncs are many, those for moving the log come first: they sync it too.
-fn sync_all(log: &Path, due: &Receiver<()>, shared: &Shared) {
+fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
     let mut warned = false;
     while due.recv().is_ok() {
         while !shared.take_syncs(1, SYNCS_TO_TIDY) {
@@ -280,12 +273,12 @@ fn sync_all(log: &Path, due: &Receiver<()>, shared: &Shared) {
             drop(waiting);
             thread::sleep(SYNC_AGAIN);
         }
-        if let Err(error) = database::sync(log)
+        if let Err(error) = log.sync()
             && !std::mem::replace(&mut warned, true)
         {
             warn!(
                 "moves made now may not survive a power cut: {} cannot be synced ({error}); check the disk",
-                log.display()
+                log.path().display()
             );
         }
     }

@@ -23,7 +23,7 @@ fn what_was_kept_in_mid_game_leads_to_rest() {
 fn a_link_that_has_a_board_and_was_put_out_of_it_leads_to_rest() {
     for board in ["first", "second"] {
         comes_to_rest(Clients::LinkAndApp, |kept| {
-            let claim = &mut kept[board]["claims"]["all"][0];
+            let claim = &mut kept[board]["rest"]["claims"]["all"][0];
             assert_eq!(claim["put_out"], false);
             claim["put_out"] = true.into();
         });

@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_json::Value;
 use shakmaty::uci::UciMove;
 
 use super::{
-    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, verdict::Verdict,
+    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, ply::Ply,
+    verdict::Verdict,
 };
 use crate::{
     board::{
@@ -14,13 +16,14 @@ use crate::{
         held_game::Held,
     },
     driver::Step,
-    game::uci,
-    state::Text,
+    game::{relative_to, uci},
+    state::{Long, Text},
     vocabulary::ClientId,
 };
 
 /// What a board's core must know to go on: what it knows while the board is away.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Memory {
     held: Held,
     claims: Claims,
@@ -33,10 +36,60 @@ pub struct Memory {
     /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Text<UciMove>)>,
     /// What the driver knows of the board.
-    driver: Option<serde_json::Value>,
+    driver: Option<Value>,
+}
+
+/// All of a memory but [`Memory::plies`], in which games are written relative to the game of these: it does not grow with the game.
+#[derive(Debug)]
+pub struct Rest<'a>(&'a Memory);
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(memory) = self;
+        relative_to(memory.move_times.game(), || {
+            Memory::serialize(memory, serializer)
+        })
+    }
+}
+
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Long::new(&self.plies(), self.rest()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Memory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let kept = Value::deserialize(deserializer)?;
+        if kept.get("rest").is_none() {
+            // Of the first version.
+            return Self::deserialize(kept).map_err(D::Error::custom);
+        }
+        let kept: Long<Value> = serde_json::from_value(kept).map_err(D::Error::custom)?;
+        let plies: Vec<Ply> = kept.past().map_err(D::Error::custom)?;
+        let move_times = MoveTimes::deserialize(&kept.rest["move_times"]);
+        let move_times = move_times.map_err(D::Error::custom)?.with(&plies);
+        let move_times = move_times.ok_or_else(|| D::Error::custom("an illegal move"))?;
+        let memory = relative_to(move_times.game(), || Self::deserialize(kept.rest));
+        let memory = memory.map_err(D::Error::custom)?;
+        Ok(Self {
+            move_times,
+            ..memory
+        })
+    }
 }
 
 impl Memory {
+    /// The game on the board, move by move: it grows, and is kept by itself.
+    pub fn plies(&self) -> Vec<Ply> {
+        self.move_times.plies()
+    }
+
+    /// All else.
+    pub fn rest(&self) -> Rest<'_> {
+        Rest(self)
+    }
+
     /// Whether it knows of other moves than the one before: they are kept at once.
     pub fn has_other_moves(&self, before: &Self) -> bool {
         let sent = |memory: &Self| memory.sent.map(|(plies, Text(m))| (plies, m));

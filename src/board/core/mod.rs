@@ -8,7 +8,7 @@
 //! | the way through | `pass` |
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory` |
+//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory`, of this each `ply` |
 //! | what takes precedence | `precedence` |
 
 mod advise;
@@ -28,6 +28,7 @@ mod moves;
 mod next_step;
 mod pass;
 mod placement;
+mod ply;
 mod precedence;
 mod published;
 mod reports;
@@ -45,12 +46,12 @@ use std::{
 
 use shakmaty::Move;
 
-pub use self::memory::Memory;
 use self::{
     contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
     identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
     verdict::Verdict, waits::Waits,
 };
+pub use self::{memory::Memory, ply::Ply};
 use super::{
     claims::{Claim, Claims},
     held_game::{Certainty, Held, Listed},

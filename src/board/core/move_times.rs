@@ -5,21 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use super::ply::{Made, Ply};
 use crate::{
-    game::Game,
+    game::{Game, MAX_PLIES},
     vocabulary::{Advice, By},
 };
-
-/// What was seen of one move being made.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Made {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<By>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    took: Option<Duration>,
-}
 
 /// The hand's move is awaited.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +39,47 @@ pub(super) struct Standing {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct MoveTimes {
+    /// Only its start is kept with it: see [`Self::plies`].
+    #[serde(serialize_with = "start")]
     game: Game,
     /// As many as moves.
+    #[serde(skip_serializing)]
     moves: Vec<Made>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
 
+/// The start of a game.
+fn start<S: Serializer>(game: &Game, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&Game::from_start(game.start().clone()))
+}
+
 impl MoveTimes {
+    /// The game.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// The game, move by move: it grows, and is kept by itself.
+    pub fn plies(&self) -> Vec<Ply> {
+        let made = self.each(&self.game);
+        let plies = self.game.uci_moves().zip(made);
+        plies.map(|(uci, made)| Ply { uci, made }).collect()
+    }
+
+    /// The same again, from the start that was kept with it; `None` if a move is illegal.
+    pub fn with(mut self, plies: &[Ply]) -> Option<Self> {
+        if plies.len() > MAX_PLIES {
+            return None;
+        }
+        for ply in plies {
+            let m = ply.uci.to_move(self.game.position()).ok()?;
+            self.game.push(m);
+            self.moves.push(ply.made);
+        }
+        Some(self)
+    }
+
     /// The player was given this advice while this game is on the board. On a board that does not report that a shown
     /// move was made, the hand's time begins when the move was shown; on a board that is free, with the move before.
     pub fn note(
