@@ -184,13 +184,14 @@ impl Held {
         self
     }
 
+    /// Whether it was sure when the daemon ended, and nothing has been heard of the board since.
+    pub fn is_remembered(&self) -> bool {
+        self.remembered && self.certainty == Certainty::Unsure
+    }
+
     /// Whether the moves of the game are known to have been made: it is on the board, or it was when the daemon ended.
     pub fn has_been_made(&self) -> bool {
-        match self.certainty {
-            Certainty::Sure => true,
-            Certainty::Unsure => self.remembered,
-            Certainty::Lost => false,
-        }
+        self.certainty == Certainty::Sure || self.is_remembered()
     }
 
     /// Front-ends may not know the moves from here on after all: the one that was told them asks again.

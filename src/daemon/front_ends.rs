@@ -111,7 +111,12 @@ impl Daemon {
         };
         self.writer = Some(writer.clone());
         let folder = Folder::new(path, board.name.clone());
-        let keeping = pgn::task::keep(board, games.clone(), folder, writer, running.stop.clone());
+        let games = GamesConfig {
+            // Without that a kill would lose them.
+            every_move: games.every_move || self.store.path().is_none(),
+            ..games.clone()
+        };
+        let keeping = pgn::task::keep(board, games, folder, writer, running.stop.clone());
         running.tasks.spawn(keeping);
     }
 }

@@ -11,6 +11,10 @@
 //!   [`MAX_UNMADE`] moves had been made.
 //! - A game found in its file, or one the board was put back from, continues if the board's game has all of its moves,
 //!   or all but a few of many, and it was not over.
+//!
+//! A game is written when it begins, so that it has its file; when it is over, moves are taken back, another one begins, or
+//! the board is lost; and when it stands for [`STANDS_WAIT`]. The moves in between survive in the board's memory, from which
+//! the next start writes them. Where there is none (`every_move`) each move is written.
 
 use std::{
     collections::VecDeque,
@@ -43,6 +47,8 @@ const MAX_UNSEEN: usize = 2;
 /// Minimum time between two writes of one game: to spare a memory card moves shown to and fro, while a power cut may
 /// only cost what a hand plays meanwhile.
 pub const WRITE_GAP: Duration = Duration::from_secs(2);
+/// A running game that stands for this long is written: the players think, or have left it.
+pub const STANDS_WAIT: Duration = Duration::from_mins(1);
 /// After a failed write another one is tried, if no move comes before.
 pub const RETRY_WAIT: Duration = Duration::from_mins(1);
 /// Games that may wait to be written: some days' games on a full disk.
@@ -81,9 +87,32 @@ struct Kept {
     put_back: bool,
     /// It was read from its file, and has not continued yet.
     found: bool,
+    /// It is to be written though it is running and has a file.
+    due: bool,
 }
 
 impl Kept {
+    /// A game that has not begun.
+    fn new(id: u64, record: Record) -> Self {
+        Self {
+            id,
+            record,
+            file: None,
+            instead_of: None,
+            revision: 0,
+            written: 0,
+            left: false,
+            put_back: false,
+            found: false,
+            due: false,
+        }
+    }
+
+    /// Whether it does not wait until it stands.
+    fn is_due(&self) -> bool {
+        self.due || self.file.is_none() || self.record.is_over()
+    }
+
     fn is_dirty(&self) -> bool {
         self.revision != self.written
     }
@@ -124,6 +153,7 @@ impl Kept {
         self.put_back = false;
         self.found = false;
         let common = self.record.game.common_plies(game).unwrap_or(0);
+        self.due |= common < self.record.game.len();
         if !self.record.follow(game) {
             return;
         }
@@ -145,6 +175,7 @@ impl Kept {
 pub struct Archive {
     board: BoardName,
     heading: Heading,
+    every_move: bool,
     /// The last one is, or was last, on the board; the one before may come back to it.
     games: VecDeque<Kept>,
     /// The last game and target processed.
@@ -158,6 +189,10 @@ pub struct Archive {
     write_after: Option<Instant>,
     /// Not before this time, after a failed write, unless there is more to write.
     retry_after: Option<Instant>,
+    /// The last game has changed since [`Self::poll_write`].
+    changed: bool,
+    /// Then it has stood for long enough.
+    stands_at: Option<Instant>,
     failing: bool,
 }
 
@@ -181,20 +216,16 @@ impl Archive {
         };
         let found = last.and_then(|Found { file, text }| {
             Some(Kept {
-                id: 0,
-                record: reading::own(&text, &heading)?,
                 file: Some(file),
-                instead_of: None,
-                revision: 0,
-                written: 0,
                 left: true,
-                put_back: false,
                 found: true,
+                ..Kept::new(0, reading::own(&text, &heading)?)
             })
         });
         Self {
             board,
             heading,
+            every_move: config.every_move,
             games: found.into_iter().collect(),
             seen: None,
             announced: None,
@@ -202,6 +233,8 @@ impl Archive {
             ids: 0,
             write_after: None,
             retry_after: None,
+            changed: false,
+            stands_at: None,
             failing: false,
         }
     }
@@ -215,12 +248,20 @@ impl Archive {
     pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
         let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));
         let before = state(&self.games);
-        if snapshot.sure || is_followed(snapshot) {
+        let is_played = snapshot.sure || is_followed(snapshot);
+        if is_played {
             self.follow(at, snapshot);
+        } else if snapshot.remembered {
+            self.follow(snapshot.began.unwrap_or(at), snapshot);
         }
         self.note(snapshot);
         if state(&self.games) != before {
             self.retry_after = None;
+            self.changed = true;
+        }
+        if let Some(kept) = self.games.back_mut().filter(|_| !is_played) {
+            // The board is lost, or was when the daemon ended: it may stay so.
+            kept.due |= kept.is_dirty();
         }
     }
 
@@ -297,23 +338,17 @@ impl Archive {
         if game.is_empty() {
             return;
         }
+        if let Some(kept) = self.games.back_mut() {
+            kept.due = true;
+        }
         if let Some(before) = self.returning(game) {
             self.games.swap(before, before + 1);
         } else if let Some(kept) = self.games.back_mut().filter(|kept| kept.gives_way_to(game)) {
             kept.begin_anew(at, game);
         } else {
             self.ids += 1;
-            self.games.push_back(Kept {
-                id: self.ids,
-                record: Record::new(at, Game::from_start(game.start().clone())),
-                file: None,
-                instead_of: None,
-                revision: 0,
-                written: 0,
-                left: false,
-                put_back: false,
-                found: false,
-            });
+            let record = Record::new(at, Game::from_start(game.start().clone()));
+            self.games.push_back(Kept::new(self.ids, record));
         }
         if let Some(kept) = self.games.back_mut() {
             kept.go_on(game, by);
@@ -387,19 +422,28 @@ impl Archive {
 
     /// The next text to write now. [`Self::written`] must be called before another is returned.
     pub fn poll_write(&mut self, now: Instant) -> Option<Writing> {
+        if std::mem::take(&mut self.changed) {
+            self.stands_at = Some(now + STANDS_WAIT);
+        }
         let waits = [self.write_after, self.retry_after];
         if waits.into_iter().flatten().any(|after| after > now) {
             return None;
         }
-        self.flush(now)
+        let all = self.every_move || self.stands_at.is_some_and(|at| at <= now);
+        self.next(now, |kept| all || kept.is_due())
     }
 
     /// The next text to write before the daemon ends, whether or not its time has come.
     pub fn flush(&mut self, now: Instant) -> Option<Writing> {
+        self.next(now, |_| true)
+    }
+
+    fn next(&mut self, now: Instant, is_due: impl Fn(&Kept) -> bool) -> Option<Writing> {
         if self.writing.is_some() {
             return None;
         }
-        let kept = self.games.iter().find(|kept| kept.is_dirty())?;
+        let mut games = self.games.iter();
+        let kept = games.find(|kept| kept.is_dirty() && is_due(kept))?;
         self.writing = Some((kept.id, kept.revision));
         // A game that is over needs no gap after it, but then the next one has only begun.
         self.write_after = Some(now + WRITE_GAP);
@@ -434,6 +478,7 @@ impl Archive {
             kept.file = Some(file);
             kept.instead_of = None;
             kept.written = revision;
+            kept.due &= kept.is_dirty();
         }
         if was_failing {
             Notice::Mended
@@ -449,9 +494,13 @@ impl Archive {
 
     /// When [`Self::poll_write`] will have something.
     pub fn deadline(&self) -> Option<Instant> {
-        let waits = self.writing.is_none() && self.games.iter().any(Kept::is_dirty);
+        let dirty = || self.games.iter().filter(|kept| kept.is_dirty());
+        if self.writing.is_some() || dirty().next().is_none() {
+            return None;
+        }
         let after = self.write_after.max(self.retry_after);
-        after.filter(|_| waits)
+        let is_due = self.every_move || dirty().any(Kept::is_due);
+        after.max(self.stands_at.filter(|_| !is_due))
     }
 }
 

@@ -22,6 +22,8 @@ pub struct GamesConfig {
     pub site: Option<TagText>,
     /// The name of the player at the board.
     pub player: Option<TagText>,
+    /// Whether the file of a running game has every move at once, for a viewer that follows it.
+    pub every_move: bool,
 }
 
 impl GamesConfig {

@@ -63,6 +63,8 @@ pub struct Snapshot {
     pub game: Arc<Game>,
     /// Whether that game is known for certain.
     pub sure: bool,
+    /// Whether it was when the daemon ended, and nothing has been heard of the board since.
+    pub remembered: bool,
     /// The game it is led to, while a client has the board.
     pub target: Option<Arc<Game>>,
     /// Whether a client awaits the hand's move.
@@ -115,6 +117,7 @@ impl Snapshot {
             correction_wait: CORRECTION_WAIT,
             game: Arc::new(Game::standard()),
             sure: false,
+            remembered: false,
             target: None,
             awaiting: false,
             advice: Advice::Nothing,

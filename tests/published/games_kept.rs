@@ -918,12 +918,89 @@ fn moves_shown_to_and_fro_do_not_wear_the_memory_card() {
 }
 
 #[test]
-fn the_first_move_after_a_while_is_written_at_once() {
+fn a_viewer_that_follows_the_file_gets_every_move() {
     let mut rig = Rig::new();
+    rig.config.every_move = true;
+    rig.restart_without_file();
     for ply in 1..=6 {
         rig.now += WRITE_GAP;
         rig.stands(game(LONG).truncated(ply));
         assert_eq!(games_in(rig.folder.path())[0].game.len(), ply);
+    }
+}
+
+#[test]
+fn a_running_game_is_written_when_it_begins_when_it_stands_and_when_it_is_no_longer_played() {
+    let mut rig = Rig::new();
+    let written = |rig: &Rig| games_in(rig.folder.path())[0].game.len();
+    let plays = |rig: &mut Rig, plies: std::ops::RangeInclusive<usize>| {
+        for ply in plies {
+            rig.now += WRITE_GAP;
+            rig.stands(game(LONG).truncated(ply));
+        }
+    };
+    plays(&mut rig, 1..=6);
+    assert_eq!((written(&rig), rig.writings), (1, 1), "it has begun");
+    rig.now = rig.archive.deadline().unwrap();
+    rig.write();
+    assert_eq!(written(&rig), 6, "it has stood for a while");
+    plays(&mut rig, 7..=8);
+    assert_eq!(rig.writings, 2);
+    // A move is taken back.
+    plays(&mut rig, 7..=7);
+    assert_eq!((written(&rig), rig.writings), (7, 3));
+    // The board is lost.
+    plays(&mut rig, 8..=9);
+    rig.now += WRITE_GAP;
+    rig.snapshot.sure = false;
+    rig.look();
+    rig.snapshot.sure = true;
+    assert_eq!((written(&rig), rig.writings), (9, 4));
+    // It is over.
+    plays(&mut rig, 10..=11);
+    rig.now += WRITE_GAP;
+    rig.snapshot.ending = Some(GameEnd {
+        outcome: Outcome::Known(shakmaty::KnownOutcome::Draw),
+        reason: Reason::Agreement,
+    });
+    rig.look();
+    rig.snapshot.ending = None;
+    assert_eq!((written(&rig), rig.writings), (11, 5));
+    // Another one begins.
+    plays(&mut rig, 12..=14);
+    rig.stands(game(""));
+    rig.now += WRITE_GAP;
+    rig.stands(game("d2d4"));
+    rig.now += WRITE_GAP;
+    rig.write();
+    assert_eq!((written(&rig), rig.writings), (14, 7));
+    assert_eq!(rig.lines(), [LONG, "d2d4"]);
+}
+
+#[test]
+fn what_the_board_held_when_the_daemon_was_killed_is_written_at_the_next_start() {
+    for begun in [true, false] {
+        let mut rig = Rig::new();
+        let began = rig.at;
+        if begun {
+            rig.played("e2e4");
+        }
+        rig.snapshot.game = Arc::new(game(LONG));
+        rig.restart();
+        rig.snapshot.sure = false;
+        rig.snapshot.remembered = true;
+        rig.snapshot.began = Some(began);
+        // The board may never come back.
+        rig.at += Duration::from_hours(1);
+        rig.now += WRITE_GAP;
+        rig.look();
+        let kept = games_in(rig.folder.path());
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].moves(), LONG);
+        assert_eq!(
+            kept[0].tag("UTCTime"),
+            if begun { "15:30:13" } else { "15:30:12" }
+        );
     }
 }
 

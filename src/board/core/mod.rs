@@ -210,6 +210,7 @@ impl Core {
             correction_wait: self.waits.correction_wait(),
             game: Arc::new(self.held.game().clone()),
             sure,
+            remembered: self.held.is_remembered(),
             target: self.claims.target().cloned().map(Arc::new),
             awaiting: self.claims.awaiting(),
             advice: self.advice(),
