@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::game::Game;
-use shakmaty::Position;
+use boardbridge::{game::Game, vocabulary::GameEnd};
+use shakmaty::{Position, Role};
 use simulators::{
     HandAction,
     bluez::{ADAPTER, Bluez, address::Address, hosted::Hosted},
@@ -18,6 +18,7 @@ use simulators::{
 
 use crate::support::{
     FAST_CITRINE, FAST_UCB, Gui, Hand, House,
+    kept::read,
     process::{PATIENCE, Process, Watch},
 };
 
@@ -350,4 +351,120 @@ async fn a_program_that_floods_the_disk_loses_no_move_of_the_hand() {
     table.watch.knows(1).await;
     table.gui.asks("").await;
     assert_eq!(table.gui.hears("bestmove").await, "bestmove e2e4");
+}
+
+/// What stands in the database's log: which log it is, its commits, and its bytes.
+fn logged(folder: &Path) -> (Vec<u8>, usize, usize) {
+    let log = fs::read(folder.join("state/boardbridge.db-wal")).unwrap();
+    let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap()) as usize;
+    let (salts, frame) = (&log[16..24], 24 + word(8));
+    let starts = (32..).step_by(frame);
+    let frames = starts.take_while(|at| log.get(at + 8..at + 16) == Some(salts));
+    let commits: Vec<bool> = frames.map(|at| word(at + 4) > 0).collect();
+    let count = commits.iter().filter(|is| **is).count();
+    (salts.to_vec(), count, commits.len() * frame)
+}
+
+/// A game of so many plies that no rule ends.
+fn long_game(plies: usize) -> Vec<String> {
+    let mut random = fastrand::Rng::with_seed(1);
+    loop {
+        let mut game = Game::standard();
+        while game.len() < plies && GameEnd::by_rules(&game).is_none() {
+            let mut legal = game.position().legal_moves();
+            legal.retain(|m| m.promotion().is_none_or(|role| role == Role::Queen));
+            let Some(&m) = random.choice(legal.iter()) else {
+                break;
+            };
+            game.push(m);
+        }
+        if game.len() == plies {
+            return game.uci_moves().map(|m| m.to_string()).collect();
+        }
+    }
+}
+
+/// Pairs of plies that are counted.
+const COUNTED: usize = 4;
+/// Commits for a ply at most, on average.
+const MAX_COMMITS: usize = 3;
+/// Bytes in the log for a commit at most: a page, with little around it.
+const MAX_BYTES: usize = 4500;
+
+#[tokio::test]
+async fn a_ply_costs_the_same_however_long_the_game_is() {
+    let (folder, bluez) = (House::folder(), Bluez::start().unwrap());
+    let port = folder.path().join("ucb");
+    let mut hand = Reporting::at(Hand::new(Kind::NovagUcb, port.clone(), true));
+    let keys = format!("[boards.ucb]\n{FAST_UCB}serial = {{ port = {port:?} }}\n");
+    let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
+    let moves = long_game(420);
+    for from in [0, 50, 200, 400] {
+        let mut game = moves[..from].join(" ");
+        table.gui.says("ucinewgame").await;
+        table.gui.asks(&game).await;
+        table.watch.asks_at(from).await;
+        hand.follows(&game).await;
+        let before = logged(table.process.folder());
+        for plies in (from..).step_by(2).take(COUNTED) {
+            hand.plays(&moves[plies]).await;
+            table.gui.hears(&format!("bestmove {}", moves[plies])).await;
+            game = moves[..plies + 2].join(" ");
+            table.gui.asks(&game).await;
+            table.watch.asks_at(plies + 2).await;
+            hand.follows(&game).await;
+        }
+        let after = logged(table.process.folder());
+        assert_eq!(before.0, after.0, "the log was moved");
+        let (commits, bytes) = (after.1 - before.1, after.2 - before.2);
+        println!(
+            "from {from}: {commits} commits, {bytes} bytes for {} plies",
+            2 * COUNTED
+        );
+        assert!(commits <= 2 * COUNTED * MAX_COMMITS, "{commits}");
+        assert!(bytes <= commits * MAX_BYTES, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_game_that_was_killed_is_in_its_file_at_the_next_start_without_its_board() {
+    let (folder, bluez) = (House::folder(), Bluez::start().unwrap());
+    let port = folder.path().join("citrine");
+    let mut hand = Reporting::at(Hand::new(Kind::NovagCitrine, port.clone(), true));
+    let keys = format!("[boards.citrine]\n{FAST_CITRINE}serial = {{ port = {port:?} }}\n");
+    let mut table = Table::new(Process::keeping(&bluez, &keys)).await;
+    let mut moves = String::new();
+    for [mine, reply] in GAME {
+        table.gui.asks(&moves).await;
+        hand.follows(&moves).await;
+        table.watch.asks_at(moves.split_whitespace().count()).await;
+        hand.plays(mine).await;
+        table.gui.hears(&format!("bestmove {mine}")).await;
+        moves = format!("{moves} {mine} {reply}").trim().to_owned();
+    }
+    let played = moves.rsplit_once(' ').unwrap().0;
+    let games = table.process.folder().join("games");
+    // Not the temporary file of one that is being written.
+    let written = |games: &Path| -> Vec<String> {
+        let files = fs::read_dir(games)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let files = files.filter(|file| file.extension().is_some_and(|is| is == "pgn"));
+        let text = |file| fs::read_to_string(file).unwrap();
+        files.map(|file| read(&text(file)).moves()).collect()
+    };
+    let before = written(&games);
+    assert!(
+        before.len() == 1 && before[0].len() < played.len(),
+        "{before:?}"
+    );
+    drop(hand);
+    table
+        .process
+        .again("KILL", |_| fs::remove_file(&port).unwrap_or_default());
+    let end = Instant::now() + PATIENCE;
+    while written(&games) != [played] {
+        assert!(Instant::now() < end, "{:?}", written(&games));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

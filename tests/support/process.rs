@@ -102,6 +102,11 @@ impl Process {
         self.daemon.address(what).await
     }
 
+    /// Its folder, with `games` and `state`.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Stops it by SIGTERM; returns the archived games.
     pub async fn kept(&mut self) -> Vec<Read> {
         self.daemon.signal("TERM");
