@@ -219,14 +219,28 @@ impl Database {
                 }
                 continue;
             };
-            transaction.execute(WRITE, params![key, value])?;
+            transaction
+                .prepare_cached(WRITE)?
+                .execute(params![key, value])?;
             for (chunk, words) in &change.past {
-                transaction.execute(WRITE_CHUNK, params![key, chunk, words])?;
+                transaction
+                    .prepare_cached(WRITE_CHUNK)?
+                    .execute(params![key, chunk, words])?;
             }
         }
         transaction.commit()?;
         self.replaces = false;
         Ok(())
+    }
+
+    /// Whether there is something to be done after a write: see [`Self::tidy`].
+    pub fn is_untidy(&self) -> bool {
+        self.connection.is_some() && (!self.holds_room || self.is_long())
+    }
+
+    /// Whether the latest commits are many.
+    fn is_long(&self) -> bool {
+        self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL
     }
 
     /// What is to be done after a write: holds room in files that are new, and moves the latest commits into the database if
@@ -236,7 +250,7 @@ impl Database {
     /// That failed; they stay where they are.
     pub fn tidy(&mut self, may_sync: impl FnOnce() -> bool) -> Result<(), StateError> {
         self.hold_room();
-        let many = self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL;
+        let many = self.is_long();
         if let Some(connection) = self.connection.as_ref().filter(|_| many && may_sync()) {
             move_log(connection)?;
             self.logged.store(0, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! What survives a restart: values in a small database, each under a key of its own.
 //!
 //! A task has a [`Shelf`]. It [reads](Shelf::read) what it kept before, and [keeps](Shelf::keep) its latest value
-//! whenever that changes, before it tells others of it. A thread writes; a slow or full disk delays a task by
-//! [`KEEP_WAIT`] at most, and stops nothing.
+//! whenever that changes, before it tells others of it. A thread writes while the disk is slow: a slow or full disk delays a task
+//! by [`KEEP_WAIT`] at most, and stops nothing.
 //!
 //! `docs/state.md` says what is kept, how it is written, and at what price.
 

@@ -1,5 +1,9 @@
-//! Two threads: one writes values, the latest of each key; one syncs what was written, so that a slow sync delays no
-//! write.
+//! Writes values, the latest of each key, and two threads for what takes long: one syncs what was written, so that a slow sync
+//! delays no write; one writes while the disk is slow, and moves the log.
+//!
+//! A write goes to the kernel's memory, which takes some ten microseconds; to wake a thread for it and be woken takes longer.
+//! So it is made by whoever asks for it, unless something shows that the disk may make it wait: a sync that takes long, a write
+//! that failed or took long, or others that wait.
 
 use std::{
     collections::BTreeMap,
@@ -30,11 +34,17 @@ const WARN_EVERY: Duration = Duration::from_mins(1);
 const SYNC_AGAIN: Duration = Duration::from_millis(250);
 /// How long the last write and sync may take when the daemon stops.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
+/// A disk that takes longer than this for a write is slow: usual ones take less than a millisecond.
+const QUICK_WRITE: Duration = Duration::from_millis(10);
+/// The same for a sync: SD cards take 5 to 50 ms.
+const QUICK_SYNC: Duration = Duration::from_millis(200);
 
 /// The threads, and what waits for them.
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
+    /// Asks for a sync.
+    syncs: SyncSender<()>,
     /// The writing thread has ended when its half is dropped.
     ended: Mutex<Option<oneshot::Receiver<()>>>,
 }
@@ -43,6 +53,7 @@ pub(super) struct Writer {
 struct Shared {
     waiting: Mutex<Waiting>,
     wake: Condvar,
+    disk: Mutex<Disk>,
     /// Syncs that are left.
     syncs: Mutex<Credit>,
 }
@@ -56,12 +67,31 @@ struct Waiting {
     busy: bool,
     /// A write failed, or took too long: callers do not wait until one has succeeded.
     slow: bool,
+    /// Since when a sync is under way.
+    syncs_since: Option<Instant>,
+    /// The last sync, or the last write, took long.
+    dull: bool,
+    /// The log is to be moved.
+    untidy: bool,
     stopped: bool,
+}
+
+impl Waiting {
+    /// Whether nothing shows that the disk may make a write wait.
+    fn is_quick(&self) -> bool {
+        let syncs = |since: Instant| since.elapsed() < QUICK_SYNC;
+        let idle = !self.busy && self.changes.is_empty() && !self.untidy && !self.stopped;
+        idle && !self.slow && !self.dull && self.syncs_since.is_none_or(syncs)
+    }
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes so many syncs, if they and as many as `rest` are left.
@@ -86,30 +116,35 @@ impl Writer {
             waiting: Mutex::default(),
             wake: Condvar::new(),
             syncs: Mutex::new(Credit::new(SYNCS)),
+            disk: Mutex::new(Disk::new(database)),
         });
         // One sync is for all writes before it.
         let (syncs, due) = sync_channel(1);
-        let (log, budget) = (LogFile::at(database.log()), shared.clone());
+        let path = shared.disk().database.log();
+        let (log, budget) = (LogFile::at(path.clone()), shared.clone());
         thread::Builder::new()
             .name("state sync".to_owned())
             .spawn(move || sync_all(log, &due, &budget))?;
-        let (log, disk) = (LogFile::at(database.log()), Disk::new(database));
-        let work = shared.clone();
+        let (log, work, due) = (LogFile::at(path), shared.clone(), syncs.clone());
         let (end, ended) = oneshot::channel::<()>();
         thread::Builder::new()
             .name("state".to_owned())
             .spawn(move || {
-                write_all(&work, disk, &syncs, log);
+                write_all(&work, &due, log);
                 drop(end);
             })?;
         Ok(Self {
             shared,
+            syncs,
             ended: Mutex::new(Some(ended)),
         })
     }
 
-    /// Hands a change over, and waits until it is written, or for [`KEEP_WAIT`].
+    /// Writes a change, or hands it over and waits until it is written, or for [`KEEP_WAIT`].
     pub async fn write(&self, key: &str, change: Kept) {
+        let Some(change) = self.write_here(key, change) else {
+            return;
+        };
         let (written, done) = oneshot::channel();
         let slow = {
             let mut waiting = self.shared.lock();
@@ -133,6 +168,34 @@ impl Writer {
             let mut waiting = self.shared.lock();
             waiting.slow |= waiting.busy || waiting.changes.contains_key(key);
         }
+    }
+
+    /// Writes a change at once. Returns it if that is for the thread.
+    fn write_here(&self, key: &str, change: Kept) -> Option<Kept> {
+        let quick = self.shared.lock().is_quick();
+        let disk = self.shared.disk.try_lock().ok().filter(|_| quick);
+        let Some(mut disk) = disk else {
+            return Some(change);
+        };
+        let began = Instant::now();
+        let changes = BTreeMap::from([(key.to_owned(), change)]);
+        let written = disk.write(&changes);
+        let untidy = disk.database.is_untidy();
+        drop(disk);
+        let mut waiting = self.shared.lock();
+        waiting.dull |= began.elapsed() > QUICK_WRITE;
+        if written {
+            // Full: a sync that has not begun yet is for this write too.
+            let _ = self.syncs.try_send(());
+            waiting.untidy |= untidy;
+        } else {
+            waiting.slow = true;
+            waiting.changes.extend(changes);
+        }
+        if untidy || !written {
+            self.shared.wake.notify_one();
+        }
+        None
     }
 
     /// Writes and syncs what is left, for a bounded time. Later values are not written.
@@ -162,6 +225,7 @@ impl Drop for Writer {
 }
 
 /// The database, and what was said about its failures.
+#[derive(Debug)]
 struct Disk {
     database: Database,
     /// The time until the next attempt, after a failure.
@@ -212,10 +276,10 @@ impl Disk {
 }
 
 /// The writing thread.
-fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, mut log: LogFile) {
+fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
     loop {
         let mut waiting = shared.lock();
-        while waiting.changes.is_empty() && !waiting.stopped {
+        while waiting.changes.is_empty() && !waiting.untidy && !waiting.stopped {
             waiting = shared
                 .wake
                 .wait(waiting)
@@ -224,11 +288,15 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, mut log: L
         let (changes, stops) = (std::mem::take(&mut waiting.changes), waiting.stopped);
         let callers = std::mem::take(&mut waiting.callers);
         waiting.busy = true;
+        waiting.untidy = false;
         drop(waiting);
+        let began = Instant::now();
+        let mut disk = shared.disk();
         let written = changes.is_empty() || disk.write(&changes);
         let mut waiting = shared.lock();
         waiting.busy = false;
         waiting.slow = !written;
+        waiting.dull = began.elapsed() > QUICK_WRITE;
         if !written {
             let newer = std::mem::replace(&mut waiting.changes, changes);
             for (key, change) in newer {
@@ -253,6 +321,7 @@ fn write_all(shared: &Shared, mut disk: Disk, syncs: &SyncSender<()>, mut log: L
                 disk.failed(&error);
             }
         } else if let Some(wait) = disk.retry {
+            drop(disk);
             let waiting = shared.lock();
             let going = |waiting: &mut Waiting| !waiting.stopped;
             drop(shared.wake.wait_timeout_while(waiting, wait, going));
@@ -273,7 +342,14 @@ fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
             drop(waiting);
             thread::sleep(SYNC_AGAIN);
         }
-        if let Err(error) = log.sync()
+        let began = Instant::now();
+        shared.lock().syncs_since = Some(began);
+        let synced = log.sync();
+        let mut waiting = shared.lock();
+        waiting.syncs_since = None;
+        waiting.dull = began.elapsed() > QUICK_SYNC;
+        drop(waiting);
+        if let Err(error) = synced
             && !std::mem::replace(&mut warned, true)
         {
             warn!(
