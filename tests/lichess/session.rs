@@ -307,7 +307,7 @@ fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game
         let mut rig = Rig::playing(moves);
         rig.session.lost_stream();
         resign(&mut rig);
-        assert!(rig.is_told("is kept"), "{:?}", rig.notices);
+        assert!(rig.is_told("will be sent"), "{:?}", rig.notices);
         assert_eq!(rig.request(), None);
         if restart {
             let memory = serde_json::to_string(&rig.session.memory()).unwrap();
