@@ -332,15 +332,11 @@ impl Claims {
     /// returned then; the answer is still to be given.
     pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
         let begins = self.announced.contains(&client);
-        let is_mine = |claim: &&mut Claim| claim.client == client;
-        let mine = match self.all.iter_mut().find(is_mine) {
-            Some(known) => Some(known).filter(|claim| claim.returns),
-            None => {
-                let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
-                kept.find(|claim| claim.is_of(label, game, begins))
-            }
-        };
-        let claim = mine?;
+        let is_known = self.all.iter().any(|claim| claim.client == client);
+        let mut kept = self.all.iter_mut().filter(|claim| claim.returns);
+        let claim = kept.find(|claim| {
+            claim.client == client || !is_known && claim.is_of(label, game, begins)
+        })?;
         claim.client = client;
         claim.label = label.clone();
         claim.returns = false;

@@ -111,7 +111,7 @@ impl Reader<'_> {
         };
         for (name, value) in given {
             let problem = words::no_such_key(&name, None, Some(&value), &self.sections);
-            self.name(&[name], problem, false);
+            self.name(&[name], &problem, false);
         }
         config
     }
@@ -137,7 +137,7 @@ impl Reader<'_> {
             }
             Some(_) => {
                 let problem = format!("write [[{name}]], with two brackets");
-                self.name(&[name], problem, true);
+                self.name(&[name], &problem, true);
             }
         }
         read
@@ -151,7 +151,7 @@ impl Reader<'_> {
             Some(Value::Dict(_, given)) => given,
             Some(other) => {
                 let right = "written as tables: [boards.citrine]";
-                self.name(&["boards"], words::unfit(&other.to_actual(), right), true);
+                self.name(&["boards"], &words::unfit(&other.to_actual(), right), true);
                 return read;
             }
         };
@@ -159,7 +159,7 @@ impl Reader<'_> {
             let name = text.parse::<BoardName>().or_else(|error| {
                 let better = better_name(text);
                 let problem = format!("{error}, for instance [boards.{better}]");
-                self.name(&["boards", text], problem, true);
+                self.name(&["boards", text], &problem, true);
                 let numbered = (2..MAX_MISTAKES + 3).map(|number| format!("{better}{number}"));
                 let mut names = std::iter::once(better.clone()).chain(numbered);
                 let taken = |name: &String| {
@@ -189,7 +189,7 @@ impl Reader<'_> {
         if matches!(value, Value::Array(..)) {
             let head = place.join(".");
             let problem = format!("there is only one: write [{head}], with one bracket");
-            self.name(&[place, &["0"]].concat(), problem, true);
+            self.name(&[place, &["0"]].concat(), &problem, true);
             return None;
         }
         self.value(place, value, read)
@@ -205,7 +205,7 @@ impl Reader<'_> {
             if matches!(value.find_ref(way), Some(Value::Array(..))) {
                 take_out(&mut value, &[way.to_owned()])?;
                 let problem = "is one table in braces, not a list".to_owned();
-                self.name(&[place, &[way]].concat(), problem, true);
+                self.name(&[place, &[way]].concat(), &problem, true);
             }
         }
         while self.mistakes.len() <= MAX_MISTAKES {
@@ -245,7 +245,7 @@ impl Reader<'_> {
             let key: Vec<String> = place.iter().map(ToString::to_string).chain(key).collect();
             let missing = matches!(error.kind, Kind::MissingField(_));
             if !(missing && self.was_taken_out(&key)) {
-                self.name(&key, problem, exists);
+                self.name(&key, &problem, exists);
             }
             take_out(&mut value, &wrong)?;
         }
@@ -259,15 +259,15 @@ impl Reader<'_> {
         let mut keys = BTreeSet::new();
         problems.retain(|(key, _)| keys.insert(key.clone()) && !self.has_gap(&self.in_text(key)));
         for (key, problem) in problems {
-            self.name(&self.in_text(&key), problem, true);
+            self.name(&self.in_text(&key), &problem, true);
         }
     }
 
     /// Notes a mistake. `exists`: whether there is such a key at all.
-    fn name<T: ToString>(&mut self, path: &[T], problem: String, exists: bool) {
+    fn name<T: ToString>(&mut self, path: &[T], problem: &str, exists: bool) {
         if self.mistakes.len() <= MAX_MISTAKES {
             let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-            self.mistakes.push(self.mistake(&path, &problem));
+            self.mistakes.push(self.mistake(&path, problem));
             self.named.push((path, exists));
         }
     }

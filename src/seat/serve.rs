@@ -62,6 +62,6 @@ pub async fn give(board: &BoardHandle, seat: &mut Seat) {
         place.send(command);
     } else {
         // A board's task ends only with the daemon.
-        pending().await
+        pending::<()>().await;
     }
 }

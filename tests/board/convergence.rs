@@ -37,7 +37,7 @@ enum Act {
     /// A program states a game of its own, without a new-game command: of this kind and number.
     GuiStates(Sort, usize),
     /// It states this game.
-    GuiStatesThis(Game),
+    GuiStatesThis(Box<Game>),
     /// The daemon is restarted, and the program states its game at once, or later.
     Restart(bool),
     /// The daemon is killed and goes on with what it kept; the program states its game at once, or later.
@@ -134,7 +134,7 @@ impl Act {
             ["program", "takes-back", plies] => Self::GuiTakesBack(number(plies) as usize),
             ["program", "new-game"] => Self::GuiNewGame,
             ["program", "states", ref game @ ..] => {
-                Self::GuiStatesThis(Game::from_words(game).unwrap())
+                Self::GuiStatesThis(Box::new(Game::from_words(game).unwrap()))
             }
             ["program", "awaits"] => Self::Await(true),
             ["program", "awaits-not"] => Self::Await(false),
@@ -469,7 +469,7 @@ impl World {
                 self.states_game(Game::standard());
             }
             Act::GuiStates(sort, n) => self.states(sort, n),
-            Act::GuiStatesThis(ref game) => self.states_game(game.clone()),
+            Act::GuiStatesThis(ref game) => self.states_game((**game).clone()),
             Act::Restart(states) => {
                 self.did(format!("daemon restarted{}", stated(states)));
                 self.restart();

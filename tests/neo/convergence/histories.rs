@@ -68,8 +68,11 @@ fn style() -> impl Strategy<Value = Style> {
     any::<u64>().prop_map(move |number| habits.style(&mut fastrand::Rng::with_seed(number)))
 }
 
+/// Makes a style another one.
+type Turn = fn(&mut Style);
+
 /// The words of a style that is not the tidiest.
-const STYLES: [(&str, fn(&mut Style)); 8] = [
+const STYLES: [(&str, Turn); 8] = [
     ("victim-lifted-first", |style| {
         style.capture = CaptureOrder::VictimFirst
     }),
