@@ -34,7 +34,7 @@ const LEVEL: Uuid = Uuid::from_u128(0xb0a2_d003_0000_1000_8000_0080_5f9b_34fb);
 const ECHO: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 const NAME: &str = "Echo";
 /// The time limit for an expected event.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How long to wait for an event that must not happen.
 const QUIET: Duration = Duration::from_millis(300);
 

@@ -608,7 +608,7 @@ async fn stockfish_plays_a_whole_game_on_a_neo_though_it_is_killed() {
             watch.tells("signal 9").await;
         }
         let position = game.position().board().clone();
-        let standing = timeout(crate::support::process::PATIENCE, async {
+        let standing = timeout(PATIENCE, async {
             while !board.with(|neo| !neo.is_driving() && *neo.table().board() == position) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

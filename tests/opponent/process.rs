@@ -24,6 +24,9 @@ use tokio::time::{Duration, Instant, timeout};
 
 use crate::support::{FAST_CITRINE, House, PATIENCE, process::Process as Daemon};
 
+/// What is killed has ended within this time: sooner than the engines of these tests end by themselves, after 60 s.
+const KILLED: Duration = Duration::from_secs(30);
+
 /// An engine that is this script.
 fn script(text: &str) -> Program {
     Program {
@@ -68,7 +71,7 @@ impl Lifeline {
 
     /// Whether all that held it have ended, at last.
     fn is_cut(&self) -> bool {
-        self.ended.recv_timeout(PATIENCE).is_ok()
+        self.ended.recv_timeout(KILLED).is_ok()
     }
 }
 

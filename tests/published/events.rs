@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::schema;
 
 /// The time limit for anything awaited.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn docs() -> String {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/events.md");

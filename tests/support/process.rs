@@ -1,20 +1,18 @@
 //! The daemon in a process of its own, with a Bluetooth of its own.
 
-use std::{fs, net::SocketAddr, path::Path, process::Command, time::Duration};
+use std::{fs, net::SocketAddr, path::Path, process::Command};
 
 use serde_json::Value;
 use simulators::bluez::Bluez;
 use tempfile::TempDir;
 use tokio::time::timeout;
 
+pub use super::PATIENCE;
 use super::{
     Gui,
     kept::{Read, games_in, kept_in},
     logged::Logged,
 };
-
-/// The time limit for anything awaited: an unreachable board is reported after 20 s.
-pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The result of this, with a time limit.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {

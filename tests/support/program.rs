@@ -5,11 +5,9 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
-/// The time limit for anything awaited.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub use super::PATIENCE;
 
 pub fn boardbridge() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardbridge"));

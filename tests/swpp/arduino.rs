@@ -17,7 +17,7 @@ use std::{
 };
 
 /// A board that has been silent for this long sends nothing.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// The player takes 200 ms for a move.
 const SILENCE: Duration = Duration::from_millis(500);
 /// `O_NOCTTY` of Linux: the board's port must not become the test's own terminal.

@@ -22,7 +22,7 @@ use tokio::{
 };
 
 /// The time limit for anything awaited.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 const GAMES: &str = include_str!("../games/lichess.uci");
 
 /// An end of a link, its orders and its output.

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::alone::on_a_bus;
 
 /// The time limit for an expected event.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 const OTHER: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 2]);
 const NAME: &str = "BoardBridge";
