@@ -472,7 +472,7 @@ async fn an_empty_or_cut_file_takes_no_board_away_unless_it_says_so() {
     let (cut, _) = good.split_once("[boards").unwrap();
     for lost in ["", "# nothing\n", cut] {
         service.reload(lost).await;
-        let said = service.logs("has no board any more").await;
+        let said = service.logs("no longer has any board").await;
         assert!(said.contains("the configuration stays as it was"), "{said}");
     }
     hand.answers(&mut gui, "e2e4").await;
