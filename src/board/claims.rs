@@ -486,7 +486,8 @@ impl Claims {
             claim.client == client && claim.is_program() && claim.begins && claim.awaiting
         });
         // One that has not come back after a restart may await a move by now.
-        let rests = |claim: &Claim| claim.is_program() && !claim.awaiting && !claim.returns;
+        let rests =
+            |claim: &Claim| claim.is_program() && !claim.awaiting && !claim.given && !claim.returns;
         let is_free = |claim: &Claim| {
             claim.away || claim.finished || claim.makes_way || (begins && rests(claim))
         };

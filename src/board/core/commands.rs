@@ -34,14 +34,18 @@ impl Core {
         }
     }
 
-    /// `false` if it changes nothing.
+    /// `false` if it changes nothing. That an answer was taken only lets others have the board.
     fn absorb_command(&mut self, now: Instant, command: Command) -> bool {
         let is_taken = match command {
             Command::Answered { client, number, .. } => self.claims.take(client, number),
             _ => false,
         };
         if is_taken {
-            return false;
+            let waited_for = self.claims.waiting().next().is_some();
+            if waited_for {
+                self.admit_waiting();
+            }
+            return waited_for;
         }
         self.published.changed();
         self.release_absent(now);

@@ -70,7 +70,6 @@ impl Core {
             self.front_ends_know();
             self.tell_target();
         }
-        self.admit_waiting();
     }
 
     /// Clears what is over, and begins the next step toward the target if there is one. `true` if something was begun.
