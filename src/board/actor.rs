@@ -175,8 +175,8 @@ impl Actor {
         self.replace_core("its configuration has changed".to_owned());
     }
 
-    /// Runs until `stop` is cancelled; returns what is needed to continue. A bug of our own (a panic) ends the link and
-    /// the core, not the board: a new core goes on with what was told last.
+    /// Runs until `stop` is cancelled; returns what is needed to continue. A bug (a panic) ends the link and the core,
+    /// not the board: a new core continues with what was told last.
     pub async fn run(mut self, stop: CancellationToken) -> Self {
         let span = info_span!("board", name = %self.name);
         async {
@@ -332,7 +332,7 @@ impl Actor {
         }
         let mut flooded = false;
         loop {
-            // What the board is told is kept before it is sent: then it is known that it may have arrived.
+            // A message for the board is saved before it is sent, so that a restart knows that it may have arrived.
             self.publish().await;
             if self.send(&mut link) {
                 self.publish().await;

@@ -70,7 +70,7 @@ pub const MOVES_BEFORE: usize = 1;
 /// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
 /// most, and waits 15 s for an answer.
 pub const RETURN_WAIT: Duration = Duration::from_secs(30);
-/// Clients of one board that are kept for a restart: those that have it. There are seldom more than two.
+/// Clients of one board that are saved for a restart: those that have it. There are seldom more than two.
 pub const MAX_KEPT: usize = 8;
 
 /// Whether a client has the board, and what it does there.
@@ -98,7 +98,7 @@ pub struct Claim {
     pub game: Game,
     /// The purpose of the game.
     occasion: Occasion,
-    /// The hand's moves from this ply on can answer it: it knew none of them when it stated its game.
+    /// Moves of the hand from this ply on can be its answer: it knew none of them when it stated its game.
     fresh_from: usize,
     /// It has come to a game that it did not play on, and what the board held then has not been checked yet.
     comes: bool,
@@ -116,7 +116,7 @@ pub struct Claim {
     seat: Seat,
     /// It begins a new game when it leads.
     begins: bool,
-    /// Its connection is gone, but it may come back.
+    /// It is disconnected, but may come back.
     away: bool,
     /// It had the board when the daemon ended, and has not come back yet.
     #[serde(skip)]
@@ -198,7 +198,7 @@ impl Claim {
         matches!(self.label, ClientName::Program(_))
     }
 
-    /// How long it keeps the board without a sign of it. `over`: the game on the board has ended.
+    /// How long it keeps the board without any activity. `over`: the game on the board has ended.
     fn patience(&self, over: bool) -> Duration {
         match self.seat {
             _ if self.away => AWAY,
@@ -290,13 +290,13 @@ fn holders<S: Serializer>(all: &[Claim], serializer: S) -> Result<S::Ok, S::Erro
 }
 
 impl Claims {
-    /// What was kept of them, after a restart of the daemon.
+    /// Restores saved claims after a restart of the daemon.
     pub fn recalled(mut self) -> Self {
         self.all.retain(Claim::is_joined);
         self.all.truncate(MAX_KEPT);
         for claim in &mut self.all {
             claim.returns = true;
-            // Whoever was put out does not have the board.
+            // A client that was put out does not have the board.
             claim.put_out = false;
         }
         if self.all.is_empty() {
@@ -439,7 +439,7 @@ impl Claims {
         }
     }
 
-    /// Puts out the clients that have the board, or that it is kept for. `true` if the board's target changed.
+    /// Puts out the clients that have the board or for which it is kept. `true` if the board's target changed.
     pub fn put_out(&mut self) -> bool {
         self.kept = None;
         for claim in self.all.iter_mut().filter(|claim| claim.is_joined()) {
@@ -807,7 +807,7 @@ impl Claims {
         holds
     }
 
-    /// What stands on the board now answers no client.
+    /// No move on the board now is an answer to any client.
     pub fn forget_answers(&mut self) {
         for claim in &mut self.all {
             claim.fresh_from = usize::MAX;
@@ -817,14 +817,13 @@ impl Claims {
     /// The board is known to hold this game, in which `is_found` says which moves were on it when it was first asked.
     /// The rule for what the hand may have played before a program came:
     ///
-    /// A client that comes to a game, instead of continuing its own, is answered by one move that stands on the board
-    /// then, and by none if there are more: with one the board stands as in the program's game, with more it holds a
-    /// different game that began the same way. In a game without a move, that one must have been seen being made. In a
-    /// game that has moves and that the hand plays for both colours, all that it has made since count. A board that is
-    /// away or has not reported its game is checked once it has.
+    /// If a client joins a game instead of continuing its own, one further move on the board is its answer; if there
+    /// are more, none is: then the board holds a different game that began the same way. In a game without a move, that
+    /// move must have been seen being made. In a game with moves that the hand plays for both colours, all its later
+    /// moves count. A board that is disconnected or has not reported its game is checked once it has.
     ///
-    /// While the board is led elsewhere, `on_the_way`, taking back later moves does not leave an earlier one as an
-    /// answer if it must not be one.
+    /// While the board is led elsewhere (`on_the_way`) the client is checked again: a take-back may expose an earlier
+    /// move that must not count.
     ///
     /// `true` if what it holds is not the client's answer.
     pub fn meet(
@@ -1280,7 +1279,7 @@ mod tests {
         }
     }
 
-    /// The owner's program was told the hand's move, and awaits none.
+    /// The owner's program has been told the hand's move, and awaits no other.
     fn answered_by_the_owner(now: Instant) -> Claims {
         let mut claims = played_by_the_owner(now);
         assert!(claims.answered(WHITE, 1, game("e2e4 e7e5").last().unwrap()));
@@ -1660,7 +1659,7 @@ mod tests {
         state_from(&mut claims, BLACK, STRANGER, "d2d4");
         claims.set_awaiting(BLACK, true);
         assert!(claims.has(BLACK) && !claims.has(WHITE));
-        // Doing something again, it makes way no longer.
+        // It is active again, so it no longer gives way.
         let mut claims = Claims::default();
         state(&mut claims, WHITE, "");
         claims.make_way(WHITE);

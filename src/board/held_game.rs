@@ -66,7 +66,7 @@ pub enum Listed {
     NotFollowed,
 }
 
-/// What the known game rests on.
+/// Our evidence for this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Grounds {
@@ -138,8 +138,8 @@ pub struct Held {
     /// How the board's list ended, if the last move is known from that alone: the list shows that the board has the
     /// move, not that the hand made it.
     listed: Option<Reported>,
-    /// It was sure when the daemon ended, and nothing has been heard of the board since: what the hand had made then it
-    /// has made.
+    /// It was sure when the daemon ended, and the board has reported nothing since: the hand has made the moves that it
+    /// had made then.
     #[serde(skip)]
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
@@ -171,7 +171,8 @@ impl Default for Held {
 }
 
 impl Held {
-    /// What was kept of a game, with every number brought into its range, and in doubt: the daemon was away.
+    /// Restores a saved game: every number is brought into its range, and the game is in doubt because the daemon was
+    /// not running.
     pub fn recalled(mut self) -> Self {
         let plies = self.game.len();
         for number in [&mut self.base, &mut self.fresh_from, &mut self.found] {
@@ -194,7 +195,7 @@ impl Held {
         self.certainty == Certainty::Sure || self.is_remembered()
     }
 
-    /// Front-ends may not know the moves from here on after all: the one that was told them asks again.
+    /// A front-end may have lost the moves from here on: the one that was told them asks again.
     pub fn reopen(&mut self, plies: usize) {
         self.fresh_from = self.fresh_from.min(plies);
     }
@@ -306,8 +307,8 @@ impl Held {
         self.astray.as_deref()
     }
 
-    /// Where pieces that stand so are led to: the position before the move that was shown and not made, or the one
-    /// after it if that takes no more actions.
+    /// The position to which such pieces are led: the one before the shown move that was not made, or the one after it
+    /// if that takes no more actions.
     pub fn nearest(&self, astray: &Board) -> Board {
         let after = self.game.position().board();
         if !self.unconfirmed {
@@ -390,7 +391,7 @@ impl Held {
         self.certainty = Certainty::Unsure;
     }
 
-    /// The board has been told this very game again.
+    /// The board has been told the same game again.
     pub fn assure(&mut self) {
         self.prove();
         self.astray = None;

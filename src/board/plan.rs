@@ -15,7 +15,7 @@ use crate::{
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// The board stands where it should; what the hand has played beyond is the awaited answer.
+    /// The board has the target; what the hand has played beyond it is the awaited answer.
     There,
     /// One step; afterwards ask again.
     Do(Step),
@@ -32,7 +32,7 @@ pub struct Circumstances {
     pub set_up_refused: bool,
     /// The pieces stand as in the target after this many plies: setting that up needs no hand.
     pub stands: Option<usize>,
-    /// The board stands at the start, but has to be told that this game begins.
+    /// The pieces are on their starting squares, but the board has to be told that this game begins.
     pub afresh: bool,
     /// The board is at the start, but the target continues a game that it held before: the position must be set up.
     pub forgotten: bool,

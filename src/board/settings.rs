@@ -384,7 +384,7 @@ fn own_key(
     Err(Box::new(error))
 }
 
-/// The keys that may stand in the table of a board of this make, or in this table within.
+/// The keys that the table of a board of this make may have, or this table within it.
 pub fn keys(make: Option<&Identity>, table: Option<&str>) -> Vec<&'static str> {
     let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
     let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));

@@ -64,7 +64,7 @@ pub struct Config {
     pub order: Vec<String>,
     /// Whether the table of boards is written, if only an empty one.
     pub says_boards: bool,
-    /// What names a board that is not there, and is left out: a line each, with its place and the problem.
+    /// Entries that name a missing board and are left out: a line each, with its place and the problem.
     pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     pub whitepawn: Vec<WhitePawnConfig>,

@@ -29,7 +29,7 @@ use crate::{
 const WAYS: [&str; 4] = ["serial", "ble", "tcp", "rfcomm"];
 /// The keys of which a Bluetooth board has one.
 const ADDRESSES: [&str; 2] = ["name", "address"];
-/// What editors of Windows put before a text.
+/// The mark that editors on Windows put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads a text, named `origin` in messages, and the environment.
@@ -195,7 +195,7 @@ impl Reader<'_> {
         self.value(place, value, read)
     }
 
-    /// Reads what stands in this place, without what is wrong in it.
+    /// Reads the value in this place, without its mistakes.
     fn value<T>(&mut self, place: &[&str], mut value: Value, read: Read<T>) -> Option<T> {
         let is_board = place[0] == "boards";
         let kind = value.find_ref("kind").and_then(Value::as_str);

@@ -59,7 +59,7 @@ pub(super) fn mend(text: &str) -> Mended {
             mistakes.push((index + 1, problem));
             lines[index] = repaired;
         } else if line.is_some_and(|line| again && is_head(line)) {
-            // What stands there may be what is missing in the first.
+            // The second may contain what the first one lacks.
             mistakes.push((index + 1, message));
             judged = false;
             lines[index] = format!("[\"again in line {}\"]", index + 1);
@@ -84,7 +84,7 @@ fn is_head(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
-/// Where the table or the key in this line stands for the first time, and what to do.
+/// The first line with the same table or key, and what to do.
 fn first_of(lines: &[String], index: usize) -> Option<String> {
     let key = |line: &str| Some(line.split_once('=')?.0.trim().to_owned());
     let line = lines.get(index)?;
@@ -127,14 +127,14 @@ fn quoted_name(line: &str) -> Option<String> {
 /// Mends a line, if it needs that.
 type Step = fn(&str) -> String;
 
-/// What a line may need to be TOML, in the order in which it is done, and what is wrong without.
+/// The repairs that may make a line TOML, in order, each with the mistake that it repairs.
 const STEPS: [(Step, &str); 4] = [
     (spaces, "there is a no-break space in it"),
     (straight, "text needs straight quotes"),
     (closed, "a bracket or brace is missing"),
     (quoted, "text needs quotes"),
 ];
-/// What pages and word processors make of a space.
+/// Characters that web pages and word processors use as spaces.
 const SPACES: [char; 6] = [
     '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '\u{3000}', '\u{feff}',
 ];

@@ -14,7 +14,7 @@ use crate::{
 
 /// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
-/// Repeatable tables: their names stand in double brackets.
+/// Repeatable tables: their names are in double brackets.
 const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
 /// The name of a key: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
 pub(super) fn key(path: &[String]) -> String {
@@ -36,7 +36,7 @@ pub(super) fn key(path: &[String]) -> String {
     }
 }
 
-/// The problem if `found` stands where something else is right.
+/// The problem if `found` is in the place of something else.
 pub(super) fn unfit(found: &Actual, right: &str) -> String {
     let right = match right {
         "a string" => "a text in quotes",

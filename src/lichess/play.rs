@@ -27,18 +27,18 @@ use crate::{
     vocabulary::{ClientName, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
 };
 
-/// When a line was heard, and what it meets.
+/// When a line arrived, and the state it applies to.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// When.
     pub now: Instant,
-    /// The same by the calendar, for those who count clocks down.
+    /// The same as a time of day, for clients that count clocks down.
     pub wall: SystemTime,
     /// The number of the stream it came on.
     pub stream: u64,
     /// All pieces stand at the start.
     pub at_start: bool,
-    /// What is done with take-backs that the opponent proposes.
+    /// How the opponent's take-back proposals are answered.
     pub take_backs: TakeBacks,
 }
 
@@ -113,7 +113,7 @@ impl HandColor {
 #[derive(Debug)]
 pub struct Play {
     kept: Memory,
-    /// The current stream of the game has said how it stands.
+    /// The current stream of the game has sent its state.
     synced: bool,
     /// Everything that others are shown.
     pairing: Pairing,
@@ -437,7 +437,7 @@ impl Play {
         }
     }
 
-    /// Lichess says how the game stands; `stream` for the first line of that stream.
+    /// Lichess sends the state of the game; `stream` for the first line of that stream.
     fn stands(&mut self, wall: SystemTime, state: &State, stream: Option<u64>, out: &mut Out) {
         if self.kept.end.is_some() {
             return;
@@ -528,7 +528,7 @@ impl Play {
         self.state(out);
     }
 
-    /// The clocks as they stand now, from which others count down.
+    /// The clocks at this moment, from which clients count down.
     fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game, out: &mut Out) {
         if !self.timed {
             return;
@@ -793,7 +793,7 @@ impl Play {
     }
 }
 
-/// What became of a move that was sent.
+/// The outcome of a move that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// Lichess has it.

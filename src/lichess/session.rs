@@ -39,7 +39,7 @@ pub const MAX_GAMES: usize = 128;
 /// The most seconds for each move in a challenge; a seek may have more.
 const MAX_INCREMENT: u32 = 60;
 
-/// A person who waits for the answer to what they asked.
+/// A person who waits for the answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(pub u64);
 
@@ -58,14 +58,14 @@ pub enum Outcome {
     Lost(String),
 }
 
-/// What a session must know to go on after a restart.
+/// The state that a session needs after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Its seat at the board.
     #[serde(flatten)]
     pub seat: SavedSeat,
     play: Option<play::Memory>,
-    /// Who plays whom at the board, or did in the game that it holds still.
+    /// Who plays whom at the board, or played in the game that the board still holds.
     #[serde(default)]
     pairing: Option<Pairing>,
 }
@@ -288,7 +288,7 @@ impl Session {
         Some(next.0)
     }
 
-    /// What the hand has done at the board comes first.
+    /// The hand's actions at the board come first.
     fn of_play(&mut self) -> Option<Request> {
         let play = self.play.as_mut()?;
         let what = play.next_request()?;
@@ -519,7 +519,7 @@ impl Session {
         let ours = on.map(|play| play.id().to_owned());
         let fits =
             |known: &&Known| known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref();
-        // That with a clock first, then that which stands on the board.
+        // The game with a clock first, then the one on the board.
         let placed = self.held.position().board().board_fen().to_string();
         let stands = |known: &Known| {
             let fen = known.info.fen.as_deref().unwrap_or_default();
@@ -674,7 +674,7 @@ impl Session {
         }
     }
 
-    /// What was asked in a game that is over is not asked any more.
+    /// Requests of a game that is over are dropped.
     fn drop_needless(&mut self) {
         let Some(play) = &self.play else { return };
         let id = play.id().to_owned();
@@ -720,7 +720,8 @@ impl Session {
                 self.reply(Some(ticket), Ok("done".to_owned()));
             }
             Saying::NewGame => {
-                let words = "a game on Lichess begins by a seek or a challenge: `boardbridge lichess seek 15+10`";
+                let words =
+                    "to start a Lichess game, seek or challenge: `boardbridge lichess seek 15+10`";
                 self.refuse(Some(ticket), words);
             }
             Saying::Draw => self.in_game(InGame::Draw(true), Some(ticket)),
@@ -819,7 +820,7 @@ impl Session {
         None
     }
 
-    /// Looks for an opponent; whoever asked is answered when Lichess has taken it.
+    /// Looks for an opponent; the requester is answered when Lichess has accepted it.
     fn seeks(&mut self, request: Request, time: TimeControl, ticket: Ticket) {
         if self.quiet_until.is_some() {
             self.refuse(Some(ticket), &Notice::Pause.to_string());
@@ -862,7 +863,7 @@ impl Session {
         }
     }
 
-    /// Tells the person who waits for the search this.
+    /// Answers the person who waits for the search.
     fn seek_is_answered(&mut self, words: &str) {
         let waits = self.seek.as_ref().filter(|seek| seek.stage == Stage::Asked);
         if let Some(ticket) = waits.map(|seek| seek.ticket) {
@@ -875,7 +876,7 @@ impl Session {
         let Some(Sought { time, .. }) = &self.seek else {
             return;
         };
-        let words = format!("an opponent is looked for ({time})");
+        let words = format!("looking for an opponent ({time})");
         self.seek_is_answered(&words);
         if let Some(seek) = &mut self.seek {
             seek.stage = Stage::Open;

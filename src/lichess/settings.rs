@@ -102,7 +102,7 @@ pub struct Settings {
     pub url: String,
 }
 
-/// What is wrong with the address of a server.
+/// The mistake in the address of a server, if any.
 fn wrong_url(url: &str) -> Option<String> {
     let example = "write for instance \"https://lichess.org\"";
     let uri: Option<Uri> = url.parse().ok();

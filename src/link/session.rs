@@ -40,8 +40,8 @@ struct Wish {
     until: Instant,
 }
 
-/// What a link must know to go on after a restart. Take-backs and their waits are not in it: the hand's moves on the
-/// boards are, and those are the boards' to remember.
+/// The state that a link needs after a restart. Take-backs and their waits are not in it: they follow from the hand's
+/// moves, which the boards save.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     white: Side,
@@ -97,7 +97,7 @@ impl Session {
         session
     }
 
-    /// A link that goes on after a restart, with its boards as they were restored. Players are told nothing of it.
+    /// A link that goes on after a restart, with its boards as they were restored. The players are not told.
     pub fn restored(
         now: Instant,
         memory: Memory,
@@ -128,7 +128,7 @@ impl Session {
         session
     }
 
-    /// What it must know to go on after a restart.
+    /// The state that it needs after a restart.
     pub fn memory(&self) -> Memory {
         Memory {
             white: self.white,

@@ -71,7 +71,7 @@ impl LinkConfig {
         let wanted = if self.with.is_some() { 1 } else { 2 };
         if count != wanted {
             let problem = match self.with {
-                Some(_) => format!("names {count} boards: with `with`, one of them is here"),
+                Some(_) => format!("lists {count} boards; with `with`, list only the local one"),
                 None => format!(
                     "names {count} boards: two play each other, or one and another BoardBridge's (`with`)"
                 ),

@@ -24,7 +24,7 @@ use crate::{
 pub const MAX_FEEDS: usize = MAX_BOARDS;
 /// Bytes repeated of a call that is refused.
 const MAX_REPEATED: usize = 60;
-/// What boards are reached by, to clients.
+/// The kind of connection that clients are told.
 const SOURCE: &str = "BoardBridge";
 
 /// What to do next.
@@ -32,7 +32,7 @@ const SOURCE: &str = "BoardBridge";
 pub enum Action {
     /// Send this message.
     Say(String),
-    /// This client of a board is to have it: one before it from the same machine makes way.
+    /// This client should have its board: an earlier one from the same machine gives way.
     Takes(BoardName, ClientId),
     /// Send a command to a board.
     Ask(BoardName, Command),
@@ -112,7 +112,7 @@ impl Session {
             .collect()
     }
 
-    /// A message came, at this Unix time in milliseconds; the boards stand like this.
+    /// A message came, at this Unix time in milliseconds; `boards` is their state.
     pub fn message(&mut self, time: u64, text: &str, boards: &[Arc<Snapshot>]) {
         let call: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
         let id = call.get("id").filter(|id| id.is_number()).cloned();
@@ -324,7 +324,7 @@ impl Session {
         self.state(at);
     }
 
-    /// Sends how the board stands, if that has changed; `made`: right after this game's last move.
+    /// Sends the state of the board, if that has changed; `made`: right after this game's last move.
     fn publish(&mut self, time: u64, at: usize, board: &Snapshot, made: Option<&Game>) {
         let feed = &mut self.feeds[at];
         let on_board = made.unwrap_or(&board.game);

@@ -1,8 +1,8 @@
 //! The game at a board with an opponent, without I/O: snapshots of the board, the engine's moves, what the player says and
 //! time go in; commands for the board, notices and a question for the engine come out.
 //!
-//! While no game is on, the board is free or lent: the start position is stated so that the hand can begin, and any other
-//! client that wants the board gets it.
+//! While no game is in progress, the board is free or lent: the start position is stated so that the hand can begin,
+//! and any other client that wants the board gets it.
 
 use std::{
     collections::VecDeque,
@@ -35,7 +35,7 @@ pub const UNSETTLED: Duration = Duration::from_secs(30);
 /// Before this many plies a game does not count: its colours are played again.
 const BEGUN: usize = 2;
 
-/// What the session needs to know of its place.
+/// The board and the player of a session.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Its number as a client of the board.
@@ -58,7 +58,7 @@ pub enum Phase {
     Plays,
 }
 
-/// What must be known to go on after a restart.
+/// The state that is needed after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Its seat at the board.
@@ -174,7 +174,7 @@ impl Session {
         session
     }
 
-    /// What it must know to go on after a restart.
+    /// The state that it needs after a restart.
     pub fn memory(&self) -> Memory {
         Memory {
             seat: self.seat.saved(),
@@ -285,7 +285,7 @@ impl Session {
         }
     }
 
-    /// What happened on the board, and how it stands now.
+    /// The events of the board, and its state after them.
     pub fn snapshot(&mut self, now: Instant, events: &[Event], snapshot: &Snapshot) {
         self.note_unsettled(now, events, &snapshot.link);
         let open = snapshot.link.is_open();
@@ -339,7 +339,8 @@ impl Session {
                 "the board is with {holders}: end that game first, or release it (`boardbridge release {board}`)"
             ));
         }
-        let no_game = || Err("no game is on: make the first move, or press 'new game'".to_owned());
+        let no_game =
+            || Err("no game in progress: make the first move, or press 'new game'".to_owned());
         match (saying, self.phase) {
             (Saying::NewGame, Phase::Waits) => self.called = true,
             (Saying::NewGame, _) => {
@@ -368,7 +369,7 @@ impl Session {
             }
             (Saying::TakeBack, Phase::Plays) => match self.before_last_move() {
                 Some(left) => self.take_back_to(left),
-                None => return Err("you have made no move that could be taken back".to_owned()),
+                None => return Err("you have made no move to take back".to_owned()),
             },
         }
         Ok(())

@@ -271,7 +271,7 @@ impl<'de> Deserialize<'de> for Program {
 pub struct Memory(u64);
 
 impl Memory {
-    /// What an engine with these options needs.
+    /// The memory that an engine with these options needs.
     pub fn for_options(options: &BTreeMap<String, OptionValue>) -> Self {
         let number = |wanted: &str| {
             let is_wanted = |(name, _): &(&String, _)| name.eq_ignore_ascii_case(wanted);

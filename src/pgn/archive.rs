@@ -47,7 +47,7 @@ const MAX_UNSEEN: usize = 2;
 /// Minimum time between two writes of one game: to spare a memory card moves shown to and fro, while a power cut may
 /// only cost what a hand plays meanwhile.
 pub const WRITE_GAP: Duration = Duration::from_secs(2);
-/// A running game that stands for this long is written: the players think, or have left it.
+/// A running game without a move for this long is written: the players think, or have left it.
 pub const STANDS_WAIT: Duration = Duration::from_mins(1);
 /// After a failed write another one is tried, if no move comes before.
 pub const RETRY_WAIT: Duration = Duration::from_mins(1);
@@ -108,7 +108,7 @@ impl Kept {
         }
     }
 
-    /// Whether it does not wait until it stands.
+    /// Whether it is written without waiting for a pause.
     fn is_due(&self) -> bool {
         self.due || self.file.is_none() || self.record.is_over()
     }
@@ -162,7 +162,7 @@ impl Kept {
         let later = game.len().saturating_sub(by.len());
         let seen = |ply: usize| by.get(ply.checked_sub(later)?).copied().flatten();
         let unseen = (common..game.len()).filter(|ply| seen(*ply) == Some(By::HandUnseen));
-        // Who made many unseen moves is not known.
+        // It is unknown who made many unseen moves.
         let many = unseen.count() > MAX_UNSEEN;
         for ply in common..game.len() {
             self.record.by[ply] = seen(ply).filter(|by| *by != By::HandUnseen || !many);
@@ -333,7 +333,7 @@ impl Archive {
         (long && !record.is_over() && game.continues(&record.game)).then_some(before)
     }
 
-    /// Another game than the last is on the board: the one before that, or a new one.
+    /// A game other than the last is on the board: the one before that, or a new one.
     fn begin(&mut self, at: SystemTime, game: &Game, by: &[Option<By>]) {
         if game.is_empty() {
             return;

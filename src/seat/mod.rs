@@ -48,7 +48,7 @@ use crate::{
     vocabulary::{ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Snapshot},
 };
 
-/// What a seat must know to go on after a restart.
+/// The state that a seat needs after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedSeat {
     /// The client's number: the board has kept its claim under it.
@@ -96,7 +96,7 @@ impl Seat {
         }
     }
 
-    /// What it must know to go on after a restart.
+    /// The state that it needs after a restart.
     pub fn saved(&self) -> SavedSeat {
         self.saved
     }
@@ -219,17 +219,17 @@ impl Seat {
         self.ask(|client| Command::Ended { client, end });
     }
 
-    /// The player says that the board stands as it should.
+    /// The player reports that the pieces are in place.
     pub fn ready(&mut self) {
         self.ask(|client| Command::Ready { client });
     }
 
-    /// What a pawn becomes where the board cannot tell.
+    /// The promotion piece, for boards that cannot tell it.
     pub fn promotes_to(&mut self, role: Role) {
         self.ask(|client| Command::Promotion { client, role });
     }
 
-    /// The client makes way for any other that wants the board, until it states a game or awaits a move again.
+    /// The client gives way to any other that wants the board, until it states a game or awaits a move again.
     pub fn make_way(&mut self) {
         self.ask(|client| Command::Yield { client });
     }

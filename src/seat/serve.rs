@@ -1,5 +1,5 @@
-//! What the server of a session does in every round: it keeps what a restart needs, then tells what happened, then gives the
-//! board its commands. So nobody knows of anything that a restart could take back.
+//! Each round of a session's server: it saves what a restart needs, then publishes what happened, then gives the board
+//! its commands. So no one is told anything that a restart could lose.
 
 use std::{fmt::Display, future::pending};
 
@@ -26,7 +26,7 @@ impl<M: PartialEq + Serialize> Keeper<M> {
         Self { shelf, last: None }
     }
 
-    /// Keeps this value, if it is another than before. To be done before anyone is told of it.
+    /// Saves this value, if it has changed. Call it before anyone is told of the change.
     pub async fn keep(&mut self, value: M) {
         if self.last.as_ref() != Some(&value) {
             self.shelf.keep(&value).await;
@@ -35,7 +35,7 @@ impl<M: PartialEq + Serialize> Keeper<M> {
     }
 }
 
-/// Tells a notice to those who watch the board, and logs it: as a warning, if something was refused.
+/// Sends a notice to the watchers of the board, and logs it: as a warning, if something was refused.
 pub fn tell(
     bus: &Bus,
     board: &BoardName,

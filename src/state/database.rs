@@ -22,11 +22,11 @@ use crate::private;
 
 /// The file's name in the state directory.
 pub(super) const FILE: &str = "boardbridge.db";
-/// What follows the name of a damaged file that was set aside; then the time.
+/// The suffix of a damaged file that was set aside; the time follows it.
 const DAMAGED: &str = ".damaged-";
-/// Damaged files that stay for whoever wants to look at them.
+/// Damaged files that are kept for inspection.
 const MAX_DAMAGED: usize = 3;
-/// What `SQLite` appends to the name of the file with the latest commits.
+/// The suffix of `SQLite`'s file with the latest commits.
 const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
@@ -243,8 +243,8 @@ impl Database {
         self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL
     }
 
-    /// What is to be done after a write: holds room in files that are new, and moves the latest commits into the database if
-    /// they are many and it may be synced. The log keeps its length, and is written anew.
+    /// The work after a write: reserves space in new files, and moves the latest commits into the database if they are
+    /// many and syncs are left. The log keeps its length, and is overwritten.
     ///
     /// # Errors
     /// That failed; they stay where they are.
@@ -351,7 +351,7 @@ impl Database {
             // Nothing behind the damage is taken for something written later.
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        // What a kill has left of a reservation; a full disk may not allow that either.
+        // Removes a reservation that a kill left unfinished; a full disk may prevent even that.
         let _ = connection.execute_batch(UNRESERVED);
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
@@ -374,11 +374,11 @@ impl Database {
         Ok(connection)
     }
 
-    /// Makes the directory and the file if they are missing, and closes ours to others: nobody else can use them while
-    /// they are open, and `SQLite` gives its log the permissions of its file.
+    /// Makes the directory and the file if they are missing, and removes the rights of others: no one else can use them
+    /// while they are open, and `SQLite` gives its log the permissions of its file.
     fn make_files(&self) -> io::Result<()> {
         private::create_folder(&self.directory)?;
-        // Only if it is missing: to close a file that is open elsewhere in this process would end `SQLite`'s lock on it.
+        // Only if it is missing: closing a file that is open elsewhere in this process would end `SQLite`'s lock on it.
         let made = private::file(OpenOptions::new().write(true).create_new(true))
             .open(self.directory.join(FILE));
         match made {
@@ -526,7 +526,7 @@ fn move_log(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(1))
 }
 
-/// The log's file for those who sync it, open for as long as it is that file.
+/// The log's file for the thread that syncs it, open as long as the name leads to the same file.
 #[derive(Debug)]
 pub(super) struct LogFile {
     path: PathBuf,

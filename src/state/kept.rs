@@ -1,4 +1,4 @@
-//! What is kept under one key, and a past in it that only grows.
+//! The value under one key, and its past, which only grows.
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// the database, so many that a page for a chunk is seldom written.
 pub(super) const CHUNK: usize = 32;
 
-/// What is kept under one key, or a change of it.
+/// The value under one key, or a change of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept {
     /// The value; `None` if it is removed.
@@ -48,7 +48,7 @@ impl Kept {
 /// A value with a past that only grows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Long<V> {
-    /// So many chunks of the past are kept apart.
+    /// The number of chunks of the past that are stored separately.
     #[serde(default)]
     chunks: u32,
     /// The entries after them: one word each.
@@ -70,7 +70,7 @@ impl<V> Long<V> {
     /// The past.
     ///
     /// # Errors
-    /// A word that is none of its entries.
+    /// A word that is not an entry.
     pub fn past<P: FromStr>(&self) -> Result<Vec<P>, P::Err> {
         self.past.split_whitespace().map(str::parse).collect()
     }
@@ -140,7 +140,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for round in 0..3000 {
             match random.u8(..) {
-                // Now and then a few are cut, seldom many, and all when another game begins.
+                // Sometimes a few entries are cut, seldom many, and all when another game begins.
                 0..4 => entries.truncate(entries.len().saturating_sub(random.usize(..8))),
                 4 => entries.truncate(random.usize(..=entries.len())),
                 5 if entries.len() > 400 => entries.clear(),

@@ -1,5 +1,5 @@
-//! `SQLite`'s write-ahead log, as far as it tells how much it had (<https://sqlite.org/fileformat2.html#walformat>).
-//! `SQLite` itself ends a damaged log at its last whole commit, without a word.
+//! Reads `SQLite`'s write-ahead log to find how much it contained (<https://sqlite.org/fileformat2.html#walformat>).
+//! `SQLite` itself silently ends a damaged log at its last whole commit.
 
 use std::{
     fs::File,
@@ -43,7 +43,7 @@ fn is_sound(header: &[u8; HEADER]) -> bool {
     magic & !1 == MAGIC && sum == [first, second]
 }
 
-/// The header of a log and the length of its file; `None` if nothing stands in it.
+/// The header of a log and the length of its file; `None` if it is empty.
 fn open(log: &Path) -> io::Result<Option<(File, [u8; HEADER], u64)>> {
     let mut file = match File::open(log) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -52,8 +52,8 @@ pub const ALL: Allowance = Allowance {
     at_once: 12 * EACH.at_once,
     per_second: 4 * EACH.per_second,
 };
-/// What a move of the hand gives back of what was written since the one before it: two plies of a long game, with three changes
-/// each. So play is never too fast, and what only programs change is.
+/// How much of what was written since the move before it a move of the hand gives back: two plies of a long game, with
+/// three changes each. So play is never too fast; only changes by programs can be.
 pub const MOVE: u64 = 128 * 1024;
 /// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
 /// gets no more.
@@ -111,7 +111,7 @@ pub struct Store {
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    /// What was read at the start, until it is asked for.
+    /// Values read at the start, until a shelf takes them.
     found: Mutex<BTreeMap<String, Kept>>,
     writer: Writer,
     /// What all values may still write.
@@ -182,7 +182,7 @@ impl Store {
         }
     }
 
-    /// Forgets values of this kind that no shelf has read: what they belong to is no longer configured.
+    /// Forgets values of this kind that no shelf has read: their owner is no longer configured.
     pub async fn forget_rest(&self, kind: Kind) {
         let Some(inner) = &self.inner else { return };
         for key in inner.take_rest(kind) {
@@ -236,7 +236,8 @@ impl Shelf {
         self.inner.is_some()
     }
 
-    /// What was kept when the daemon last ran; returned once. A value that cannot be read is dropped with a warning.
+    /// The value saved by the last run of the daemon; returned once. A value that cannot be read is dropped with a
+    /// warning.
     pub fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let inner = self.inner.as_ref()?;
         let mut found = inner.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -283,7 +284,7 @@ impl Shelf {
         }
     }
 
-    /// Until when whoever causes changes that cannot wait should not be heard; `None` if that may go on.
+    /// Until when the source of changes that cannot wait should not be read; `None` if it may go on.
     pub fn is_overdrawn_until(&self) -> Option<Instant> {
         self.inner.as_ref()?;
         let now = Instant::now().into_std();
@@ -291,7 +292,7 @@ impl Shelf {
         until.map(Instant::from_std)
     }
 
-    /// Keeps this value in place of the last one, before anyone is told of it. Whose value changes faster than
+    /// Saves this value in place of the last one, before anyone is told of it. A task whose value changes faster than
     /// [`EACH`] allows waits, for [`SLOW_WAIT`] at most.
     pub async fn keep<T: Serialize>(&mut self, value: &T) {
         let Some(text) = self.changed(value) else {
@@ -328,7 +329,7 @@ impl Shelf {
         }
     }
 
-    /// The text of this value, if it is another than the last one and can be kept.
+    /// The text of this value, if it has changed and can be saved.
     fn changed<T: Serialize>(&mut self, value: &T) -> Option<String> {
         self.inner.as_ref()?;
         let text = match serde_json::to_string(value) {

@@ -22,7 +22,7 @@ impl StateConfig {
         self.directory.as_ref().and_then(Directory::path)
     }
 
-    /// The default directory: the service's, else the user's. Without either nothing is kept.
+    /// The default directory: the service's, else the user's. Without either nothing is saved.
     ///
     /// Only applied to a configuration from a file: one made in memory (a demonstration, a test) leaves nothing
     /// behind.

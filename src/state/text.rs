@@ -1,10 +1,10 @@
-//! Values that are kept as the text they are shown as: squares, moves, positions.
+//! Values that are saved as their text: squares, moves, positions.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A value that is kept as its text, and checked when it is read.
+/// A value that is saved as its text, and checked when it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<T>(pub T);
 

@@ -64,14 +64,14 @@ struct Others {
     due: Instant,
 }
 
-/// A relay gives a sign of life every [`ALIVE_EVERY`](super::relay::session::ALIVE_EVERY). One that gives none for this long is
-/// stopped, as `PyChess` stops an engine whose game is over: its game is nobody's any more.
+/// A relay gives a sign of life every [`ALIVE_EVERY`](super::relay::session::ALIVE_EVERY). One that gives none for this
+/// long is stopped, as `PyChess` stops an engine whose game is over: its game no longer has an owner.
 pub const ALIVE_WAIT: Duration = Duration::from_secs(12);
 
 /// Whether the program at the other end runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Life {
-    /// It gives no signs of life: it is no relay, or one of an older version.
+    /// It sends no signs of life: it is not a relay, or one of an older version.
     Unknown,
     /// It runs, and gives another sign until then.
     Runs(Instant),
@@ -90,7 +90,7 @@ pub struct Session {
     /// Castling is written as king takes rook (`UCI_Chess960`).
     chess960: bool,
     debug: bool,
-    /// What was last sent, so that each thing is sent once.
+    /// What was last sent, so that nothing is sent twice.
     told: Told,
     advice_due: bool,
     /// The GUI waits for the board.
@@ -555,7 +555,7 @@ impl Session {
         }
         let list = in_short(guidance);
         let word = self.told.throttle.look(advice, guidance, repeat, now);
-        // What was told only just now is repeated when its time has come.
+        // A message that was sent only just now is repeated when its time has come.
         self.advice_due &= !repeat || self.told.throttle.deadline().is_some();
         match word {
             None => {}
@@ -570,7 +570,7 @@ impl Session {
         }
     }
 
-    /// A take-back that was told between two searches is told again in the next one, as long as the program does not know it.
+    /// A take-back reported between two searches is reported again in the next one, until the program knows it.
     fn mind_take_back(&mut self, snapshot: &Snapshot) {
         match (&snapshot.advice, &self.search) {
             (Advice::PutBack { made, .. }, None) => self.told.taken_back(*made, snapshot),

@@ -28,7 +28,7 @@ pub struct WebConfig {
     /// Further names of this machine.
     #[serde(deserialize_with = "hosts")]
     pub hosts: Vec<String>,
-    /// What `live.pgn` says of the running games.
+    /// The tags of `live.pgn`.
     pub broadcast: BroadcastConfig,
 }
 

@@ -101,7 +101,7 @@ enum Doubt {
     TakenBack,
 }
 
-/// What a conversation must know to go on after a restart.
+/// The state that a conversation needs after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The app's seat at the board.
@@ -169,8 +169,8 @@ impl Session {
         }
     }
 
-    /// A conversation that goes on after a restart, with its board as that was restored. The app is disconnected, and is
-    /// told nothing of it.
+    /// A conversation that goes on after a restart, with its board as that was restored. The app is disconnected, and
+    /// is not told.
     pub fn restored(
         memory: Memory,
         label: ClientName,
@@ -262,8 +262,8 @@ impl Session {
         self.has_board() && self.owner.is_some() && self.owner != from
     }
 
-    /// The app's connection comes from this address now. A game of another address is left: it is neither shown to this
-    /// one nor continued by it.
+    /// The app's connection comes from this address now. A game of another address is abandoned: this app is neither
+    /// shown it nor continues it.
     pub fn comes_from(&mut self, from: Option<IpAddr>) {
         let owner = std::mem::replace(&mut self.owner, from);
         if owner.is_some() && owner != from && self.on.take().is_some() {

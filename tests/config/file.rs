@@ -1282,7 +1282,7 @@ fn a_link_has_two_boards_or_one_and_another_boardbridge() {
         ),
         (
             "boards = [\"citrine\", \"ucb\"]\nwith = \"tcp:far:9690\"",
-            ["bb.toml:8:", "one of them is here"],
+            ["bb.toml:8:", "list only the local one"],
         ),
         (
             "boards = [\"citrine\"]\nwith = \"far:9690\"",

@@ -305,7 +305,7 @@ async fn moves_put_back_are_taken_back_and_the_engine_answers_again() {
     table.ends(GameEnd::resigned(Color::White)).await;
     assert_eq!(
         table.says(Saying::Resign).await.unwrap_err(),
-        "no game is on: make the first move, or press 'new game'"
+        "no game in progress: make the first move, or press 'new game'"
     );
 }
 

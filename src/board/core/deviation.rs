@@ -53,7 +53,7 @@ impl Deviation {
         self.stray.as_ref()
     }
 
-    /// What stands wrong according to a board that sees its squares.
+    /// The misplaced pieces, according to a board that sees its squares.
     pub fn misplaced(&self) -> Option<&Misplaced> {
         self.misplaced.as_ref()
     }
@@ -69,7 +69,7 @@ impl Deviation {
         self.unplayable.clear();
     }
 
-    /// As `corrected`, and the pieces stand right as far as the moves show.
+    /// As `corrected`, and the moves show no misplaced piece.
     pub fn mended(&mut self) {
         self.corrected();
         self.stray = None;
@@ -81,7 +81,7 @@ impl Deviation {
         self.in_a_row = 0;
     }
 
-    /// Another game is on the board, or the board is away: nothing is known to stand wrong.
+    /// Another game is on the board, or the board is disconnected: no piece is known to be misplaced.
     pub fn forget(&mut self) {
         *self = Self {
             in_a_row: self.in_a_row,
@@ -89,12 +89,12 @@ impl Deviation {
         };
     }
 
-    /// The board sees these pieces stand wrong.
+    /// The board sees these misplaced pieces.
     pub fn sees(&mut self, misplaced: Misplaced) {
         self.misplaced = Some(misplaced);
     }
 
-    /// The board sees all pieces stand right, or it no longer matters. `false` if none were known to stand wrong.
+    /// The board sees no misplaced piece, or it no longer matters. `false` if none was known.
     pub fn stands(&mut self) -> bool {
         self.misplaced.take().is_some()
     }

@@ -1,4 +1,4 @@
-//! What the player has to put right.
+//! Finds what the player has to put right.
 
 use shakmaty::{Board, Move, Position};
 
@@ -37,7 +37,7 @@ impl Core {
         matches!(asked, Some(Advice::TakeBack(m)) if m.is_castle() && !is_chess960_castling(*m))
     }
 
-    /// What stands on the board and what should, if the player has to put it right.
+    /// The pieces as they are and as they should be, if the player has to move any.
     pub(super) fn scene(&self) -> Option<Scene> {
         let held = self.held.game();
         let position = held.position().board();

@@ -1,4 +1,4 @@
-//! Which game is played: what tells it from every other game of the board, for those who follow it from outside.
+//! The identity of the game: tells it from every other game of the board, for readers outside the daemon.
 
 use std::time::{Duration, SystemTime};
 

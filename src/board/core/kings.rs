@@ -45,7 +45,7 @@ impl Core {
         }
     }
 
-    /// Something stands wrong. `true` if it is the kings in the centre, which end the game.
+    /// A piece is misplaced. `true` if it is the kings in the centre, which end the game.
     pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
         if !self.verdict.kings_are_up()
             && let Some((stands, _)) = self.scene()

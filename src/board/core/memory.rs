@@ -142,7 +142,7 @@ impl Core {
         self.resume(now, memory);
     }
 
-    /// Goes on in place of another core, whose clients are still there. Call it on a new core, before its link is up.
+    /// Continues in place of another core, whose clients are still there. Call it on a new core, before its link is up.
     pub fn resume(&mut self, now: Instant, memory: Memory) {
         self.held = memory.held.recalled();
         self.contact.recall(self.held.is_known());

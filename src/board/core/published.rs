@@ -9,7 +9,7 @@ use crate::{
     vocabulary::{Advice, ClientName, Event},
 };
 
-/// What stands on the board, and what should.
+/// The pieces on the board, and the pieces as they should be.
 pub(super) type Scene = (Picture, Board);
 
 /// What was published about a board, and what is still to be published.
@@ -96,8 +96,8 @@ impl Published {
         }
     }
 
-    /// What stands and what should, if the player has to put it right. Boards that know castling want the king first
-    /// when it is taken back.
+    /// The pieces as they are and as they should be, if the player has to move any. Boards that know castling want the
+    /// king first when it is taken back.
     pub fn scene(&mut self, scene: Option<Scene>, king_first: bool) {
         if scene == self.scene {
             return;

@@ -475,7 +475,7 @@ fn a_program_that_waits_gets_the_board_when_the_other_has_looked_on_long_enough(
     assert_eq!(rig.now, began + LOOKS_ON);
 }
 
-/// The hand's move comes with the game that the program is in by it, and that the program took it is no news.
+/// The hand's move is published with the game that follows from it; that the program took it is not published again.
 #[test]
 fn an_answer_is_published_once() {
     let mut rig = Rig::new();

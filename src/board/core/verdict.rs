@@ -1,4 +1,4 @@
-//! How the game on the board ended, and who said so.
+//! How the game on the board ended, and who reported it.
 
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,7 @@ pub(super) struct Waits {
     lead_after: Option<Instant>,
     /// Not before this time, because the board is starting.
     starts_until: Option<Instant>,
-    /// Not before this time, because programs have it led about faster than can be kept.
+    /// Not before this time, because programs change its target faster than may be saved.
     spared_until: Option<Instant>,
     /// Steps failed in a row.
     failures: u32,
