@@ -12,13 +12,13 @@ use std::{hint::black_box, time::Instant};
 
 use boardbridge::{
     board::{core::Core, held_game::Held},
+    chess::game::Game,
     driver::{
         Driver, citrine,
         ucb::{self, codec::PositionFormat},
     },
-    game::Game,
-    lines::Lines,
-    uci::command,
+    front_end::uci::command,
+    text::lines::Lines,
     vocabulary::{Channel, Reported},
 };
 use criterion::{Criterion, criterion_group, criterion_main};

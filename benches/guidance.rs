@@ -10,7 +10,7 @@
 
 use std::hint::black_box;
 
-use boardbridge::guidance::{Picture, guide};
+use boardbridge::chess::guidance::{Picture, guide};
 use criterion::{Criterion, criterion_group, criterion_main};
 use shakmaty::{Bitboard, Board};
 

@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{config::Config, daemon::Daemon, game::Game, vocabulary::GameEnd};
+use boardbridge::{chess::game::Game, config::Config, daemon::Daemon, vocabulary::GameEnd};
 use shakmaty::Position;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{config::Config, daemon::Daemon, game::Game};
+use boardbridge::{chess::game::Game, config::Config, daemon::Daemon};
 use tokio::{
     io::AsyncWriteExt,
     runtime::{Builder, Runtime},

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
+use boardbridge::chess::{
     game::Game,
     recognise::{Recogniser, Waits},
     sense::Sensed,

@@ -32,9 +32,9 @@ mod page {
     };
 
     use boardbridge::{
+        bus::pairings::{Clocks, Pairing, Player, Saying},
         config::Config,
         daemon::Daemon,
-        pairings::{Clocks, Pairing, Player, Saying},
     };
     use shakmaty::{ByColor, Color};
 

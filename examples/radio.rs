@@ -44,11 +44,11 @@ mod radio {
         rfcomm::{Security, SecurityLevel, Socket, SocketAddr},
     };
     use boardbridge::{
-        swpp::NORDIC_UART,
-        whitepawn::{
+        front_end::whitepawn::{
             Availability, Connection, ble, rfcomm,
             settings::{BleServed, DEFAULT_NAME, RfcommServed},
         },
+        text::swpp::NORDIC_UART,
     };
     use futures_util::StreamExt;
     use simulators::phone_radio::PhoneRadio;

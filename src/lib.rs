@@ -3,17 +3,13 @@
 //! The rooms, along the way of a move from the wire to the GUI:
 //!
 //! - [`transport`] moves bytes; [`driver`] turns them into reports, one board's protocol each, without I/O.
-//! - [`sensing`], [`recognise`]: what the hand did, for boards that sense squares or pieces; [`guidance`]: what it is to do.
+//! - [`chess`]: a game, the moves that a hand makes, what the hand has to do.
 //! - [`board`]: one board with the game it holds, led to the game that the programs follow.
 //! - [`bus`]: what happens on every board, published to the front-ends; [`vocabulary`]: the words they all use.
-//! - [`uci`], [`whitepawn`], [`link`], `lichess`, [`livechess`], [`pgn`], [`event_stream`], [`opponent`], [`watch`],
-//!   [`web`], [`call`]: the front-ends.
-//! - [`seat`]: a client's seat at a board, for the sessions of the front-ends.
-//! - [`clients`], [`pairings`], [`account`]: who is connected, who plays whom, and with which account on a server.
-//! - [`door`]: who may connect; [`http`]: how pages and programs are served; [`state`]: what survives a restart; `cgroup`:
-//!   limits for the daemon and for engines.
-//! - [`config`], [`daemon`], [`cli`]: the configuration, the wiring, the command line; [`check`], [`scan`], [`replay`],
-//!   `demo`: commands of their own.
+//! - [`front_end`]: chess programs, the app, engines, Lichess, linked boards, saved games, the page and its API.
+//! - [`state`]: what survives a restart; [`log`]; [`net`]: who may connect; [`text`]: lines, words and their escapes;
+//!   [`system`]: what the operating system offers.
+//! - [`config`], `daemon`, [`cli`]: the configuration, the wiring, the command line with its commands.
 //!
 //! `docs/architecture.md` has the map and its rules.
 //!
@@ -23,71 +19,19 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-#[cfg(target_os = "linux")]
-mod access;
-pub mod account;
-mod address;
-pub mod apart;
 pub mod board;
 pub mod bus;
-#[cfg(target_os = "linux")]
-pub mod call;
-#[cfg(target_os = "linux")]
-pub mod cgroup;
-#[cfg(target_os = "linux")]
-pub mod check;
+pub mod chess;
 pub mod cli;
-pub mod clients;
-mod clock;
 pub mod config;
-mod credit;
 #[cfg(target_os = "linux")]
 pub mod daemon;
-mod default_ports;
-#[cfg(all(feature = "simulate", target_os = "linux"))]
-pub mod demo;
-pub mod door;
 pub mod driver;
-mod durations;
-pub mod escape;
-pub mod event_stream;
-pub mod game;
-pub mod guidance;
-#[cfg(target_os = "linux")]
-pub mod holders;
-pub mod http;
-#[cfg(target_os = "linux")]
-pub mod lichess;
-pub mod lines;
-pub mod link;
-pub mod livechess;
+pub mod front_end;
 pub mod log;
-pub mod objects;
-pub mod opponent;
-pub mod pairings;
-pub mod pgn;
-pub mod pgn_text;
-mod private;
-pub mod reach;
-pub mod recognise;
-mod regular_file;
-pub mod replay;
-#[cfg(target_os = "linux")]
-pub mod scan;
-pub mod seat;
-pub mod sense;
-pub mod sensing;
-#[cfg(target_os = "linux")]
-mod serial_access;
-pub mod slots;
-mod spelling;
+pub mod net;
 pub mod state;
-pub mod swpp;
-mod toml_value;
-pub mod transcript;
+pub mod system;
+pub mod text;
 pub mod transport;
-pub mod uci;
 pub mod vocabulary;
-pub mod watch;
-pub mod web;
-pub mod whitepawn;

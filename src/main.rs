@@ -10,25 +10,24 @@ use std::{
     process::ExitCode,
 };
 
+use boardbridge::{
+    board::transcript::{Item, Transcript},
+    cli::{Cli, Command, replay, watch},
+    front_end::{livechess::relay as livechess_relay, uci::relay},
+    log::{outlet::Output, queue::Queue},
+    net::reach,
+    text::escape::{escaped, escaped_json},
+};
 #[cfg(target_os = "linux")]
 use boardbridge::{
-    call, check, cli,
+    cli::{
+        self, call, check,
+        scan::{self, Look},
+    },
     config::{self, Config, ConfigError},
-    daemon,
-    escape::Printed,
-    log,
-    scan::{self, Look},
+    daemon, log,
+    text::escape::Printed,
     vocabulary::BoardName,
-};
-use boardbridge::{
-    cli::{Cli, Command},
-    escape::{escaped, escaped_json},
-    livechess::relay as livechess_relay,
-    log::{outlet::Output, queue::Queue},
-    reach, replay,
-    transcript::{Item, Transcript},
-    uci::relay,
-    watch,
 };
 use clap::{CommandFactory, FromArgMatches};
 
@@ -253,10 +252,10 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
     // Returns only if there can be no simulated Bluetooth.
     let why_no_neo = match bus {
         Some(_) => None,
-        None => Some(boardbridge::demo::restart_with_bluetooth(seed)),
+        None => Some(boardbridge::cli::demo::restart_with_bluetooth(seed)),
     };
     // In a terminal the boards are drawn.
-    let log = log::init_at(if boardbridge::demo::draws() {
+    let log = log::init_at(if boardbridge::cli::demo::draws() {
         "error"
     } else {
         "info"
@@ -265,12 +264,12 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return last_words(&log, error, FAILURE),
     };
-    let ended = runtime.block_on(boardbridge::demo::run(seed, bus, why_no_neo));
+    let ended = runtime.block_on(boardbridge::cli::demo::run(seed, bus, why_no_neo));
     // Does not wait for an output that is not read.
     runtime.shutdown_background();
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error @ boardbridge::demo::DemoError::Config(_)) => {
+        Err(error @ boardbridge::cli::demo::DemoError::Config(_)) => {
             last_words(&log, error, WRONG_USAGE)
         }
         Err(error) => last_words(&log, error, FAILURE),

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use boardbridge::{swpp::NORDIC_UART, whitepawn::rfcomm::SERIAL_PORT};
+use boardbridge::{front_end::whitepawn::rfcomm::SERIAL_PORT, text::swpp::NORDIC_UART};
 use simulators::bluez::{address::Address, phone::Phone};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},

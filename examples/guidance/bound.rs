@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use boardbridge::guidance::Picture;
+use boardbridge::chess::guidance::Picture;
 use shakmaty::{Board, Piece, Square};
 
 /// How many actions are needed.

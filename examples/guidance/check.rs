@@ -1,6 +1,6 @@
 //! Whether guidance keeps its promises for one board.
 
-use boardbridge::guidance::{Action, Picture, guide, in_words};
+use boardbridge::chess::guidance::{Action, Picture, guide, in_words};
 use shakmaty::Board;
 
 use super::bound::Bound;

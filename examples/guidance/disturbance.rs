@@ -1,6 +1,6 @@
 //! Positions of real games, disturbed.
 
-use boardbridge::{game::Game, guidance::Picture};
+use boardbridge::chess::{game::Game, guidance::Picture};
 use fastrand::Rng;
 use shakmaty::{Bitboard, Board, Color, Piece, Position, Role, Square};
 

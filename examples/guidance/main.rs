@@ -13,7 +13,7 @@ mod tally;
 
 use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
 
-use boardbridge::guidance::guide;
+use boardbridge::chess::guidance::guide;
 use clap::Parser;
 
 use crate::{

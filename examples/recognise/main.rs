@@ -21,7 +21,7 @@ mod world;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use boardbridge::game::Game;
+use boardbridge::chess::game::Game;
 use clap::{Parser, ValueEnum};
 use rig::noise::Model;
 

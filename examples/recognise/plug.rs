@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use boardbridge::{game::Game, recognise, sense::Sensed};
+use boardbridge::chess::{game::Game, recognise, sense::Sensed};
 use rig::noise::Model;
 use shakmaty::{Board, Move, Position};
 

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{game::Game, sense::Sensed};
+use boardbridge::chess::{game::Game, sense::Sensed};
 use rig::noise::{Model, Sensors, Step, Style, gesture, sensed};
 use shakmaty::{Board, Move, Position};
 

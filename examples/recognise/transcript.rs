@@ -3,11 +3,13 @@
 use std::{fs, path::Path, time::Instant};
 
 use boardbridge::{
+    board::transcript::{Item, Transcript},
+    chess::{
+        game::{Game, uci},
+        recognise::{Recognised, Recogniser, Waits},
+        sense::Sensed,
+    },
     driver::neo::codec::{self, Message},
-    game::{Game, uci},
-    recognise::{Recognised, Recogniser, Waits},
-    sense::Sensed,
-    transcript::{Item, Transcript},
     vocabulary::{Channel, Request},
 };
 use rig::noise::gesture;
@@ -24,7 +26,7 @@ pub fn read(file: &Path) -> Result<Option<Transcript>, String> {
     }
     text.parse()
         .map(Some)
-        .map_err(|error: boardbridge::transcript::TranscriptError| error.to_string())
+        .map_err(|error: boardbridge::board::transcript::TranscriptError| error.to_string())
 }
 
 /// Follows the session and prints each move found, with when and by whom it was made.

@@ -7,13 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
-    game::Game,
-    opponent::{
-        protocol::{Conversation, Heard},
-        settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE},
-    },
-};
+use boardbridge::{chess::game::Game, front_end::opponent::{protocol::{Conversation, Heard}, settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE}}};
 use shakmaty::Position;
 
 #[derive(Debug, arbitrary::Arbitrary)]

@@ -1,7 +1,7 @@
 //! Any text where a game of ours should be is read or left alone without fault.
 #![no_main]
 
-use boardbridge::pgn::{reading, record::Heading};
+use boardbridge::front_end::pgn::{reading, record::Heading};
 use jiff::tz::TimeZone;
 
 libfuzzer_sys::fuzz_target!(|text: &[u8]| {

@@ -6,7 +6,7 @@ mod bound;
 #[path = "../../examples/guidance/check.rs"]
 mod check;
 
-use boardbridge::guidance::{Picture, guide};
+use boardbridge::chess::guidance::{Picture, guide};
 use shakmaty::{Board, Color, Piece, Role, Square};
 
 /// Most squares empty, some with an unknown piece.

@@ -4,17 +4,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use boardbridge::{
-    board::core::Core,
-    driver::ucb,
-    lichess::{
-        objects,
-        request::is_plain,
-        session::{Outcome, Session},
-        settings::{Accept, Settings, TakeBacks},
-    },
-    vocabulary::{BoardName, Channel, ClientId},
-};
+use boardbridge::{board::core::Core, driver::ucb, front_end::lichess::{objects, request::is_plain, session::{Outcome, Session}, settings::{Accept, Settings, TakeBacks}}, vocabulary::{BoardName, Channel, ClientId}};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {

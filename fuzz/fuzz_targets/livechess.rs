@@ -9,15 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
-    board::core::Core,
-    driver::ucb,
-    livechess::{
-        server::MAX_UNSENT,
-        session::{Action, Session},
-    },
-    vocabulary::{BoardName, Channel, ClientId},
-};
+use boardbridge::{board::core::Core, driver::ucb, front_end::livechess::{server::MAX_UNSENT, session::{Action, Session}}, vocabulary::{BoardName, Channel, ClientId}};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {

@@ -3,11 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    game::Game,
-    recognise::{Recognised, Recogniser, Sensing, Waits},
-    sense::Sensed,
-};
+use boardbridge::chess::{game::Game, recognise::{Recognised, Recogniser, Sensing, Waits}, sense::Sensed};
 use shakmaty::{Bitboard, Position, Square};
 
 /// A game with a promotion, castling and an en-passant capture near.

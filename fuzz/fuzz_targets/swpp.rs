@@ -1,7 +1,7 @@
 //! Any SWPP line is read without fault, and what was read is written as a line that reads the same.
 #![no_main]
 
-use boardbridge::swpp;
+use boardbridge::text::swpp;
 
 libfuzzer_sys::fuzz_target!(|line: &[u8]| {
     if let Ok(message) = swpp::read(line) {

@@ -1,7 +1,7 @@
 //! Any transcript is refused, or replayed without fault; what was read is written the same.
 #![no_main]
 
-use boardbridge::{replay::replay, transcript::Transcript};
+use boardbridge::{cli::replay::replay, board::transcript::Transcript};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(transcript) = text.parse::<Transcript>() {

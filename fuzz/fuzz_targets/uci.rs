@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|line: &str| {
-    let _ = boardbridge::uci::command::parse(line);
+    let _ = boardbridge::front_end::uci::command::parse(line);
 });

@@ -3,12 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
-    board::core::Core,
-    driver::ucb,
-    vocabulary::{BoardName, Channel, ClientId},
-    whitepawn::session::{Action, Identity, Session},
-};
+use boardbridge::{board::core::Core, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, front_end::whitepawn::session::{Action, Identity, Session}};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {

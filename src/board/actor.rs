@@ -22,12 +22,11 @@ use super::{
     keeping::Keeping,
 };
 use crate::{
+    board::transcript::{Item, Recorder},
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
-    clock,
-    clock::sleep_until_some,
-    lines::printable,
     state::Shelf,
-    transcript::{Item, Recorder},
+    system::{clock, sleep::sleep_until_some},
+    text::lines::printable,
     transport::{Backoff, Incoming, Link, OpenError, Transport},
     vocabulary::{BoardName, By, ClientId, Command, Event, Request},
 };

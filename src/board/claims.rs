@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{Move, Position, Role};
 
 use crate::{
-    game::{Game, MAX_PLIES},
+    chess::game::{Game, MAX_PLIES},
     vocabulary::{ClientId, ClientName, Occasion, Opponent},
 };
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
-    game::Game,
-    guidance::guide,
+    chess::{game::Game, guidance::guide},
     vocabulary::{Reported, Wording},
 };
 

@@ -3,7 +3,7 @@
 //! [`core::Core`] is all of it without I/O; [`actor`] gives the core a transport and a clock.
 //! The path of a move, always forward: [`actor`] reads bytes, the [driver](crate::driver) makes a report of
 //! them, [`held_game`] finds the legal move it means, [`core`] gives it to the client that waits for it, the
-//! [UCI session](crate::uci::session) writes `bestmove`.
+//! [UCI session](crate::front_end::uci::session) writes `bestmove`.
 //!
 //! # A board is led toward a target
 //!
@@ -38,7 +38,7 @@
 //!
 //! What has to be put right is a scene of two pictures: what stands, and what should. What stands is what the board
 //! reports or senses; where it reports nothing while a position is set up, the pieces stand as before until a move
-//! proves that they were moved. [`guidance`](crate::guidance) makes the list whenever either changes; it is in the
+//! proves that they were moved. [`guidance`](crate::chess::guidance) makes the list whenever either changes; it is in the
 //! snapshot, and a board with lights shows it.
 
 #[cfg(target_os = "linux")]
@@ -50,3 +50,4 @@ pub mod held_game;
 mod keeping;
 pub mod plan;
 pub mod settings;
+pub mod transcript;

@@ -7,8 +7,8 @@ use shakmaty::Position;
 
 use super::held_game::{Certainty, Held};
 use crate::{
+    chess::game::{Game, is_chess960_castling},
     driver::{Capabilities, Step},
-    game::{Game, is_chess960_castling},
     vocabulary::Beginning,
 };
 
@@ -158,7 +158,7 @@ mod tests {
         let Plan::Do(Step::Show(m)) = next(&held("e2e4"), "e2e4 e7e5", UCB) else {
             panic!("not shown");
         };
-        assert_eq!(crate::game::uci(m).to_string(), "e7e5");
+        assert_eq!(crate::chess::game::uci(m).to_string(), "e7e5");
     }
 
     #[test]

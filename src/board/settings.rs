@@ -17,14 +17,16 @@ use thiserror::Error;
 use toml_edit::de::from_str;
 
 use crate::{
-    door::Served,
     driver::{
         Driver,
         identity::{Identity, Key, Medium, Settings},
         registry::{self, MAKES},
     },
-    durations::span,
-    toml_value::{Wrong, checked, from_home, text},
+    net::door::Served,
+    text::{
+        durations::span,
+        toml_value::{Wrong, checked, from_home, text},
+    },
     transport::settings::{BleConfig, SerialConfig, TcpConfig},
     vocabulary::{BoardKind, CORRECTION_WAIT},
 };

@@ -15,17 +15,17 @@ use tokio::{
 };
 
 use crate::{
-    account::{Level, TimeControl},
-    call::{self, CallError},
+    bus::account::{Level, TimeControl},
+    cli::call::{self, CallError},
     config::Config,
-    default_ports::DEFAULT_WEB,
-    escape::escaped,
-    lichess::{
+    front_end::lichess::{
         http::Http,
         session::Outcome,
         settings::DEFAULT_URL,
         token::{DEFAULT_FILE, Token},
     },
+    net::default_ports::DEFAULT_WEB,
+    text::escape::escaped,
 };
 
 /// How often a command that waits looks how the account stands.

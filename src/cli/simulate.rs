@@ -14,7 +14,9 @@ use simulators::{
     swpp::{Place, Style, board::Answer, opponent::GAME_TYPE, place::DEFAULT_TCP},
 };
 
-use crate::{address::is_address, swpp::NORDIC_UART, whitepawn::settings::DEFAULT_NAME};
+use crate::{
+    front_end::whitepawn::settings::DEFAULT_NAME, net::address::is_address, text::swpp::NORDIC_UART,
+};
 
 /// What to simulate.
 #[derive(Debug, clap::Args)]

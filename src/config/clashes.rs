@@ -1,7 +1,7 @@
 //! Mistakes between sections: each may pass alone, but not all of them together.
 
 use super::{Config, Problem};
-use crate::{door::Listen, vocabulary::BoardName};
+use crate::{net::door::Listen, vocabulary::BoardName};
 
 /// All of them.
 pub(super) fn all(config: &Config) -> Vec<Problem> {

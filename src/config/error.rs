@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use super::{DEFAULT_FILE, document::line_at};
 #[cfg(target_os = "linux")]
-use crate::access::{unreadable, user};
-use crate::escape::escaped;
+use crate::system::access::{unreadable, user};
+use crate::text::escape::escaped;
 
 /// Mistakes listed at once: as many as fit a screen.
 pub const MAX_MISTAKES: usize = 20;

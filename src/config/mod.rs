@@ -16,21 +16,19 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 
 pub use self::error::ConfigError;
 #[cfg(target_os = "linux")]
-use crate::lichess::settings::LichessConfig;
+use crate::front_end::lichess::settings::LichessConfig;
 use crate::{
     board::settings::BoardConfig,
-    event_stream::settings::StatusConfig,
-    link::settings::LinkConfig,
-    livechess::settings::LiveChessConfig,
-    opponent::settings::OpponentConfig,
-    pgn::settings::GamesConfig,
-    regular_file::read,
+    front_end::{
+        event_stream::settings::StatusConfig, link::settings::LinkConfig,
+        livechess::settings::LiveChessConfig, opponent::settings::OpponentConfig,
+        pgn::settings::GamesConfig, uci::settings::UciConfig, web::settings::WebConfig,
+        whitepawn::settings::WhitePawnConfig,
+    },
     state::settings::StateConfig,
-    toml_value::Wrong,
-    uci::settings::UciConfig,
+    system::regular_file::read,
+    text::toml_value::Wrong,
     vocabulary::{BoardName, MAX_BOARDS},
-    web::settings::WebConfig,
-    whitepawn::settings::WhitePawnConfig,
 };
 
 /// The default path of the configuration.

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     board::settings::{self as board, BoardConfig},
     driver::registry,
-    spelling::like,
+    text::spelling::like,
     vocabulary::{BoardName, MAX_NAME},
 };
 

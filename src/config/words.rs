@@ -3,13 +3,13 @@
 use figment::{error::Actual, value::Value};
 
 use crate::{
-    address::is_address,
     board::settings::KINDS,
     driver::{
         identity::{Identity, Medium},
         registry::MAKES,
     },
-    spelling::like,
+    net::address::is_address,
+    text::spelling::like,
 };
 
 /// The longest text quoted whole, in characters.

@@ -7,13 +7,13 @@ use tracing::Instrument;
 
 use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
-    door::Door,
-    swpp,
-    transport::serial::SerialPort,
-    whitepawn::{
+    front_end::whitepawn::{
         self, Availability, Connection, connection::MAX_WAITING, server::App,
         settings::WhitePawnConfig,
     },
+    net::door::Door,
+    text::swpp,
+    transport::serial::SerialPort,
 };
 
 impl Daemon {

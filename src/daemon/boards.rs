@@ -6,11 +6,10 @@ use tracing::{info, warn};
 
 use super::{Daemon, part::Part};
 use crate::{
-    board::{actor::Actor, core::Core, settings::BoardConfig},
+    board::{actor::Actor, core::Core, settings::BoardConfig, transcript::Recorder},
     bus::BoardHandle,
     driver::{Driver, swpp::Swpp},
     state::Kind,
-    transcript::Recorder,
     transport::{Transport, peer::TcpPeer},
     vocabulary::{BoardName, CORRECTION_WAIT},
 };

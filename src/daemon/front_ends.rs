@@ -9,17 +9,19 @@ use tracing::warn;
 use super::{Daemon, part::Part, running::Running};
 use crate::{
     bus::Bus,
-    door::Door,
-    event_stream, livechess,
-    pgn::{
-        self,
-        folder::{Folder, Writer},
-        settings::GamesConfig,
+    front_end::{
+        event_stream, livechess,
+        pgn::{
+            self,
+            folder::{Folder, Writer},
+            settings::GamesConfig,
+        },
+        pgn_text::TagText,
+        uci::server,
+        web,
     },
-    pgn_text::TagText,
-    uci::server,
+    net::door::Door,
     vocabulary::BoardName,
-    web,
 };
 
 impl Daemon {

@@ -13,7 +13,10 @@ use tokio::{net::TcpListener, time::Instant};
 use tracing::{info, warn};
 
 use super::{part::Part, service::Service, systemd::Notify};
-use crate::{apart, cgroup::Cgroup, door::Listen};
+use crate::{
+    net::door::Listen,
+    system::{apart, cgroup::Cgroup},
+};
 
 /// How long a listener that was let go may stay open: systemd 254 and later close it in a process of their own.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Kept};
-use crate::lichess::{
+use crate::front_end::lichess::{
     server::{self, Table},
     settings::{LichessConfig, Settings},
     token,

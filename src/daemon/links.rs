@@ -4,7 +4,7 @@ use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Kept};
 use crate::{
-    link::{self, Player, server::Pair, settings::LinkConfig},
+    front_end::link::{self, Player, server::Pair, settings::LinkConfig},
     vocabulary::{BoardName, ClientName},
 };
 

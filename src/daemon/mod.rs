@@ -40,14 +40,11 @@ use self::{
     signals::outlive_file_limit,
 };
 use crate::{
-    bus::{Bus, CAPACITY, Publication},
-    clients::Presence,
+    bus::{Bus, CAPACITY, Publication, clients::Presence},
     config::Config,
-    pgn::folder::Writer,
+    front_end::{pgn::folder::Writer, uci::server, web},
     state::Store,
     transport::ble::Radio,
-    uci::server,
-    web,
 };
 
 /// The memory that the daemon itself may take with this many boards, in bytes: docs/bounds.md has the sum.

@@ -1,7 +1,7 @@
 //! Gives boards an opponent.
 
 use super::{Daemon, running::Running, sessions::Kept};
-use crate::opponent::{
+use crate::front_end::opponent::{
     server::{Table, serve},
     settings::OpponentConfig,
 };

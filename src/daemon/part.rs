@@ -5,17 +5,19 @@ use super::service::Service;
 use crate::{
     board::settings::BoardConfig,
     config::Config,
-    door::{Listen, Served},
-    event_stream::settings::StatusConfig,
-    lichess::settings::LichessConfig,
-    link::settings::{LinkConfig, With},
-    livechess::settings::LiveChessConfig,
-    opponent::settings::OpponentConfig,
-    pgn::settings::GamesConfig,
-    uci::settings::UciConfig,
+    front_end::{
+        event_stream::settings::StatusConfig,
+        lichess::settings::LichessConfig,
+        link::settings::{LinkConfig, With},
+        livechess::settings::LiveChessConfig,
+        opponent::settings::OpponentConfig,
+        pgn::settings::GamesConfig,
+        uci::settings::UciConfig,
+        web::settings::WebConfig,
+        whitepawn::settings::WhitePawnConfig,
+    },
+    net::door::{Listen, Served},
     vocabulary::BoardName,
-    web::settings::WebConfig,
-    whitepawn::settings::WhitePawnConfig,
 };
 
 /// One part of a running daemon.

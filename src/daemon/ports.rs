@@ -9,7 +9,7 @@ use super::{
     inherited::{Inherited, Wanted},
     service::{Service, StartError},
 };
-use crate::{door::Listen, transport::tcp::bound_buffers};
+use crate::{net::door::Listen, transport::tcp::bound_buffers};
 
 /// How often an address that is about to be free is tried.
 const AGAIN: Duration = Duration::from_millis(50);

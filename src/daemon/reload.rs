@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{
     board::actor::Actor,
-    bus::BoardHandle,
-    clients::{Client, ClientKind},
+    bus::{
+        BoardHandle,
+        clients::{Client, ClientKind},
+    },
     config::Config,
-    pgn::settings::GamesConfig,
-    pgn_text::TagText,
+    front_end::{pgn::settings::GamesConfig, pgn_text::TagText, web},
     vocabulary::{BoardName, ClientName},
-    web,
 };
 
 /// A port that was taken.

@@ -9,13 +9,15 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     config::Config,
-    lichess::{self, settings::LichessConfig},
-    link::{self, settings::LinkConfig},
-    opponent::{self, settings::OpponentConfig},
-    seat::serve::Keeper,
+    front_end::{
+        lichess::{self, settings::LichessConfig},
+        link::{self, settings::LinkConfig},
+        opponent::{self, settings::OpponentConfig},
+        seat::serve::Keeper,
+        whitepawn::{self, settings::WhitePawnConfig},
+    },
     state::{Kind, Store},
     vocabulary::ClientId,
-    whitepawn::{self, settings::WhitePawnConfig},
 };
 
 /// One session as it was kept, and where it is kept.

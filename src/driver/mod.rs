@@ -11,6 +11,7 @@ pub mod neo;
 pub mod outbox;
 pub mod pacer;
 pub mod registry;
+pub mod sensing;
 pub mod settings;
 pub mod stranger;
 pub mod swpp;
@@ -23,7 +24,7 @@ use std::time::Instant;
 use shakmaty::{Board, Chess, Color, Move};
 
 use crate::{
-    game::Game,
+    chess::game::Game,
     vocabulary::{
         Beginning, BoardKind, BoardResult, Channel, GameEnd, Misplaced, Outgoing, Reply, Reported,
     },

@@ -19,7 +19,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::slots::origin;
+use crate::net::slots::origin;
 
 /// Bytes that an origin may log at once: a game of a hundred moves makes that many.
 pub const BURST: u32 = 64 * 1024;

@@ -29,7 +29,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::escape::escaped;
+use crate::text::escape::escaped;
 
 /// Where the journal takes entries.
 const SOCKET: &str = "/run/systemd/journal/socket";

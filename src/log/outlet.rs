@@ -19,7 +19,7 @@ use super::{
     journal::{Fields, Journal, takes},
     queue::Sink,
 };
-use crate::escape::escaped;
+use crate::text::escape::escaped;
 
 /// What a pipe takes without waiting if it takes anything (`PIPE_BUF`, pipe(7)), in bytes.
 const AT_ONCE: usize = 4096;

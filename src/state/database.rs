@@ -18,7 +18,7 @@ use thiserror::Error;
 use tracing::{debug, warn};
 
 use super::{MAX_KEYS, PAGE, kept::Kept, log};
-use crate::private;
+use crate::system::private;
 
 /// The file's name in the state directory.
 pub(super) const FILE: &str = "boardbridge.db";

@@ -30,7 +30,7 @@ pub use self::{
     kept::{Long, Past},
     text::Text,
 };
-use crate::credit::{Allowance, Credit};
+use crate::system::credit::{Allowance, Credit};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
 /// this is noticed by no player, and longer than a busy SD card or processor usually needs.

@@ -24,7 +24,7 @@ use super::{
     database::{Database, LogFile, SYNCS_TO_TIDY, StateError},
     kept::Kept,
 };
-use crate::credit::Credit;
+use crate::system::credit::Credit;
 
 /// The time before a failed write is tried again, and the longest such time: it doubles.
 const RETRY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::{Incoming, Stream, tcp::USER_TIMEOUT};
 use crate::{
-    clock::sleep_until_some,
+    system::sleep::sleep_until_some,
     vocabulary::{Channel, Outgoing},
 };
 

@@ -9,7 +9,7 @@ use super::{
     duplex::{CABLE, Duplex, Medium, NETWORK},
     is_gadget_port, peer, serial,
 };
-use crate::{holders::Holder, vocabulary::Outgoing};
+use crate::{system::holders::Holder, vocabulary::Outgoing};
 
 /// Why a link could not be opened, and what to do.
 #[derive(Debug, Error)]

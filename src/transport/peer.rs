@@ -9,7 +9,7 @@ use super::{
     OpenError,
     tcp::{CONNECT_WAIT, watch_over},
 };
-use crate::apart;
+use crate::system::apart;
 
 /// A board's network address.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::{
     OpenError,
     closing::{ClosedApart, Usage},
 };
-use crate::{apart, holders::Holders};
+use crate::system::{apart, holders::Holders};
 
 /// `ENOTTY` as the library words it: it keeps neither its number nor its kind.
 const NOT_A_TTY: &str = "Not a typewriter";

@@ -5,8 +5,8 @@ use std::{ops::RangeInclusive, path::Path};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
-    address::Address,
-    toml_value::{Wrong, checked, from_home, number},
+    net::address::Address,
+    text::toml_value::{Wrong, checked, from_home, number},
 };
 
 /// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).

@@ -10,7 +10,7 @@ use super::{
     misplaced::Misplaced,
     report::{Reported, Wording},
 };
-use crate::game::uci;
+use crate::chess::game::uci;
 
 /// What the player should know or do now.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

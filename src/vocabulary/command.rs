@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Role, uci::UciMove};
 
 use super::{client_name::ClientName, ending::GameEnd, opponent::Occasion};
-use crate::game::Game;
+use crate::chess::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs, and after a restart among those it has kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

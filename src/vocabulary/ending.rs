@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Color, KnownOutcome, Outcome, Position};
 use thiserror::Error;
 
-use crate::{game::Game, state::text};
+use crate::{chess::game::Game, state::text};
 
 /// Occurrences of the same position that end a game (FIDE Laws of Chess 9.6.1).
 const FIVEFOLD: usize = 5;

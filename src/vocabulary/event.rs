@@ -11,7 +11,7 @@ use super::{
     ending::{BoardResult, GameEnd, Judge},
     link_state::{UNHEARD, stranger},
 };
-use crate::{
+use crate::chess::{
     game::Game,
     guidance::{Action, in_short},
 };

@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Board, Piece, Square};
 
-use crate::guidance::Picture;
+use crate::chess::guidance::Picture;
 
 /// Misplaced pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

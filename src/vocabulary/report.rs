@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square, uci::UciMove};
 
-use crate::{game::uci, state::text};
+use crate::{chess::game::uci, state::text};
 
 /// A move as a board reports it: not yet known to be legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::{
     event::By,
     link_state::LinkState,
 };
-use crate::{game::Game, guidance::Action};
+use crate::chess::{game::Game, guidance::Action};
 
 /// One client's place at the board.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use boardbridge::{
     bus::{BoardHandle, Bus, News, Publisher},
-    game::{Game, uci},
+    chess::game::{Game, uci},
     vocabulary::{BoardName, By, Event, Snapshot},
 };
 use futures_util::FutureExt as _;

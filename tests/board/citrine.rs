@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
+    chess::game::{Game, uci},
     driver::citrine::timing::{CHECK_EVERY, LIT_WAIT},
-    game::{Game, uci},
     vocabulary::{Advice, LinkState},
 };
 use rig::{

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
-    game::{Game, uci},
+    chess::game::{Game, uci},
     vocabulary::{Advice, Channel, Command, Snapshot},
 };
 use proptest::prelude::*;

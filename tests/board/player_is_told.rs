@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
+    chess::{
+        game::Game,
+        guidance::{Action, in_words},
+    },
     driver::{citrine, ucb},
-    game::Game,
-    guidance::{Action, in_words},
     vocabulary::{
         Advice, BoardName, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState, Reason,
         Snapshot,

@@ -11,13 +11,13 @@ use std::{
 use boardbridge::{
     board::{actor::Actor, core::Core, settings::BoardConfig},
     bus::{Bus, CAPACITY},
+    chess::game::Game,
     driver::{
         Capabilities, Driver, DriverEvent, Step,
         ucb::{Settings, Ucb},
     },
-    game::Game,
+    front_end::uci::server,
     transport::{Transport, serial::SerialPort},
-    uci::server,
     vocabulary::{
         Beginning, BoardName, Channel, ClientId, Command, Event, LinkState, Occasion, Outgoing,
         Reply, Snapshot,

@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path};
 
-use boardbridge::{replay::replay, transcript::Transcript};
+use boardbridge::{board::transcript::Transcript, cli::replay::replay};
 
 fn without_comments(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -55,7 +55,8 @@ fn any_bytes_survive_the_way_into_a_transcript_and_back() {
     let text = format!("0.000 < serial \"{}\"\n", every.escape_ascii());
     let transcript: Transcript = text.parse().unwrap();
     assert_eq!(transcript.to_string(), text);
-    let boardbridge::transcript::Item::Received(_, bytes) = &transcript.entries[0].item else {
+    let boardbridge::board::transcript::Item::Received(_, bytes) = &transcript.entries[0].item
+    else {
         panic!("not received bytes");
     };
     assert_eq!(*bytes, every);

@@ -11,8 +11,8 @@ use std::{
 };
 
 use boardbridge::{
-    escape::is_plain,
     log::queue::{LAST_WAIT, MAX_LINES},
+    text::escape::is_plain,
 };
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use simulators::run::Kind;
@@ -601,7 +601,7 @@ async fn answers_that_no_one_reads_take_little_memory() {
     let target = Target::with_game(2000);
     let before = target.peak();
     let mut unread = Vec::new();
-    for _ in 0..boardbridge::web::MAX_CONNECTIONS_EACH {
+    for _ in 0..boardbridge::front_end::web::MAX_CONNECTIONS_EACH {
         let (stream, begun) = asks_for_moves(&target).await;
         assert!(begun.starts_with("HTTP/1.1 200"), "{begun}");
         unread.push(stream);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{game::Game, vocabulary::GameEnd};
+use boardbridge::{chess::game::Game, vocabulary::GameEnd};
 use shakmaty::{Position, Role};
 use simulators::{
     HandAction,

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use boardbridge::game::{Game, uci};
+use boardbridge::chess::game::{Game, uci};
 use shakmaty::Position;
 use simulators::{run::Kind, swpp::Place};
 use tempfile::TempDir;

@@ -8,9 +8,9 @@ use std::{
 };
 
 use boardbridge::{
+    cli::scan::{self, Cable, Look, Names},
     config::Config,
     driver::{citrine, swpp, ucb},
-    scan::{self, Cable, Look, Names},
     vocabulary::{LinkState, Snapshot},
 };
 use simulators::run::Kind;

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use boardbridge::pairings::Saying;
+use boardbridge::bus::pairings::Saying;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use boardbridge::{
-    pgn::folder::{Folder, Writing},
+    board::transcript::Recorder,
+    front_end::pgn::folder::{Folder, Writing},
     state::{EACH, Kind, SLOW_WAIT, Store},
-    transcript::Recorder,
 };
 use tokio::time::{Instant, advance, sleep, timeout};
 

@@ -22,13 +22,13 @@ use std::{
 use boardbridge::{
     board::{actor::Actor, core::Core},
     bus::CAPACITY,
-    cgroup::Cgroup,
     config::Config,
     daemon::{
         Health, memory_limit,
         systemd::{Notify, watch},
     },
     log::{self, journal::Journal, queue},
+    system::cgroup::Cgroup,
     transport::{Transport, serial::SerialPort},
     vocabulary::BoardName,
 };

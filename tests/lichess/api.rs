@@ -9,9 +9,9 @@ use std::{
 };
 
 use boardbridge::{
-    account::{Ask, Side},
-    call,
-    lichess::{
+    bus::account::{Ask, Side},
+    cli::call,
+    front_end::lichess::{
         http::{Http, INTAKE},
         token::Token,
     },

@@ -2,10 +2,10 @@
 //! pseudo-terminals. Every move of the hand is taken once and none is lost, whatever breaks on the way.
 
 use boardbridge::{
-    call,
-    game::{Game, uci},
-    lichess::session::PAUSE,
-    pairings::Saying,
+    bus::pairings::Saying,
+    chess::game::{Game, uci},
+    cli::call,
+    front_end::lichess::session::PAUSE,
     vocabulary::{BoardName, GameEnd, Reason, Snapshot},
 };
 use serde_json::json;
@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// Waits until the pairing at the board is so.
-    async fn pairs(&self, is: impl Fn(&boardbridge::pairings::Pairing) -> bool) {
+    async fn pairs(&self, is: impl Fn(&boardbridge::bus::pairings::Pairing) -> bool) {
         let pairings = self.house.daemon.bus().pairings();
         let mut changes = pairings.changes();
         let waited = async {
@@ -256,7 +256,7 @@ async fn a_stream_on_which_nothing_comes_is_opened_again() {
     table
         .lichess
         .until("another stream", |_| {
-            since.elapsed() > boardbridge::lichess::http::SILENCE
+            since.elapsed() > boardbridge::front_end::lichess::http::SILENCE
         })
         .await;
     table.hand.sees("executed e7e5").await;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::game::{Game, uci};
+use boardbridge::chess::game::{Game, uci};
 use rig::game::simulated;
 use shakmaty::{CastlingMode, Color, Move, Position};
 use simulators::{

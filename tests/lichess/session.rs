@@ -6,15 +6,17 @@ use std::{
 };
 
 use boardbridge::{
-    account::{Ask, NotDone, Side},
-    game::Game,
-    lichess::{
+    bus::{
+        account::{Ask, NotDone, Side},
+        pairings::Saying,
+    },
+    chess::game::Game,
+    front_end::lichess::{
         objects,
         request::{InGame, OfChallenge, Request},
         session::{Outcome, PAUSE, Session, Ticket},
         settings::{Accept, Settings, TakeBacks},
     },
-    pairings::Saying,
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
 };
 

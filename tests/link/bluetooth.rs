@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::game::{Game, uci};
+use boardbridge::chess::game::{Game, uci};
 use shakmaty::Position;
 use simulators::{
     HandAction,

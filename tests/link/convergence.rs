@@ -6,18 +6,20 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
+    chess::game::{Game, uci},
     driver::swpp::Swpp,
-    game::{Game, uci},
-    link::{
-        Player, Side,
-        notice::Notice,
-        session::{Memory, Session},
+    front_end::{
+        link::{
+            Player, Side,
+            notice::Notice,
+            session::{Memory, Session},
+        },
+        whitepawn::session::{Action, Identity, Session as Emulator},
     },
-    swpp::write,
+    text::swpp::write,
     vocabulary::{
         BoardName, Channel, ClientId, ClientName, Command, GameEnd, Occasion, Reason, Snapshot,
     },
-    whitepawn::session::{Action, Identity, Session as Emulator},
 };
 use proptest::prelude::*;
 use rig::{

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use boardbridge::{
-    game::{Game, uci},
+    chess::game::{Game, uci},
     vocabulary::{ClientName, Snapshot},
 };
 use shakmaty::Position;

@@ -3,12 +3,14 @@
 use std::{sync::Arc, time::Instant};
 
 use boardbridge::{
-    game::Game,
-    link::{
-        Player, Side,
-        session::{NEXT_WAIT, Session},
+    chess::game::Game,
+    front_end::{
+        link::{
+            Player, Side,
+            session::{NEXT_WAIT, Session},
+        },
+        seat::restating::RESTATE_WAIT,
     },
-    seat::restating::RESTATE_WAIT,
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
 use shakmaty::Color;

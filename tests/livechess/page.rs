@@ -7,8 +7,8 @@ use std::{
 };
 
 use boardbridge::{
-    game::{Game, uci},
-    livechess::{relay, server::MAX_CALL},
+    chess::game::{Game, uci},
+    front_end::livechess::{relay, server::MAX_CALL},
 };
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ async fn socket_from(from: [u8; 2], address: SocketAddr) -> Ws {
 }
 
 fn placement(position: &Chess) -> String {
-    let fen = boardbridge::game::fen(position).to_string();
+    let fen = boardbridge::chess::game::fen(position).to_string();
     fen.split(' ').next().unwrap().to_owned()
 }
 

@@ -10,8 +10,8 @@ use std::{
 };
 
 use boardbridge::{
-    game::Game,
-    livechess::session::{Action, MAX_FEEDS, Session},
+    chess::game::Game,
+    front_end::livechess::session::{Action, MAX_FEEDS, Session},
     vocabulary::{BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Snapshot},
 };
 use fastrand::Rng;

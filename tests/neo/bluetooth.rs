@@ -96,7 +96,7 @@ async fn answers(gui: &mut Gui, board: &Hosted<Neo>, m: &str) {
 
 /// The pieces stand as after these moves.
 async fn stands(board: &Hosted<Neo>, moves: &str) {
-    let mut game = boardbridge::game::Game::standard();
+    let mut game = boardbridge::chess::game::Game::standard();
     game.play_uci(moves.split_whitespace()).unwrap();
     let pieces = game.position().board().clone();
     comes(board, moves, |neo| {

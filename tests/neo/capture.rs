@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use boardbridge::{
+    board::transcript::{Entry, Item, Transcript},
+    cli::replay::replay,
     driver::neo::codec,
-    replay::replay,
-    transcript::{Entry, Item, Transcript},
     vocabulary::{By, Channel, Event, Request},
 };
 

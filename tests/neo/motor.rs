@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
+    chess::game::Game,
     driver::neo::motor::{Action, Carry, Parking, Point, Spot, back, forward, path::OVERSHOOT},
-    game::Game,
 };
 use shakmaty::{Board, Chess, Color, Move, Piece, Position};
 

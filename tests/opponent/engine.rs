@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    game::Game,
-    opponent::{
+    chess::game::Game,
+    front_end::opponent::{
         engine::{Action, Engine, MAX_RESTART_WAIT, Question, RESTART_WAIT},
         notice::Notice,
         protocol::OVERTIME,
@@ -112,7 +112,7 @@ impl Rig {
 
     fn answer(&mut self) -> Option<(u64, String)> {
         let (number, m) = self.engine.poll_answer()?;
-        Some((number, boardbridge::game::uci(m).to_string()))
+        Some((number, boardbridge::chess::game::uci(m).to_string()))
     }
 
     /// What it was told since then.

@@ -4,9 +4,11 @@
 use std::{fs, os::unix::fs::symlink, path::Path, time::Duration};
 
 use boardbridge::{
-    bus::{News, Subscription},
-    game::{Game, uci},
-    pairings::{Pairing, Saying},
+    bus::{
+        News, Subscription,
+        pairings::{Pairing, Saying},
+    },
+    chess::game::{Game, uci},
     vocabulary::{BoardName, Event, GameEnd, Reason, Snapshot},
 };
 use shakmaty::{Color, Position};

@@ -12,12 +12,12 @@ use std::{
 };
 
 use boardbridge::{
-    cgroup::Cgroup,
-    opponent::{
+    front_end::opponent::{
         process::{INTAKE, Process},
         protocol::Fault,
         settings::Program,
     },
+    system::cgroup::Cgroup,
 };
 use simulators::bluez::Bluez;
 use tokio::time::{Duration, Instant, timeout};

@@ -6,13 +6,13 @@ use std::{
 };
 
 use boardbridge::{
-    game::Game,
-    opponent::{
+    bus::pairings::Saying,
+    chess::game::Game,
+    front_end::opponent::{
         notice::Notice,
         session::{NEXT_WAIT, Phase, Place, STANDS_WAIT, Session, TAKE_BACK_WAIT},
         settings::Hand,
     },
-    pairings::Saying,
     vocabulary::{
         BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState, Reason,
         Snapshot,

@@ -9,70 +9,64 @@ use std::{
 use syn::visit::{self, Visit};
 
 /// The rooms of each floor, from the ground. docs/architecture.md says what is in them.
-const FLOORS: [&[&str]; 10] = [
-    &[
-        "access",
-        "address",
-        "apart",
-        "cgroup",
-        "serial_access",
-        "toml_value",
-        "clock",
-        "credit",
-        "game",
-        "regular_file",
-        "private",
-        "lines",
-        "default_ports",
-        "escape",
-        "slots",
-        "sense",
-        "spelling",
-    ],
-    &[
-        "door",
-        "durations",
-        "guidance",
-        "log",
-        "reach",
-        "recognise",
-        "state",
-    ],
-    &["holders", "vocabulary"],
-    &[
-        "account",
-        "clients",
-        "pairings",
-        "pgn_text",
-        "sensing",
-        "swpp",
-        "transcript",
-        "transport",
-    ],
-    &["bus", "driver", "http"],
-    &["objects", "seat"],
-    &[
-        "board",
-        "call",
-        "lichess",
-        "link",
-        "livechess",
-        "pgn",
-        "event_stream",
-        "opponent",
-        "uci",
-        "watch",
-        "web",
-        "whitepawn",
-    ],
+const FLOORS: [&[&str]; 11] = [
+    &["chess", "system"],
+    &["state"],
+    &["vocabulary"],
+    &["text"],
+    &["net"],
+    &["log", "transport"],
+    &["bus", "driver"],
+    &["board", "front_end"],
     &["config"],
-    &["check", "daemon", "replay", "scan"],
-    &["cli", "demo"],
+    &["daemon"],
+    &["cli"],
 ];
 
-/// Rooms that talk with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 11] = [
-    "call",
+/// The floors inside a room, from the ground. The rest of the room is above them.
+const INSIDE: [(&str, &[&[&str]]); 9] = [
+    ("board", &[&["transcript"]]),
+    ("bus", &[&["account", "clients", "pairings"]]),
+    ("chess", &[&["game", "sense"], &["guidance", "recognise"]]),
+    (
+        "cli",
+        &[&["call", "watch"], &["check", "replay", "scan"], &["demo"]],
+    ),
+    ("driver", &[&["sensing"]]),
+    (
+        "front_end",
+        &[&["http", "objects", "pgn_text", "restating"], &["seat"]],
+    ),
+    (
+        "net",
+        &[&["address", "default_ports", "slots"], &["door", "reach"]],
+    ),
+    (
+        "system",
+        &[&[
+            "access",
+            "apart",
+            "cgroup",
+            "clock",
+            "credit",
+            "holders",
+            "private",
+            "regular_file",
+            "serial_access",
+            "sleep",
+        ]],
+    ),
+    (
+        "text",
+        &[
+            &["escape", "lines", "spelling", "toml_value"],
+            &["durations", "swpp"],
+        ],
+    ),
+];
+
+/// What talks with chess programs, apps, other boards and files. They know the bus and no board.
+const FRONT_ENDS: [&str; 9] = [
     "event_stream",
     "lichess",
     "link",
@@ -80,7 +74,6 @@ const FRONT_ENDS: [&str; 11] = [
     "opponent",
     "pgn",
     "uci",
-    "watch",
     "web",
     "whitepawn",
 ];
@@ -187,84 +180,112 @@ fn imports() -> BTreeMap<String, BTreeSet<Vec<String>>> {
         .collect()
 }
 
-fn room(file: &str) -> &str {
-    file.split('/').next().unwrap()
+/// A part of the house: its room, and the name inside it if [`INSIDE`] lists that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Part<'a> {
+    room: &'a str,
+    inner: &'a str,
 }
 
-fn floor(room: &str) -> usize {
-    let found = FLOORS.iter().position(|rooms| rooms.contains(&room));
-    found.unwrap_or_else(|| {
-        panic!("`{room}` is not on the map: put it on a floor of tests/project/map.rs")
-    })
+impl<'a> Part<'a> {
+    /// Where this path is, of a file or of an import.
+    fn of(path: &[&'a str]) -> Self {
+        let room = path[0];
+        let listed = |inner: &&str| floors_of(room).iter().any(|floor| floor.contains(inner));
+        let inner = path.get(1).copied().filter(listed).unwrap_or_default();
+        Self { room, inner }
+    }
+
+    fn outer_floor(self) -> usize {
+        let found = FLOORS.iter().position(|rooms| rooms.contains(&self.room));
+        found
+            .unwrap_or_else(|| panic!("`{}` is not on the map: put it on a floor of it", self.room))
+    }
+
+    fn inner_floor(self) -> usize {
+        let floors = floors_of(self.room);
+        let found = floors.iter().position(|parts| parts.contains(&self.inner));
+        found.unwrap_or(floors.len())
+    }
+
+    fn is_below(self, other: Self) -> bool {
+        if self.room == other.room {
+            self.inner_floor() < other.inner_floor()
+        } else {
+            self.outer_floor() < other.outer_floor()
+        }
+    }
+}
+
+fn floors_of(room: &str) -> &'static [&'static [&'static str]] {
+    let found = INSIDE.iter().find(|(of, _)| *of == room);
+    found.map_or(&[], |(_, floors)| floors)
+}
+
+/// Every import that is wrong, as a sentence.
+fn wrong(is_wrong: impl Fn(&[&str], &[&str]) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for (file, imports) in imports() {
+        let own: Vec<&str> = file.split('/').collect();
+        for import in &imports {
+            let other: Vec<&str> = import.iter().map(String::as_str).collect();
+            if is_wrong(&own, &other) {
+                found.push(format!("{file} imports {}", import.join("::")));
+            }
+        }
+    }
+    found
 }
 
 #[test]
 fn a_room_imports_only_rooms_on_lower_floors() {
-    let mut wrong = Vec::new();
-    for (file, imports) in imports() {
-        let own = room(&file);
-        for import in imports.iter().filter(|import| import[0] != own) {
-            if floor(&import[0]) >= floor(own) {
-                wrong.push(format!("{file} imports {}", import.join("::")));
-            }
-        }
-    }
+    let wrong = wrong(|own, other| {
+        let (own, other) = (Part::of(own), Part::of(other));
+        own != other && !other.is_below(own)
+    });
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The front-end that this path is in.
+fn front_end<'a>(path: &[&'a str]) -> Option<&'a str> {
+    let name = path.get(1).copied().filter(|_| path[0] == "front_end")?;
+    FRONT_ENDS.contains(&name).then_some(name)
 }
 
 #[test]
 fn front_ends_know_neither_drivers_nor_boards_nor_each_other() {
-    let mut wrong = Vec::new();
-    for (file, imports) in imports() {
-        let own = room(&file);
-        for import in imports.iter().filter(|import| import[0] != own) {
-            let other = import[0].as_str();
-            let strange = ["driver", "board", "recognise", "sense", "sensing"].contains(&other);
-            if FRONT_ENDS.contains(&own) && (strange || FRONT_ENDS.contains(&other)) {
-                wrong.push(format!("{file} imports {}", import.join("::")));
-            }
-        }
-    }
+    let wrong = wrong(|own, other| {
+        let Some(own) = front_end(own) else {
+            return false;
+        };
+        let knows_the_hand = matches!(other, ["chess", "recognise" | "sense", ..]);
+        knows_the_hand
+            || ["board", "driver"].contains(&other[0])
+            || front_end(other).is_some_and(|other| other != own)
+    });
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn commands_to_a_running_daemon_know_only_its_ports() {
+    let wrong = wrong(|own, other| {
+        matches!(own, ["cli", "call" | "watch", ..])
+            && ["board", "config", "daemon", "driver", "front_end"].contains(&other[0])
+    });
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn drivers_do_no_io_and_transports_know_no_chess() {
-    let mut wrong = Vec::new();
-    for (file, imports) in imports() {
-        let allowed: &[&str] = match room(&file) {
-            "driver" => &[
-                "driver",
-                "game",
-                "guidance",
-                "lines",
-                "recognise",
-                "sense",
-                "sensing",
-                "swpp",
-                "toml_value",
-                "vocabulary",
-            ],
-            "transport" => &[
-                "address",
-                "apart",
-                "clock",
-                "holders",
-                "lines",
-                "toml_value",
-                "transport",
-                "vocabulary",
-            ],
-            "recognise" | "guidance" => &["game", "guidance", "recognise", "sense"],
-            _ => continue,
+    let wrong = wrong(|own, other| {
+        let allowed: &[&str] = match own[0] {
+            "chess" => &["chess"],
+            "driver" => &["chess", "driver", "text", "vocabulary"],
+            "transport" => &["net", "system", "text", "transport", "vocabulary"],
+            _ => return false,
         };
-        for import in imports
-            .iter()
-            .filter(|import| !allowed.contains(&import[0].as_str()))
-        {
-            wrong.push(format!("{file} imports {}", import.join("::")));
-        }
-    }
+        !allowed.contains(&other[0])
+    });
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -7,11 +7,15 @@ use std::{
 };
 
 use boardbridge::{
-    bus::{BoardHandle, Bus, Publisher},
-    pairings::{Clocks, Entry, Pairing, Player, Saying},
-    pgn_text::clock,
+    bus::{
+        BoardHandle, Bus, Publisher,
+        pairings::{Clocks, Entry, Pairing, Player, Saying},
+    },
+    front_end::{
+        pgn_text::clock,
+        web::{self, Control},
+    },
     vocabulary::{BoardName, By, ClientId, ClientPlace, Event, Snapshot},
-    web::{self, Control},
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;

@@ -7,19 +7,22 @@ use std::{
 };
 
 use boardbridge::{
-    bus::{BoardHandle, Bus, News, Publisher},
-    clients::{Client, ClientKind},
+    bus::{
+        BoardHandle, Bus, News, Publisher,
+        clients::{Client, ClientKind},
+        pairings::{Clocks, Pairing, Player, Saying},
+    },
+    chess::{game::Game, guidance::Action},
+    cli::watch::text::Text,
     driver::ucb,
-    event_stream,
-    game::Game,
-    guidance::Action,
-    objects::lines::{Present, closed_line, event_line, lagged_line, pairing_line},
-    pairings::{Clocks, Pairing, Player, Saying},
+    front_end::{
+        event_stream,
+        objects::lines::{Present, closed_line, event_line, lagged_line, pairing_line},
+    },
     vocabulary::{
         Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
         LinkState, Opponent, Reason, Snapshot,
     },
-    watch::text::Text,
 };
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};

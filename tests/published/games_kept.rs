@@ -11,13 +11,15 @@ use std::{
 
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
-    game::Game,
-    pgn::{
-        archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
-        folder::{Folder, Found, Writing, remedy},
-        settings::GamesConfig,
+    chess::game::Game,
+    front_end::{
+        pgn::{
+            archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
+            folder::{Folder, Found, Writing, remedy},
+            settings::GamesConfig,
+        },
+        pgn_text::TagText,
     },
-    pgn_text::TagText,
     vocabulary::{
         BoardName, By, Channel, ClientName, Command as BoardCommand, GameEnd, Judge, LinkState,
         Reason, Snapshot,

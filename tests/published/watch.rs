@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use boardbridge::event_stream::MAX_WATCHERS;
+use boardbridge::front_end::event_stream::MAX_WATCHERS;
 use serde_json::Value;
 use tempfile::TempDir;
 

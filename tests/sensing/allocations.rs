@@ -6,7 +6,7 @@ use std::{
 };
 
 use allocation_counter::measure;
-use boardbridge::{
+use boardbridge::chess::{
     game::Game,
     recognise::{Recognised, Recogniser, Waits},
 };

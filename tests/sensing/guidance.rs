@@ -9,7 +9,7 @@ mod disturbance;
 
 use std::collections::BinaryHeap;
 
-use boardbridge::guidance::{Action, Impossible, Picture, guide, in_short, in_words, name};
+use boardbridge::chess::guidance::{Action, Impossible, Picture, guide, in_short, in_words, name};
 use fastrand::Rng;
 use proptest::prelude::*;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};

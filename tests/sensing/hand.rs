@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
+use boardbridge::chess::{
     game::{Game, uci},
     recognise::{Recognised, Recogniser, Sensing, Waits},
     sense::Sensed,

@@ -4,11 +4,13 @@
 use std::time::{Duration, Instant};
 
 use boardbridge::{
-    game::{Game, uci},
-    guidance::in_words,
-    recognise::{Sensing, Waits},
-    sense::Sensed,
-    sensing::{Awaited, Pieces, Report, Squares, Work},
+    chess::{
+        game::{Game, uci},
+        guidance::in_words,
+        recognise::{Sensing, Waits},
+        sense::Sensed,
+    },
+    driver::sensing::{Awaited, Pieces, Report, Squares, Work},
 };
 use proptest::prelude::*;
 use rig::{

@@ -13,7 +13,7 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{
+use boardbridge::chess::{
     game::Game,
     recognise::{Recognised, Recogniser, Sensing, Waits},
     sense::Sensed,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use boardbridge::game::Game;
+use boardbridge::chess::game::Game;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{CastlingMode, Chess, Outcome, fen::Fen};
 

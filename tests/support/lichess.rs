@@ -16,7 +16,7 @@ use axum::{
     http::{Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use boardbridge::game::{Game, uci};
+use boardbridge::chess::game::{Game, uci};
 use futures_util::stream;
 use serde_json::{Value, json};
 use shakmaty::{CastlingMode, Chess, Color, File, Move, Position, Role, Square, uci::UciMove};
@@ -142,7 +142,7 @@ impl Lichess {
     /// The section of the configuration, with the token in this folder.
     pub fn config(&self, folder: &std::path::Path, more: &str) -> String {
         let file = folder.join("lichess.token");
-        let token = boardbridge::lichess::token::Token::of(TOKEN).unwrap();
+        let token = boardbridge::front_end::lichess::token::Token::of(TOKEN).unwrap();
         token.write(&file).unwrap();
         format!(
             "[lichess]\nboard = \"board\"\nurl = \"http://{}\"\ntoken_file = {file:?}\n{more}",

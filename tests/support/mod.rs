@@ -16,9 +16,9 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
     bus::BoardHandle,
-    cgroup::Cgroup,
     config::Config,
     daemon::{Daemon, Inherited, systemd::Notify},
+    system::cgroup::Cgroup,
     vocabulary::{Advice, Event, Snapshot},
 };
 use simulators::{

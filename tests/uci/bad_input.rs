@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use boardbridge::{
     bus::News,
-    uci::{
+    front_end::uci::{
         connection::{self, MAX_TURNS},
         server::MAX_CLIENTS_EACH,
     },

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::uci::{
+use boardbridge::front_end::uci::{
     command::ALIVE,
     relay::session::{
         ALIVE_EVERY, ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET,

@@ -6,9 +6,11 @@ use std::{
 };
 
 use boardbridge::{
-    game::{Game, uci},
-    guidance::{Action, Picture, guide},
-    uci::{
+    chess::{
+        game::{Game, uci},
+        guidance::{Action, Picture, guide},
+    },
+    front_end::uci::{
         command::ALIVE,
         info_json::NOTICE,
         relay::session::ALIVE_EVERY,

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use boardbridge::{
-    swpp::NORDIC_UART,
+    front_end::whitepawn::rfcomm::SERIAL_PORT,
+    text::swpp::NORDIC_UART,
     transport::{Stream, duplex::RADIO},
-    whitepawn::rfcomm::SERIAL_PORT,
 };
 use simulators::{
     bluez::{ADAPTER, Bluez, address::Address, phone::Phone},

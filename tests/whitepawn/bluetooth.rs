@@ -8,8 +8,8 @@ use std::{
 };
 
 use boardbridge::{
-    game::{Game, uci},
-    swpp::NORDIC_UART,
+    chess::game::{Game, uci},
+    text::swpp::NORDIC_UART,
 };
 use shakmaty::{Color, Position, uci::UciMove};
 use simulators::{
@@ -50,7 +50,7 @@ const OWN: [Uuid; 3] = [
     Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e932),
     Uuid::from_u128(0x7d2e_a28a_f7bd_485a_bd9d_92ad_6ecf_e933),
 ];
-const SERIAL_PORT: Uuid = boardbridge::whitepawn::rfcomm::SERIAL_PORT;
+const SERIAL_PORT: Uuid = boardbridge::front_end::whitepawn::rfcomm::SERIAL_PORT;
 
 fn game(number: usize) -> Vec<UciMove> {
     let mut game = Game::standard();

@@ -1,6 +1,6 @@
 //! The guarantees for the `WhitePawn` app, over real sockets and pseudo-terminals, with simulated boards.
 
-use boardbridge::whitepawn::{server::OWNER_WAIT, session::MAX_ANSWERS};
+use boardbridge::front_end::whitepawn::{server::OWNER_WAIT, session::MAX_ANSWERS};
 use simulators::{pty::Pty, run::Kind};
 use tokio::{net::TcpSocket, time::timeout};
 

@@ -1,7 +1,7 @@
 //! Whole games through a simulated phone: app, emulator, bus, board and player, over real sockets and pseudo-terminals.
 //! The simulated app is strict: every byte of every message is checked, and every move must be legal in its own game.
 
-use boardbridge::game::{Game, uci};
+use boardbridge::chess::game::{Game, uci};
 use shakmaty::Color;
 use simulators::{hand::Plays, run::Kind, swpp::Place};
 use tokio::time::timeout;

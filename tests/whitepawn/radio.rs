@@ -12,11 +12,11 @@ use std::{
 };
 
 use boardbridge::{
-    swpp::NORDIC_UART,
-    whitepawn::{
+    front_end::whitepawn::{
         Availability, Connection, ble, rfcomm,
         settings::{BleServed, RfcommServed},
     },
+    text::swpp::NORDIC_UART,
 };
 use simulators::bluez::{ADAPTER, Bluez, address::Address, control::Control, phone::Phone};
 use tokio::{

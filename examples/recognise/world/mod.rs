@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{
+use boardbridge::chess::{
     game::{Game, uci},
     sense::Sensed,
 };

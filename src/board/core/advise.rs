@@ -5,7 +5,7 @@ use shakmaty::{Move, Position};
 use super::{Core, answer_to, precedence::Standing};
 use crate::{
     board::held_game::Certainty,
-    game::Game,
+    chess::game::Game,
     vocabulary::{Advice, LinkState, Misplaced},
 };
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     board::{claims::MOVES_BEFORE, held_game::Certainty},
-    game::{Game, uci},
+    chess::game::{Game, uci},
     vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
 };
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Board, Move};
 
 use super::placement::Placement;
-use crate::{driver::Step, game::Game, vocabulary::Advice};
+use crate::{chess::game::Game, driver::Step, vocabulary::Advice};
 
 /// A set-up or take-back that the hand is following.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use shakmaty::{Board, Move, Position};
 use super::{Core, placement::Placement, precedence::Standing, published::Scene};
 use crate::{
     board::held_game::Certainty,
-    game::{Game, is_chess960_castling},
+    chess::game::{Game, is_chess960_castling},
     vocabulary::{Advice, Misplaced},
 };
 

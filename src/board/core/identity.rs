@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::Game;
+use crate::chess::game::Game;
 
 /// Moves that may be taken back before another move means another game; kept games have the same rule.
 const MAX_TAKEN_BACK: usize = 8;

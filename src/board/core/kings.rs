@@ -6,8 +6,7 @@ use shakmaty::{Bitboard, Color, Piece, Position, Role};
 
 use super::Core;
 use crate::{
-    guidance::Picture,
-    recognise::CENTRE,
+    chess::{guidance::Picture, recognise::CENTRE},
     vocabulary::{Event, GameEnd, Judge},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::Game;
+use crate::chess::game::Game;
 
 /// Whether and how the board should be led to its target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

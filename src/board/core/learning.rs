@@ -7,8 +7,8 @@ use shakmaty::{Board, Color, Position};
 use super::Core;
 use crate::{
     board::held_game::{Held, List, Listed, Seen},
+    chess::game::Game,
     driver::{Step, StepFailure},
-    game::Game,
     vocabulary::{By, Event, Reported},
 };
 

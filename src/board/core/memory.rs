@@ -15,8 +15,8 @@ use crate::{
         claims::{Claims, RETURN_WAIT},
         held_game::Held,
     },
+    chess::game::{relative_to, uci},
     driver::Step,
-    game::{relative_to, uci},
     state::{Long, Text},
     vocabulary::ClientId,
 };

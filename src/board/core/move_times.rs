@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::ply::{Made, Ply};
 use crate::{
-    game::{Game, MAX_PLIES},
+    chess::game::{Game, MAX_PLIES},
     vocabulary::{Advice, By},
 };
 

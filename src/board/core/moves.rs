@@ -7,8 +7,8 @@ use shakmaty::{Color, Move, Position};
 use super::{Core, deviation::Unplayable};
 use crate::{
     board::held_game::{Certainty, Meaning, carried},
+    chess::game::{Game, uci},
     driver::Step,
-    game::{Game, uci},
     vocabulary::{By, Event, Reported, Words},
 };
 

@@ -10,8 +10,8 @@ use crate::{
         held_game::Certainty,
         plan::{Circumstances, Plan, plan},
     },
+    chess::game::Game,
     driver::Step,
-    game::Game,
 };
 
 impl Core {

@@ -1,7 +1,7 @@
 //! Which condition decides what happens on a board.
 
 use super::Core;
-use crate::game::Game;
+use crate::chess::game::Game;
 
 /// What decides what happens on a board: the first of these that applies.
 #[derive(Clone, Copy, Debug)]

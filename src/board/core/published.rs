@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use shakmaty::{Board, Role};
 
 use crate::{
-    guidance::{Action, Picture, guide},
+    chess::guidance::{Action, Picture, guide},
     vocabulary::{Advice, ClientName, Event},
 };
 

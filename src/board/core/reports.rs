@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use super::Core;
 use crate::{
     board::held_game::{List, Listed},
+    chess::game::Game,
     driver::{DriverEvent, registry::others},
-    game::Game,
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
 };
 

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     board::held_game::Certainty,
+    chess::game::{Game, uci},
     driver::{Step, StepFailure},
-    game::{Game, uci},
     vocabulary::{Advice, Beginning, By, Event},
 };
 

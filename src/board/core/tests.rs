@@ -11,12 +11,12 @@ use super::*;
 use crate::vocabulary::Command;
 use crate::{
     board::claims::LOOKS_ON,
+    chess::game::{Game, uci},
     driver::{
         Driver,
         swpp::{Framing, MOVE_WAIT, Swpp},
         ucb,
     },
-    game::{Game, uci},
     vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Reply},
 };
 

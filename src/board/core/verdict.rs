@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    game::Game,
+    chess::game::Game,
     vocabulary::{BoardResult, GameEnd, Judge},
 };
 

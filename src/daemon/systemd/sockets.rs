@@ -6,7 +6,7 @@ use listenfd::ListenFd;
 use tracing::warn;
 
 use super::{Notify, notify};
-use crate::{cgroup::Cgroup, daemon::Inherited};
+use crate::{daemon::Inherited, system::cgroup::Cgroup};
 
 /// The name of the socket for GUIs, `FileDescriptorName` in `boardbridge.socket`.
 const UCI: &str = "uci";

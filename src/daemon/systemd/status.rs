@@ -7,7 +7,7 @@ use tokio::{sync::watch, time::sleep};
 use super::Notify;
 use crate::{
     bus::{BoardHandle, Bus},
-    escape::escaped,
+    text::escape::escaped,
     vocabulary::ClientName,
 };
 

@@ -39,8 +39,8 @@ use self::{
 pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
 use crate::{
-    game::{Game, uci},
-    lines::{LINE_WAIT, Line, Lines, printable},
+    chess::game::{Game, uci},
+    text::lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{Channel, Outgoing, Reported},
 };
 

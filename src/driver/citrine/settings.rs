@@ -17,7 +17,7 @@ use crate::{
         identity::{self, Medium},
         settings::settings,
     },
-    toml_value::text,
+    text::toml_value::text,
 };
 
 /// The longest level, in characters.
@@ -35,19 +35,19 @@ settings! {
         level: Option<String> = None,
         /// Minimum time between two commands; closer ones are lost.
         // The documents: at least 100 ms, drivers use 100 to 200 ms.
-        #[serde(with = "crate::durations::gap")]
+        #[serde(with = "crate::text::durations::gap")]
         command_gap: Duration = Duration::from_millis(150),
         /// A move is sent twice, this far apart.
-        #[serde(with = "crate::durations::gap")]
+        #[serde(with = "crate::text::durations::gap")]
         second_send: Duration = Duration::from_millis(200),
         /// The same for a capture.
-        #[serde(with = "crate::durations::gap")]
+        #[serde(with = "crate::text::durations::gap")]
         second_send_capture: Duration = Duration::from_secs(3),
         /// How long you have to make one shown move before the next is shown.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         move_wait: Duration = Duration::from_secs(3),
         /// How long you have to set up a position before a move is shown.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         setup_wait: Duration = Duration::from_secs(5),
     }
 }

@@ -11,8 +11,7 @@ use super::{
     task::{Driving, Interrupted, Motion},
 };
 use crate::{
-    driver::{DriverEvent, StepFailure},
-    sensing::Work,
+    driver::{DriverEvent, StepFailure, sensing::Work},
     vocabulary::Misplaced,
 };
 

@@ -10,8 +10,8 @@ use super::{
     task::{Interrupted, Unfinished},
 };
 use crate::{
-    game::{Game, uci},
-    sensing::Known,
+    chess::game::{Game, uci},
+    driver::sensing::Known,
 };
 
 /// See the module documentation.

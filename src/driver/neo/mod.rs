@@ -6,7 +6,7 @@
 //! - Every write is answered, and the next one waits for that ([`crate::driver::outbox`]). While the motor runs nothing
 //!   is written, because it is unknown how the board would react.
 //! - The board's pictures of its squares are unreliable: an occupied square may read empty for many moves. The
-//!   [recogniser](crate::recognise) allows for that; nothing here waits for equality without a limit.
+//!   [recogniser](crate::chess::recognise) allows for that; nothing here waits for equality without a limit.
 //! - A move of the program is a few paths of the motor, each awaited ([`motor`]). Before each path the remaining work
 //!   is computed from where the pieces stand, so that the driver continues after a lost link and never sends again
 //!   a path that was carried out.
@@ -48,11 +48,9 @@ use super::{
     outbox::{Outbox, Settled},
 };
 use crate::{
-    game::Game,
-    lines::printable,
-    recognise::Sensing,
-    sense::Sensed,
-    sensing::{Awaited, Squares},
+    chess::{game::Game, recognise::Sensing, sense::Sensed},
+    driver::sensing::{Awaited, Squares},
+    text::lines::printable,
     vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
 };
 

@@ -3,7 +3,7 @@
 use shakmaty::Move;
 
 use super::{Neo, codec, request::Purpose};
-use crate::{driver::DriverEvent, sensing::Report};
+use crate::driver::{DriverEvent, sensing::Report};
 
 impl Neo {
     /// Reports what was sensed.

@@ -9,13 +9,13 @@ use super::{
     motor::parking::{DEFAULT_COLUMNS, LEFTMOST, RIGHTMOST},
 };
 use crate::{
+    chess::recognise::Waits,
     driver::{
         Driver,
         identity::{self, Medium},
         settings::settings,
     },
-    recognise::Waits,
-    toml_value::{list, number, text},
+    text::toml_value::{list, number, text},
 };
 
 settings! {
@@ -32,7 +32,7 @@ settings! {
         #[serde(deserialize_with = "parking")]
         parking: Vec<i8> = DEFAULT_COLUMNS.to_vec(),
         /// Wait before a capture counts; other moves wait half of it.
-        #[serde(with = "crate::durations::gap")]
+        #[serde(with = "crate::text::durations::gap")]
         settle: Duration = Waits::default().swap,
         /// Whether the firmware needs check and results as old commands, `27#…`.
         old_signs: bool = false,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Settings;
 use crate::{
     driver::identity::{self, Identity, Medium, Probe},
-    swpp::{self, LineError, Message, NORDIC_UART},
+    text::swpp::{self, LineError, Message, NORDIC_UART},
     vocabulary::BoardKind,
 };
 

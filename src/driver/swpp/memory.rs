@@ -6,12 +6,12 @@ use shakmaty::Color;
 
 use super::{Swpp, announcement};
 use crate::{
-    swpp::{self, Ending, GameKind, Message},
+    text::swpp::{self, Ending, GameKind, Message},
     vocabulary::{Beginning, Opponent, Reported},
 };
 
 /// Messages kept of those that may not have arrived: as many as a whole game has.
-const MAX_UNHEARD: usize = crate::game::MAX_PLIES;
+const MAX_UNHEARD: usize = crate::chess::game::MAX_PLIES;
 
 /// See the module documentation.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -33,9 +33,11 @@ use super::{
     outbox::{Outbox, Settled},
 };
 use crate::{
-    game::Game,
-    lines::{LINE_WAIT, Line, Lines, printable},
-    swpp::{self, Ending, GameKind, MAX_LINE, Message},
+    chess::game::Game,
+    text::{
+        lines::{LINE_WAIT, Line, Lines, printable},
+        swpp::{self, Ending, GameKind, MAX_LINE, Message},
+    },
     vocabulary::{
         Beginning, Channel, GameEnd, Opponent, Outgoing, Reason, Reply, Reported, Request, Wording,
     },

@@ -9,7 +9,7 @@ use crate::{
         identity::{self, Medium},
         settings::settings,
     },
-    swpp::{BAUD, LongUuid, NORDIC_UART},
+    text::swpp::{BAUD, LongUuid, NORDIC_UART},
     vocabulary::Channel,
 };
 
@@ -21,7 +21,7 @@ settings! {
         /// The characteristic that is subscribed to; without it Nordic UART's.
         notify in ble: Option<LongUuid> = None,
         /// How long you have to make one shown move before the next is shown: no board says that you have made it.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         move_wait: Duration = MOVE_WAIT,
         /// Whether the board restarts when its link is opened, so that it is told its game each time; false: it keeps
         /// its game, and is never told it again. Without it yes if it missed our first greeting, as it was starting

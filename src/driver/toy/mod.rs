@@ -14,8 +14,8 @@ use shakmaty::{Chess, uci::UciMove};
 pub use self::{identity::IDENTITY, settings::Settings};
 use super::{Capabilities, Driver, DriverEvent, Step};
 use crate::{
-    game::uci,
-    lines::{Line, Lines, printable},
+    chess::game::uci,
+    text::lines::{Line, Lines, printable},
     vocabulary::{Channel, Outgoing, Reported},
 };
 

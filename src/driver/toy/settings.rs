@@ -13,7 +13,7 @@ settings! {
     /// What can be set.
     pub struct Settings {
         /// How long you have to make a shown move before the next is shown.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         move_wait: Duration = Duration::from_secs(2),
         /// Whether its lamps take capital letters.
         loud: bool = false,

@@ -4,10 +4,9 @@
 use std::{fs, path::Path};
 
 use crate::{
-    check,
+    board::transcript::Transcript,
+    cli::{check, replay::replay},
     config::Config,
-    replay::replay,
-    transcript::Transcript,
     transport::{Transport, ble::Radio},
 };
 

@@ -3,10 +3,7 @@
 use shakmaty::{Chess, File, Move, Position, Rank, Role, Square};
 
 use crate::vocabulary::BoardKind;
-use crate::{
-    game::{self},
-    vocabulary::Reported,
-};
+use crate::{chess::game, vocabulary::Reported};
 
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("novag-ucb");
@@ -151,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::game::Game;
+    use crate::chess::game::Game;
 
     #[test]
     fn the_documents_moves_are_read() {

@@ -25,7 +25,7 @@ pub use self::settings::{BAUD, Settings};
 pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
 use crate::{
-    lines::{LINE_WAIT, Line, Lines, printable},
+    text::lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{Channel, Outgoing},
 };
 

@@ -11,7 +11,7 @@ use crate::{
         identity::{self, Medium},
         settings::settings,
     },
-    toml_value::number,
+    text::toml_value::number,
 };
 
 /// The speed of its serial line, in baud.
@@ -26,15 +26,15 @@ settings! {
         /// Minimum time between two lines; the board has no input buffer.
         // The document gives no number; a line of 12 bytes takes 12.5 ms on the wire and the board serves its 64 lamps
         // and sensors meanwhile.
-        #[serde(with = "crate::durations::gap")]
+        #[serde(with = "crate::text::durations::gap")]
         line_gap: Duration = Duration::from_millis(200),
         /// How long you have to make a shown move before the next is shown; the board does not acknowledge it.
         // Document: 15 seconds.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         move_wait: Duration = Duration::from_secs(15),
         /// How long you have to set up a position before a move is shown; the board does not acknowledge it.
         // Document: one minute.
-        #[serde(with = "crate::durations::span")]
+        #[serde(with = "crate::text::durations::span")]
         setup_wait: Duration = Duration::from_mins(1),
     }
 }

@@ -17,9 +17,11 @@ use std::{
 
 use boardbridge::{
     board::core::Core,
+    chess::{
+        game::{Game, uci},
+        guidance::{Action, in_words, name},
+    },
     driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
-    game::{Game, uci},
-    guidance::{Action, in_words, name},
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
         Misplaced, Outgoing, Reply, Request, Snapshot,

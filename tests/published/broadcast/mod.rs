@@ -6,8 +6,8 @@ mod server;
 use std::{fs, path::Path};
 
 use boardbridge::{
-    game::{Game, uci},
-    pairings::Saying,
+    bus::pairings::Saying,
+    chess::game::{Game, uci},
     vocabulary::Snapshot,
 };
 use shakmaty::Color;

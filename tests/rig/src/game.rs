@@ -1,6 +1,6 @@
 //! Converts games between the simulators and `BoardBridge`.
 
-use boardbridge::game::Game;
+use boardbridge::chess::game::Game;
 
 /// A simulator's game as a game of `BoardBridge`.
 pub fn ours(game: &simulators::game::Game) -> Game {

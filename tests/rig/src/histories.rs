@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, str::FromStr};
 
-use boardbridge::game::Game;
+use boardbridge::chess::game::Game;
 use proptest::{prelude::ProptestConfig, test_runner::RngSeed};
 use shakmaty::{
     Move, Position,

@@ -7,18 +7,20 @@ use std::{
 };
 
 use boardbridge::{
-    lichess::{
-        objects,
-        session::Session as Lichess,
-        settings::{Accept, Settings, TakeBacks},
-    },
-    link::{Player, Side, session as link},
-    opponent::{
-        session::{Memory as Opposed, Place, Session as Opponent},
-        settings::Hand,
+    front_end::{
+        lichess::{
+            objects,
+            session::Session as Lichess,
+            settings::{Accept, Settings, TakeBacks},
+        },
+        link::{Player, Side, session as link},
+        opponent::{
+            session::{Memory as Opposed, Place, Session as Opponent},
+            settings::Hand,
+        },
+        whitepawn::session::{Action, Identity, Session as App},
     },
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
-    whitepawn::session::{Action, Identity, Session as App},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! No move is reported without a landing on its square after the previous one.
 
-use boardbridge::{recognise::Recognised, sense::Sensed};
+use boardbridge::chess::{recognise::Recognised, sense::Sensed};
 use shakmaty::Square;
 use simulators::gesture;
 

@@ -1,7 +1,7 @@
 //! A chess program connected to a core.
 
 use boardbridge::{
-    game::Game,
+    chess::game::Game,
     vocabulary::{ClientId, Command, Occasion, Snapshot},
 };
 use shakmaty::{Move, uci::UciMove};

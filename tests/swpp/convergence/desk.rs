@@ -8,10 +8,12 @@ use std::{
 
 use boardbridge::{
     board::core::Core,
-    lines::{Line as Text, Lines},
-    swpp::{self, MAX_LINE},
+    front_end::whitepawn::session::{Action, Identity, Session},
+    text::{
+        lines::{Line as Text, Lines},
+        swpp::{self, MAX_LINE},
+    },
     vocabulary::{ClientId, Command},
-    whitepawn::session::{Action, Identity, Session},
 };
 use fastrand::Rng;
 

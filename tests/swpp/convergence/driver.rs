@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
+    chess::game::{Game, uci},
     driver::swpp::{Framing, MOVE_WAIT, Swpp},
-    game::{Game, uci},
-    lines::LINE_WAIT,
+    text::lines::LINE_WAIT,
     vocabulary::{
         BoardName, Channel, ClientId, Command, GameEnd, Occasion, Opponent, Reason, Reply,
         Reported, Request, Snapshot,

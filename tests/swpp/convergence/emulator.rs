@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     board::core::Core,
+    chess::game::{Game, uci},
     driver::swpp::{Framing, MOVE_WAIT, Swpp},
-    game::{Game, uci},
     vocabulary::{Advice, BoardName, Channel},
 };
 use fastrand::Rng;

@@ -8,10 +8,12 @@ use std::{
 };
 
 use boardbridge::{
+    chess::{
+        game::Game,
+        guidance::{Action, Picture as Stands, guide},
+    },
     driver::ucb,
-    game::Game,
-    guidance::{Action, Picture as Stands, guide},
-    uci::{
+    front_end::uci::{
         info_json::{
             REFRESH,
             picture::{Picture, Table},

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shakmaty::{Chess, Position};
 
 use super::*;
-use crate::game::Game;
+use crate::chess::game::Game;
 
 /// The game of the protocol document, and every path that its app sent: one for each of Black's moves.
 const DOCUMENT_GAME: &str = "d2d4 c7c6 c1f4 c6c5 e2e3 d7d5 g1f3 g8f6 b1d2 c8d7 f3e5 c5c4 f1e2 d7e6 c2c3 f6h5 d1a4 \

@@ -1,7 +1,7 @@
 //! A person at a board of sensors: untidy play and unreliable sensors, as pure generators with a seed.
 //!
 //! The [gestures](gesture) are those of the simulators; here are the person's [`Habits`]. [`Sensors`] turn touches into
-//! [`Sensed`](boardbridge::sense::Sensed) inputs with the [`Faults`] of a real board. A [`Model`] is a choice of both.
+//! [`Sensed`](boardbridge::chess::sense::Sensed) inputs with the [`Faults`] of a real board. A [`Model`] is a choice of both.
 //!
 //! Nothing here knows how moves are recognised. Times are those of the captured game, if it has them.
 

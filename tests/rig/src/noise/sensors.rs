@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 use shakmaty::{Bitboard, Board, Move, Square, attacks};
 
 use super::{Faults, Script, Step, Touch, gesture};
-use boardbridge::sense::Sensed;
+use boardbridge::chess::sense::Sensed;
 
 /// Between two occupancy strings, ms: the intervals of the captured game, in their proportions.
 const PERIODS: [u64; 6] = [2040, 2010, 2010, 2040, 1830, 1860];

@@ -1,0 +1,432 @@
+//! Who plays whom at each board, where a front-end knows more of the game than the board does: names, clocks, offers.
+//!
+//! A front-end that plays against the hand enters a [`Pairing`] and keeps its [`Entry`]: it changes the pairing there,
+//! and receives what the player says to the opponent by a button of the page or by a command. Dropping the entry removes the
+//! pairing; that of a game that is over can still be asked for.
+
+use std::{
+    collections::BTreeMap,
+    fmt, mem,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{ByColor, Color};
+use thiserror::Error;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+use crate::{
+    chess::game::Game,
+    vocabulary::{BoardName, ClientName, Snapshot},
+};
+
+/// Sayings that may wait for one opponent: a person presses one button at a time.
+const SAYINGS: usize = 8;
+/// How long an opponent may take to answer: the server of a game may be far away.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(10);
+/// Lines of a conversation that are kept.
+pub const MAX_CHAT: usize = 20;
+
+/// What the player says to the opponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Saying {
+    /// Begin: the pieces stand as they should.
+    Ready,
+    /// A new game.
+    NewGame,
+    /// Offers a draw, or accepts the opponent's offer.
+    Draw,
+    /// Proposes to take the last move back, or agrees to that.
+    TakeBack,
+    /// Declines what the opponent offers.
+    Decline,
+    /// Resigns.
+    Resign,
+    /// Leaves a game that has hardly begun.
+    Abort,
+    /// Takes half the time, for another point of a tournament.
+    Berserk,
+}
+
+impl Saying {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Ready,
+        Self::NewGame,
+        Self::Draw,
+        Self::TakeBack,
+        Self::Decline,
+        Self::Resign,
+        Self::Abort,
+        Self::Berserk,
+    ];
+}
+
+impl fmt::Display for Saying {
+    /// The name in the API.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ready => "ready",
+            Self::NewGame => "new-game",
+            Self::Draw => "draw",
+            Self::TakeBack => "take-back",
+            Self::Decline => "decline",
+            Self::Resign => "resign",
+            Self::Abort => "abort",
+            Self::Berserk => "berserk",
+        })
+    }
+}
+
+/// One side of a game.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Player {
+    /// The name, for people and for PGN.
+    pub name: String,
+    /// The title, such as GM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The rating.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u32>,
+}
+
+/// The clocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// What each side had left at that moment.
+    pub left: ByColor<Duration>,
+    /// The moment.
+    pub at: SystemTime,
+    /// The clock that runs since then.
+    pub runs: Option<Color>,
+}
+
+/// Who plays whom, and the state of the game that the board does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pairing {
+    /// The client whose game it is, by its name at the board. While another client has the board, that one's game is
+    /// played there.
+    pub client: Option<ClientName>,
+    /// The game, once it is over.
+    pub over: Option<Game>,
+    /// The players, as far as their names are known.
+    #[serde(with = "sides")]
+    pub players: ByColor<Option<Player>>,
+    /// The hand's colour; `None` if it plays both.
+    #[serde(skip)]
+    pub hand: Option<Color>,
+    /// The event, for PGN.
+    pub event: Option<String>,
+    /// When the game began, if the opponent's side knows.
+    pub began: Option<SystemTime>,
+    /// Where the game is played, for PGN: an address if it has one.
+    pub site: Option<String>,
+    /// The clocks, if there are any.
+    #[serde(skip)]
+    pub clocks: Option<Clocks>,
+    /// What each side had left after each of its moves, from the first ply, if that is known.
+    pub clock_times: Vec<Option<Duration>>,
+    /// What the opponent offers now: a draw, or to take back.
+    #[serde(skip)]
+    pub offer: Option<Saying>,
+    /// The last lines from the opponent or the server, oldest first, at most [`MAX_CHAT`].
+    #[serde(skip)]
+    pub chat: Vec<String>,
+    /// What the player should know: the opponent has left, for instance.
+    #[serde(skip)]
+    pub notice: Option<String>,
+    /// What the player can say now.
+    #[serde(skip)]
+    pub can: Vec<Saying>,
+}
+
+impl Pairing {
+    /// Whether it is about the game that is played on a board, or was played there last.
+    pub fn is_of(&self, board: &Snapshot) -> bool {
+        let has_it = self.client.as_ref().is_none_or(|client| {
+            // An engine's name is known only once it has been started.
+            let is_like = |holder| mem::discriminant(holder) == mem::discriminant(client);
+            board.holders.iter().any(is_like)
+        });
+        // A client whose game is over leaves the board.
+        let may_be = has_it || board.holders.is_empty();
+        may_be && self.over.as_ref().is_none_or(|over| over == board.played())
+    }
+}
+
+/// The two sides are kept as a pair.
+mod sides {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use shakmaty::ByColor;
+
+    use super::Player;
+
+    pub fn serialize<S: Serializer>(
+        ByColor { white, black }: &ByColor<Option<Player>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (white, black).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<ByColor<Option<Player>>, D::Error> {
+        let (white, black) = Deserialize::deserialize(deserializer)?;
+        Ok(ByColor { white, black })
+    }
+}
+
+/// Why something could not be said, in words with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotSaid {
+    /// There is no opponent.
+    #[error("there is no opponent at {0} who could be told")]
+    Nobody(BoardName),
+    /// The opponent cannot be told this now.
+    #[error("{0}")]
+    NotNow(String),
+    /// No answer came.
+    #[error("the opponent has not answered within {} s: try again", ANSWER_WAIT.as_secs())]
+    NoAnswer,
+}
+
+/// What was said, and the channel for the answer: an error says why it is impossible, and what to do.
+#[derive(Debug)]
+pub struct Said {
+    /// It.
+    pub saying: Saying,
+    /// For the answer.
+    pub answer: oneshot::Sender<Result<(), String>>,
+}
+
+#[derive(Debug)]
+struct Listed {
+    pairing: Arc<Pairing>,
+    sayings: mpsc::Sender<Said>,
+    /// Tells entries for the same board apart.
+    number: u64,
+}
+
+/// All pairings, at most one a board: the last that was entered. Beside it, at most one of a game that is over.
+#[derive(Clone, Debug, Default)]
+pub struct Pairings {
+    listed: Arc<watch::Sender<BTreeMap<BoardName, Listed>>>,
+    left: Arc<Mutex<BTreeMap<BoardName, Arc<Pairing>>>>,
+}
+
+impl Pairings {
+    /// Lists a pairing until its entry is dropped.
+    pub fn enter(&self, board: BoardName, pairing: Pairing) -> Entry {
+        let (sayings, said) = mpsc::channel(SAYINGS);
+        let mut number = 0;
+        self.listed.send_modify(|listed| {
+            let before = listed.remove(&board);
+            number = before.as_ref().map_or(0, |before| before.number + 1);
+            self.leave(&board, before.map(|before| before.pairing));
+            let pairing = Arc::new(pairing);
+            listed.insert(
+                board.clone(),
+                Listed {
+                    pairing,
+                    sayings,
+                    number,
+                },
+            );
+        });
+        Entry {
+            pairings: self.clone(),
+            board,
+            number,
+            said,
+        }
+    }
+
+    /// The pairing at a board.
+    pub fn at(&self, board: &BoardName) -> Option<Arc<Pairing>> {
+        let listed = self.listed.borrow();
+        listed.get(board).map(|listed| listed.pairing.clone())
+    }
+
+    /// The pairing of the game that a board holds, also after its entry was dropped, once the game was over.
+    pub fn of_game(&self, board: &Snapshot) -> Option<Arc<Pairing>> {
+        let now = self.at(&board.board);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut both = now.into_iter().chain(left.get(&board.board).cloned());
+        both.find(|pairing| pairing.is_of(board))
+    }
+
+    /// A front-end has left the game on a board. It is remembered if it is over.
+    pub fn leave(&self, board: &BoardName, pairing: Option<Arc<Pairing>>) {
+        if let Some(pairing) = pairing.filter(|pairing| pairing.over.is_some()) {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.insert(board.clone(), pairing);
+        }
+    }
+
+    /// Wakes waiters whenever a pairing has come, gone or changed.
+    pub fn changes(&self) -> Changes {
+        Changes(self.listed.subscribe())
+    }
+
+    /// Says something to the opponent at a board, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`NotSaid`], in words for the player.
+    pub async fn say(&self, board: &BoardName, saying: Saying) -> Result<(), NotSaid> {
+        let nobody = || NotSaid::Nobody(board.clone());
+        let sayings = self
+            .listed
+            .borrow()
+            .get(board)
+            .map(|listed| listed.sayings.clone())
+            .ok_or_else(nobody)?;
+        let (answer, answered) = oneshot::channel();
+        let said = async {
+            let said = Said { saying, answer };
+            sayings.send(said).await.map_err(|_| nobody())?;
+            let answer = answered.await.map_err(|_| nobody())?;
+            answer.map_err(NotSaid::NotNow)
+        };
+        timeout(ANSWER_WAIT, said)
+            .await
+            .unwrap_or(Err(NotSaid::NoAnswer))
+    }
+}
+
+/// Changes to the pairings.
+#[derive(Debug)]
+pub struct Changes(watch::Receiver<BTreeMap<BoardName, Listed>>);
+
+impl Changes {
+    /// Waits until something has changed since this was last asked, or since the beginning. Cancel safe.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            // The list ends with the daemon.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A front-end's place in the list.
+#[derive(Debug)]
+pub struct Entry {
+    pairings: Pairings,
+    board: BoardName,
+    number: u64,
+    said: mpsc::Receiver<Said>,
+}
+
+impl Entry {
+    /// Changes the pairing; waiters are woken only if that makes a difference.
+    pub fn change(&self, change: impl FnOnce(&mut Pairing)) {
+        self.pairings.listed.send_if_modified(|listed| {
+            let Some(listed) = listed.get_mut(&self.board) else {
+                return false;
+            };
+            if listed.number != self.number {
+                return false;
+            }
+            let mut pairing = Pairing::clone(&listed.pairing);
+            change(&mut pairing);
+            let overflow = pairing.chat.len().saturating_sub(MAX_CHAT);
+            pairing.chat.drain(..overflow);
+            let changed = pairing != *listed.pairing;
+            if changed {
+                listed.pairing = Arc::new(pairing);
+            }
+            changed
+        });
+    }
+
+    /// What the player says next. Cancel safe.
+    pub async fn said(&mut self) -> Said {
+        match self.said.recv().await {
+            Some(said) => said,
+            // Another front-end plays at the board now.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.pairings.listed.send_if_modified(|listed| {
+            let own = |listed: &Listed| listed.number == self.number;
+            if !listed.get(&self.board).is_some_and(own) {
+                return false;
+            }
+            let removed = listed.remove(&self.board);
+            let pairing = removed.map(|listed| listed.pairing);
+            self.pairings.leave(&self.board, pairing);
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board() -> BoardName {
+        "neo".parse().unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_the_player_says_reaches_the_opponent_and_its_answer_comes_back() {
+        let pairings = Pairings::default();
+        let mut entry = pairings.enter(board(), Pairing::default());
+        let opponent = async {
+            let said = entry.said().await;
+            assert_eq!(said.saying, Saying::Draw);
+            said.answer.send(Err("not yet".to_owned())).unwrap();
+        };
+        let name = board();
+        let (said, ()) = tokio::join!(pairings.say(&name, Saying::Draw), opponent);
+        assert_eq!(said, Err(NotSaid::NotNow("not yet".to_owned())));
+        drop(entry);
+        let said = pairings.say(&name, Saying::Draw).await;
+        assert_eq!(said, Err(NotSaid::Nobody(name)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_opponent_that_does_not_answer_does_not_keep_the_player_waiting() {
+        let pairings = Pairings::default();
+        let _entry = pairings.enter(board(), Pairing::default());
+        let said = pairings.say(&board(), Saying::Resign).await;
+        assert_eq!(said, Err(NotSaid::NoAnswer));
+    }
+
+    #[test]
+    fn the_last_to_enter_is_at_the_board_and_the_one_before_changes_nothing() {
+        let pairings = Pairings::default();
+        let first = pairings.enter(board(), Pairing::default());
+        let second = pairings.enter(board(), Pairing::default());
+        let noticed = |entry: &Entry, words: &str| {
+            entry.change(|pairing| pairing.notice = Some(words.to_owned()));
+        };
+        noticed(&second, "hers");
+        noticed(&first, "his");
+        drop(first);
+        let notice = pairings.at(&board()).unwrap().notice.clone();
+        assert_eq!(notice.as_deref(), Some("hers"));
+        drop(second);
+        assert_eq!(pairings.at(&board()), None);
+    }
+
+    #[test]
+    fn a_long_conversation_keeps_its_last_lines() {
+        let pairings = Pairings::default();
+        let entry = pairings.enter(board(), Pairing::default());
+        entry.change(|pairing| pairing.chat = (0..30).map(|n| n.to_string()).collect());
+        let chat = pairings.at(&board()).unwrap().chat.clone();
+        assert_eq!(chat.first().map(String::as_str), Some("10"));
+        assert_eq!(chat.len(), MAX_CHAT);
+    }
+}

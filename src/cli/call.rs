@@ -1,0 +1,180 @@
+//! Commands to a running daemon, through its API.
+
+use std::{io, time::Duration};
+
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    Method, Request, Response,
+    body::{Bytes, Incoming},
+    client::conn::http1,
+    header,
+};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use thiserror::Error;
+use tokio::time::timeout;
+
+use crate::{
+    net::reach::{Found, Wanted, unreachable},
+    system::apart,
+    text::escape::escaped,
+    vocabulary::BoardName,
+};
+
+/// How long the daemon may take for an answer: it gives up a request a little earlier.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
+/// The most bytes of an answer.
+pub const MAX_ANSWER: usize = 1024 * 1024;
+/// The most characters shown of an error.
+const MAX_REPEATED: usize = 300;
+
+/// Why a command was not carried out.
+#[derive(Debug, Error)]
+pub enum CallError {
+    /// Nothing can be reached there.
+    #[error("{}", unreachable(.address, .source, Wanted::Web))]
+    Unreachable {
+        /// Where.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something else answers there.
+    #[error("{}", .found.told(.address, Wanted::Web))]
+    Other {
+        /// Where.
+        address: String,
+        /// What.
+        found: Found,
+    },
+    /// The daemon refuses, in these words.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Puts out the clients that have the board; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn release(address: &str, board: &BoardName) -> Result<String, CallError> {
+    let path = format!("/api/v1/boards/{board}/release");
+    let answer = ask(address, &path, Some(&json!({}))).await?;
+    let names = answer["released"].as_array();
+    let names: Vec<&str> = names
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    Ok(match names.len() {
+        0 => format!("{board} is free: no program has it"),
+        _ => escaped(&format!("{board}: {} was put out", names.join(" and "))),
+    })
+}
+
+/// Sends a request to the account on Lichess; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn lichess(address: &str, what: &str, body: &Value) -> Result<String, CallError> {
+    let path = format!("/api/v1/lichess/{what}");
+    let answer = ask(address, &path, Some(body)).await?;
+    Ok(escaped(answer["done"].as_str().unwrap_or("done")))
+}
+
+/// All boards, each as the API describes it.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn boards(address: &str) -> Result<Vec<Value>, CallError> {
+    let answer = ask(address, "/api/v1/boards", None).await?;
+    Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
+/// The state of the account on Lichess.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn standing(address: &str) -> Result<Value, CallError> {
+    ask(address, "/api/v1/lichess", None).await
+}
+
+/// Posts this, or looks.
+async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
+    let other = |found| CallError::Other {
+        address: address.to_owned(),
+        found,
+    };
+    let asked = timeout(ANSWER_WAIT, exchange(address, path, body)).await;
+    let (status, text) = match asked.map_err(|_| other(Found::Silence))? {
+        Ok(answer) => answer,
+        Err(Broken::Connect(source)) => {
+            return Err(CallError::Unreachable {
+                address: address.to_owned(),
+                source,
+            });
+        }
+        Err(Broken::Closed) => return Err(other(Found::Closed)),
+        Err(Broken::NotHttp) => return Err(other(Found::NotWeb)),
+    };
+    let value: Option<Value> = serde_json::from_slice(&text).ok();
+    let error = value.as_ref().and_then(|value| value["error"].as_str());
+    match (value.as_ref(), error) {
+        (_, Some(error)) => {
+            let words: String = error.chars().take(MAX_REPEATED).collect();
+            Err(CallError::Refused(escaped(&words)))
+        }
+        (Some(value), None) if status < 300 => Ok(value.clone()),
+        _ => Err(other(Found::Web)),
+    }
+}
+
+/// Why there is no answer.
+enum Broken {
+    Connect(io::Error),
+    Closed,
+    NotHttp,
+}
+
+impl From<hyper::Error> for Broken {
+    fn from(error: hyper::Error) -> Self {
+        if error.is_parse() {
+            Self::NotHttp
+        } else {
+            Self::Closed
+        }
+    }
+}
+
+/// One request on a connection of its own: the answer's status and body.
+async fn exchange(address: &str, path: &str, body: Option<&Value>) -> Result<(u16, Bytes), Broken> {
+    let stream = apart::connect(address).await.map_err(Broken::Connect)?;
+    // The daemon may not know the name that it is called by here.
+    let host = stream.peer_addr().map_err(Broken::Connect)?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let method = if body.is_some() {
+        Method::POST
+    } else {
+        Method::GET
+    };
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::HOST, host.to_string())
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|_| Broken::NotHttp)?;
+    let answered = async {
+        let response: Response<Incoming> = sender.send_request(request).await?;
+        let status = response.status().as_u16();
+        let body = Limited::new(response.into_body(), MAX_ANSWER)
+            .collect()
+            .await;
+        let body = body.map_err(|_| Broken::Closed)?;
+        // The connection ends when its sender is dropped.
+        drop(sender);
+        Ok((status, body.to_bytes()))
+    };
+    let (answer, _) = tokio::join!(answered, connection);
+    answer
+}

@@ -1,0 +1,412 @@
+//! `boardbridge check`: shows what a configuration would run, and tries whether it would.
+//!
+//! It tries nothing that could disturb anyone: opening a serial port may restart its board, and clients may connect to
+//! a port that listens.
+
+mod identity;
+mod tries;
+
+use std::{
+    env,
+    ffi::OsString,
+    fmt::Write as _,
+    iter,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::time::{Instant, timeout};
+
+use self::{
+    identity::Identity,
+    tries::{Listeners, Outcome, Ports, folder},
+};
+use crate::{
+    cli::call,
+    config::{Config, DEFAULT_FILE},
+    front_end::{
+        lichess::token::{self, Token, TokenError},
+        opponent::{
+            settings::Program,
+            trial::{self, Finding},
+        },
+    },
+    net::{
+        default_ports::DEFAULT_WEB,
+        door::{Allow, Listen},
+    },
+    state::settings::default_directory,
+    system::{
+        access, cgroup,
+        holders::Holders,
+        serial_access::{barred, no_port},
+    },
+    transport::{ble::Radio, is_gadget_port, settings::SerialConfig},
+    vocabulary::BoardName,
+};
+
+/// How long a running daemon may take to answer: it is on this machine.
+const DAEMON_WAIT: Duration = Duration::from_secs(2);
+/// The beginning of a line about something that does not work.
+const PROBLEM: &str = "  problem  ";
+/// The note where the kernel limits no memory.
+const UNLIMITED: &str = "  note     engines may take all the memory: the kernel limits none here. On Raspberry Pi OS, add \
+                         cgroup_enable=memory to the line in /boot/firmware/cmdline.txt, and restart the Pi\n";
+
+/// A variable of the environment, as the daemon would find it: root's is the service's, where there is one.
+pub fn variable(name: &str) -> Option<OsString> {
+    let service = || {
+        let is_its = name == "STATE_DIRECTORY" && identity::is_for_service();
+        is_its.then(|| identity::STATE.into())
+    };
+    env::var_os(name).or_else(service)
+}
+
+/// Whether a daemon runs here.
+pub async fn is_running(config: &Config) -> bool {
+    for listen in [config.web.listen(), Listen::at(DEFAULT_WEB)] {
+        if let Listen::At(address) = listen
+            && let Ok(Ok(_)) = timeout(DAEMON_WAIT, call::boards(&address)).await
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// How many problems a description has.
+pub fn problems(text: &str) -> usize {
+    let is_problem = |line: &&str| line.starts_with(PROBLEM);
+    text.lines().filter(is_problem).count()
+}
+
+/// This machine, as the daemon would find it.
+#[derive(Debug)]
+pub struct Here {
+    /// Whether a daemon runs already.
+    running: bool,
+    holders: Holders,
+    /// The token that systemd hands to the service, which may not read its file.
+    handed: Result<Token, TokenError>,
+    identity: Identity,
+}
+
+impl Here {
+    /// For this user.
+    pub fn new(running: bool) -> Self {
+        Self {
+            running,
+            holders: Holders::now(),
+            handed: token::read(&token::place(None)),
+            identity: Identity::user(),
+        }
+    }
+
+    /// Root becomes what the service is, where there is one, for the rest of this process.
+    #[must_use]
+    pub fn for_service(mut self) -> Self {
+        self.identity = Identity::settle();
+        self
+    }
+}
+
+/// What the configuration would run, in words, and what would not work.
+///
+/// `engines`: what [`engines`] has said.
+pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> String {
+    let Here {
+        running,
+        holders,
+        handed,
+        identity,
+    } = here;
+    let mut listeners = Listeners::new(&identity, &holders, running);
+    let mut ports = Ports::default();
+    let mut text = String::new();
+    // Another file may be an experiment.
+    let in_service: fn(String) -> Outcome = if file == Path::new(DEFAULT_FILE) {
+        Outcome::Problem
+    } else {
+        Outcome::Note
+    };
+    if identity.is_service()
+        && let Some(why) = access::unreadable(file, &identity.to_string())
+    {
+        text += &told("this file", in_service(why));
+    }
+    let (web, livechess) = (config.web.listen(), config.livechess.listen());
+    for (key, what, listen, allow, optional) in [
+        (
+            "uci",
+            "every board",
+            &config.uci.listen,
+            &config.uci.allow,
+            false,
+        ),
+        (
+            "status",
+            "event stream",
+            &config.status.listen,
+            &config.status.allow,
+            false,
+        ),
+        (
+            "web",
+            "page and API",
+            &web,
+            &config.web.allow,
+            config.web.listen.is_none(),
+        ),
+        (
+            "pages",
+            "LiveChess",
+            &livechess,
+            &config.livechess.allow,
+            config.livechess.listen.is_none(),
+        ),
+    ] {
+        let _ = writeln!(text, "  {key:<8} {what:<18} {}", at(listen, allow));
+        let outcome = match listeners.attempt(what, listen) {
+            // The daemon also runs without a default port.
+            Outcome::Problem(why) if optional => Outcome::Note(why),
+            outcome => outcome,
+        };
+        text += &told(what, outcome);
+    }
+    let _ = match config.state.path() {
+        Some(folder) => writeln!(
+            text,
+            "  state    kept for restarts  in {}",
+            folder.display()
+        ),
+        None => writeln!(text, "  state    kept for restarts  off"),
+    };
+    let _ = match config.games.folder() {
+        Some(folder) => writeln!(
+            text,
+            "  games    every board        in {}",
+            folder.display()
+        ),
+        None => writeln!(text, "  games    every board        off"),
+    };
+    for (key, path) in [
+        ("[state] directory", config.state.path()),
+        ("[games] directory", config.games.folder()),
+    ] {
+        let outcome = path.map(|path| folder(path, key, &identity, in_service));
+        text += &told(key, outcome.unwrap_or(Outcome::Works));
+    }
+    if is_of_user(config) {
+        text.push_str("  note     the service keeps these    in /var/lib/boardbridge\n");
+    }
+    for (name, board) in &config.boards {
+        let _ = match board.transport(&Radio::default()) {
+            Ok(transport) => writeln!(
+                text,
+                "  board    {name:<18} {} on {transport}",
+                board.make.kind
+            ),
+            Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
+        };
+        if let Some(served) = &board.uci_listen {
+            let at = at(&served.listen, &served.allow);
+            let _ = writeln!(text, "  uci      {name:<18} {at}");
+            text += &told(
+                name.as_str(),
+                listeners.attempt(name.as_str(), &served.listen),
+            );
+        }
+        if let Some(directory) = &board.record {
+            let _ = writeln!(text, "  record   {name:<18} in {}", directory.display());
+            text += &told(
+                name.as_str(),
+                folder(directory, "record", &identity, in_service),
+            );
+        }
+        text += &serial(name, board.serial.as_ref(), &identity, &holders, &mut ports);
+    }
+    for entry in &config.whitepawn {
+        let name = &entry.board;
+        let _ = writeln!(
+            text,
+            "  app      {name:<18} WhitePawn by {}{}",
+            entry.way(),
+            entry.details()
+        );
+        if let Some(tcp) = &entry.tcp {
+            let app = format!("the app of {name}");
+            text += &told(name.as_str(), listeners.attempt(&app, &tcp.listen));
+        }
+        text += &serial(name, entry.serial.as_ref(), &identity, &holders, &mut ports);
+    }
+    for entry in &config.link {
+        let mut names: Vec<String> = entry.boards.iter().map(ToString::to_string).collect();
+        if let Some(with) = &entry.with {
+            names.push(format!("tcp {}", with.0.0));
+        }
+        let white = names[entry.white().index().min(names.len() - 1)].clone();
+        let _ = writeln!(
+            text,
+            "  link     {:<18} White on {white}",
+            names.join(" + ")
+        );
+    }
+    for entry in &config.opponent {
+        let name = &entry.board;
+        let words = entry.in_words(cgroup::limits_memory());
+        let _ = writeln!(text, "  opponent {name:<18} {words}");
+    }
+    if config.opponent.iter().any(|entry| entry.engine.is_some()) && !cgroup::limits_memory() {
+        text.push_str(UNLIMITED);
+    }
+    text += engines;
+    if let Some(entry) = &config.lichess {
+        let name = entry.board.as_str();
+        let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());
+        let read = match entry.token_file.as_deref() {
+            None => handed,
+            named => token::read(&token::place(named)),
+        };
+        let outcome = match read {
+            Ok(_) => Outcome::Works,
+            // It is made later.
+            Err(error @ TokenError::Missing(_)) => Outcome::Note(error.to_string()),
+            Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
+                "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
+            ),
+            Err(error) => Outcome::Problem(error.to_string()),
+        };
+        text += &told(name, outcome);
+    }
+    for why in &config.left_out {
+        text += &told("left out", Outcome::Problem(why.clone()));
+    }
+    if config.boards.is_empty() {
+        text.push_str(
+            "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
+        );
+    }
+    if let Identity::Service { as_user, groups } = &identity {
+        let _ = writeln!(
+            text,
+            "  tried    as the service: with the rights of the user {as_user} and of the groups {}",
+            groups.join(", ")
+        );
+    }
+    text += "  untried  boards: no port is opened, which restarts some boards, and nothing is sent by cable, radio or network\n";
+    let verdict = match problems(&text) {
+        0 => "is fine. It would run:".to_owned(),
+        1 => "has no mistake, but it does not work here: see `problem`. It would run:".to_owned(),
+        many => format!(
+            "has no mistake, but {many} things do not work here: see `problem`. It would run:"
+        ),
+    };
+    format!("{} {verdict}\n{text}", file.display())
+}
+
+/// What became of a try, as a line.
+fn told(name: &str, outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Works => String::new(),
+        Outcome::Note(note) => format!("  note     {name:<18} {note}\n"),
+        Outcome::Problem(problem) => format!("{PROBLEM}{name:<18} {problem}\n"),
+    }
+}
+
+/// Starts every engine briefly: lines about those that do not start, or lack an option.
+pub async fn engines(config: &Config, here: &Here) -> String {
+    let until = Instant::now() + trial::TRIAL_WAIT;
+    let mut text = String::new();
+    for entry in &config.opponent {
+        let Some((settings, _)) = entry.engine() else {
+            continue;
+        };
+        if let Some(why) = hidden(&settings.program, &here.identity) {
+            text += &told(entry.board.as_str(), Outcome::Problem(why));
+            continue;
+        }
+        for finding in trial::findings(&settings, until).await {
+            let outcome = match finding {
+                Finding::Fails(why) => Outcome::Problem(why),
+                Finding::Told(why) => Outcome::Note(why),
+            };
+            text += &told(entry.board.as_str(), outcome);
+        }
+    }
+    text
+}
+
+/// Why the service cannot see an engine's file, or a file among its arguments, that this process can see.
+fn hidden(program: &Program, identity: &Identity) -> Option<String> {
+    let named = program.arguments.iter().filter_map(|argument| {
+        let value = argument.rsplit('=').next()?;
+        value.starts_with('/').then(|| PathBuf::from(value))
+    });
+    let paths = iter::once(program.path.clone()).chain(named);
+    // A link may lead there.
+    let targets = |path: PathBuf| [path.canonicalize().ok(), Some(path)].into_iter().flatten();
+    let (path, key) = paths
+        .flat_map(targets)
+        .find_map(|path| identity.hides(&path).map(|key| (path, key)))?;
+    let path = path.display();
+    Some(format!(
+        "the service does not see {path}, because of {key}= in its unit: copy it to /opt or /usr/local/bin, and name that"
+    ))
+}
+
+/// Whether something is kept in a folder of the user's that a service would keep in its own.
+fn is_of_user(config: &Config) -> bool {
+    let default = default_directory(|name| env::var_os(name));
+    let kept = [config.state.path(), config.games.folder()];
+    let below = |default: PathBuf| kept.iter().flatten().any(|path| path.starts_with(&default));
+    env::var_os("STATE_DIRECTORY").is_none() && default.is_some_and(below)
+}
+
+/// Lines about a serial port that is missing, is none, is used twice, or may not be opened.
+fn serial(
+    name: &BoardName,
+    serial: Option<&SerialConfig>,
+    identity: &Identity,
+    holders: &Holders,
+    ports: &mut Ports,
+) -> String {
+    let Some(SerialConfig { port, .. }) = serial else {
+        return String::new();
+    };
+    let path = Path::new(port);
+    if let Some(problem) = no_port(port).or_else(|| ports.take(port, name.as_str())) {
+        return told(name.as_str(), Outcome::Problem(problem));
+    }
+    let outcomes: Vec<Outcome> = if path.exists() {
+        let held = holders.of_file(path);
+        let held = held.map(|holder| Outcome::Note(format!("{port} is in use now by {holder}")));
+        let barred = barred(port, identity.is_service()).into_iter();
+        // Which of them runs the daemon is known of the service alone.
+        let barred = barred.map(if identity.is_service() {
+            Outcome::Problem
+        } else {
+            Outcome::Note
+        });
+        barred.chain(held).collect()
+    } else {
+        let hint = if is_gadget_port(port) {
+            ": boardbridge-gadget makes it"
+        } else {
+            ""
+        };
+        let note = format!("{port} is not there now; the daemon waits for it{hint}");
+        vec![Outcome::Note(note)]
+    };
+    let lines = outcomes
+        .into_iter()
+        .map(|outcome| told(name.as_str(), outcome));
+    lines.collect()
+}
+
+fn at(listen: &Listen, allow: &Allow) -> String {
+    match (listen, allow) {
+        (Listen::Off, _) => "off".to_owned(),
+        (Listen::At(address), Allow::Private) => format!("at {address}"),
+        (Listen::At(address), allow) => format!("at {address}, for {allow}"),
+    }
+}

@@ -1,0 +1,380 @@
+//! `boardbridge scan`: serial ports and Bluetooth boards in reach, each with the TOML to paste.
+
+pub mod probe;
+mod serial_ports;
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::time::timeout;
+
+use self::probe::Finding;
+pub use self::serial_ports::{Port, serial_ports};
+use crate::{
+    cli::call,
+    driver::{
+        identity::{Identity, Medium, SWITCH_WAIT},
+        registry::MAKES,
+    },
+    text::escape::{escaped, escaped_json},
+    transport::{
+        ble::{BleError, Radio, Seen},
+        serial::SerialPort,
+    },
+};
+
+/// How long to listen for Bluetooth devices. They advertise once or more a second; their names come with the
+/// answer to an active scan.
+pub const LISTEN: Duration = Duration::from_secs(8);
+/// Ports that are asked at most.
+const MAX_PORTS: usize = 64;
+/// How long a running daemon may take to say which boards it has: it is on this machine.
+const DAEMON_WAIT: Duration = Duration::from_secs(2);
+
+/// Where and how to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// The folder of the serial ports: `/dev`.
+    pub dev: &'a Path,
+    /// Whether to ask what is connected to the serial ports.
+    pub probe: bool,
+    /// The Bluetooth adapter to use; the first one by default.
+    pub adapter: Option<&'a str>,
+    /// The API of the daemon that may have some of the ports.
+    pub daemon: &'a str,
+}
+
+/// A board that the running daemon has, at a serial port.
+struct Held {
+    port: PathBuf,
+    /// Which board, and how it is, in words.
+    board: String,
+}
+
+/// Names for boards, each used once.
+#[derive(Debug, Default)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    /// This name, with a number if it was used before.
+    fn take(&mut self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let free = names.find(|name| !self.0.contains(name));
+        let free = free.unwrap_or_else(|| name.to_owned());
+        self.0.push(free.clone());
+        free
+    }
+}
+
+/// What was found at the serial ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cable {
+    /// Nothing, or ports of the machine itself.
+    None,
+    /// A port that may have a board.
+    Port,
+    /// A board.
+    Board,
+}
+
+/// Looks for boards and writes what was found.
+///
+/// # Errors
+/// It cannot be written.
+pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
+    let mut names = Names::default();
+    let cable = serial(output, look, &mut names).await?;
+    let radio = Radio::default();
+    let written = match radio.ready(look.adapter).await {
+        Ok(()) => listened(output, &radio, look.adapter, cable, &mut names).await,
+        Err(error) => without_bluetooth(output, &error, cable),
+    };
+    radio.close().await;
+    written
+}
+
+/// Listens for Bluetooth boards, and writes what was found.
+async fn listened(
+    output: &mut impl Write,
+    radio: &Radio,
+    adapter: Option<&str>,
+    cable: Cable,
+    names: &mut Names,
+) -> io::Result<()> {
+    writeln!(
+        output,
+        "# Listening for Bluetooth boards for {} seconds…",
+        LISTEN.as_secs()
+    )?;
+    output.flush()?;
+    match radio.look_around(adapter, LISTEN).await {
+        Ok(seen) => bluetooth(output, &seen, adapter, cable, names),
+        Err(error) => without_bluetooth(output, &error, cable),
+    }
+}
+
+/// Says why there is no Bluetooth, unless a board was found without it.
+fn without_bluetooth(output: &mut impl Write, error: &BleError, cable: Cable) -> io::Result<()> {
+    match cable {
+        Cable::Board => Ok(()),
+        Cable::Port => writeln!(
+            output,
+            "# No Bluetooth, which a board with a cable does not need: {error}"
+        ),
+        Cable::None => writeln!(output, "# No Bluetooth: {error}"),
+    }
+}
+
+/// A board's make from its name, or from a service that other things have, too.
+fn board(name: &str, device: &Seen) -> Option<(&'static Identity, bool)> {
+    let starts = |make: &&Identity| make.radio_names.iter().any(|start| name.starts_with(start));
+    let has = |make: &&Identity| {
+        make.service
+            .is_some_and(|service| device.services.contains(&service))
+    };
+    let mut makes = MAKES.iter().copied();
+    let named = makes.clone().find(starts).map(|make| (make, true));
+    named.or_else(|| makes.find(has).map(|make| (make, false)))
+}
+
+/// Writes the Bluetooth devices, boards first with their TOML.
+fn bluetooth(
+    output: &mut impl Write,
+    seen: &[Seen],
+    adapter: Option<&str>,
+    cable: Cable,
+    names: &mut Names,
+) -> io::Result<()> {
+    let by = adapter.map_or(String::new(), |adapter| format!(", adapter = {adapter:?}"));
+    let mut others = Vec::new();
+    let mut found = false;
+    for device in seen {
+        let Some(name) = &device.name else {
+            continue;
+        };
+        let Some((make, sure)) = board(name, device) else {
+            others.push(format!("\"{}\" ({})", escaped(name), device.address));
+            continue;
+        };
+        let table = names.take(make.example);
+        found = true;
+        let signal = device
+            .rssi
+            .map_or(String::new(), |rssi| format!(", {rssi} dBm"));
+        let perhaps = if sure {
+            ""
+        } else {
+            ": has a serial service, as home-made boards do; other things do, too"
+        };
+        let shown = escaped(name);
+        writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
+        writeln!(output, "[boards.{table}]")?;
+        writeln!(output, "kind = \"{}\"", make.kind)?;
+        // A string of JSON is one of TOML.
+        let name = escaped_json(&Value::from(name.as_str()).to_string());
+        writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
+    }
+    // A player with a board on a cable may have no Bluetooth board.
+    if !found && cable == Cable::Board {
+        return Ok(());
+    }
+    if !found {
+        writeln!(
+            output,
+            "# No Bluetooth board that BoardBridge knows is in reach. Is it switched on, and not connected to an app?"
+        )?;
+    }
+    if !others.is_empty() {
+        others.sort();
+        writeln!(output, "# Other devices: {}", others.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Looks for serial ports, asks what is connected if that is wanted, and writes what was found.
+///
+/// # Errors
+/// It cannot be written.
+pub async fn serial(
+    output: &mut impl Write,
+    look: Look<'_>,
+    names: &mut Names,
+) -> io::Result<Cable> {
+    let held = held(look.daemon).await;
+    let holder = |port: &Port| {
+        let path = port.path.canonicalize().ok()?;
+        held.iter().find(|held| held.port == path)
+    };
+    let (ours, ports): (Vec<Port>, Vec<Port>) = serial_ports(look.dev)
+        .into_iter()
+        .partition(|port| holder(port).is_some());
+    let mut cable = Cable::None;
+    for (port, held) in ours.iter().filter_map(|port| Some((port, holder(port)?))) {
+        let (path, board) = (port.path.display(), &held.board);
+        writeln!(
+            output,
+            "# {path}: the running BoardBridge has it for its board {board}. To have it asked, stop the service first.\n"
+        )?;
+        cable = Cable::Board;
+    }
+    if ours.is_empty() && ports.is_empty() {
+        writeln!(
+            output,
+            "# No serial port is in reach. Plug the board's cable in and scan again."
+        )?;
+    }
+    let findings = if look.probe && !ports.is_empty() {
+        probed(output, &ports).await?
+    } else {
+        Vec::new()
+    };
+    let findings = findings
+        .into_iter()
+        .map(Some)
+        .chain(std::iter::repeat_with(|| None));
+    for (port, finding) in ports.iter().zip(findings) {
+        cable = cable.max(match finding {
+            Some(Finding::Board { .. }) => Cable::Board,
+            _ if port.is_built_in() => Cable::None,
+            _ => Cable::Port,
+        });
+        table(output, port, finding.as_ref(), names)?;
+    }
+    Ok(cable)
+}
+
+/// The boards that a running daemon has at serial ports; none without a daemon.
+async fn held(daemon: &str) -> Vec<Held> {
+    let asked = timeout(DAEMON_WAIT, call::boards(daemon)).await;
+    let boards = asked.ok().and_then(Result::ok).unwrap_or_default();
+    let held = boards.iter().filter_map(|board| {
+        // `/dev/ttyUSB0 at 57600 baud`
+        let (port, _) = board["transport"].as_str()?.rsplit_once(" at ")?;
+        let name = escaped(board["board"].as_str()?);
+        let state = escaped(board["link"].as_str()?);
+        let why = board["why"]
+            .as_str()
+            .map_or(String::new(), |why| format!(": {}", escaped(why)));
+        Some(Held {
+            port: Path::new(port).canonicalize().ok()?,
+            board: format!("{name} ({state}{why})"),
+        })
+    });
+    held.collect()
+}
+
+/// What is connected to the ports.
+async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
+    writeln!(output, "# Asking what is at the serial ports…")?;
+    output.flush()?;
+    // Its clones know when it is closed again; only then it is opened at another speed.
+    let lines = ports.iter().take(MAX_PORTS);
+    let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
+    let lines: Vec<SerialPort> = lines.collect();
+    let at = |line: &SerialPort| {
+        let line = line.clone();
+        move |baud| {
+            let mut line = line.clone();
+            line.baud = baud;
+            async move { line.open().await }
+        }
+    };
+    let asked = lines.iter().map(|line| tokio::spawn(probe::ask(at(line))));
+    let mut findings = Vec::new();
+    for asked in asked.collect::<Vec<_>>() {
+        findings.push(asked.await.map_err(io::Error::other)?);
+    }
+    let silent = |finding: &Finding| matches!(finding, Finding::Silent);
+    if findings.iter().any(silent) {
+        let quiet = probe::probes(false).map(|(make, _)| make.title);
+        writeln!(
+            output,
+            "# Not every port answered. If one has a {}: switch it off and on now, within {} seconds…",
+            quiet.collect::<Vec<_>>().join(" or a "),
+            SWITCH_WAIT.as_secs()
+        )?;
+        output.flush()?;
+        let waits = lines.iter().zip(&findings).map(|(line, finding)| {
+            silent(finding).then(|| tokio::spawn(probe::wait_for_switch(at(line))))
+        });
+        let waits: Vec<_> = waits.collect();
+        for (finding, wait) in findings.iter_mut().zip(waits) {
+            if let Some(wait) = wait {
+                *finding = wait.await.map_err(io::Error::other)?;
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Writes the lines to paste for a serial port.
+fn table(
+    output: &mut impl Write,
+    port: &Port,
+    finding: Option<&Finding>,
+    names: &mut Names,
+) -> io::Result<()> {
+    // A port that always exists says nothing about a board.
+    if port.is_built_in() && !matches!(finding, Some(Finding::Board { .. })) {
+        let path = port.path.display();
+        return match finding {
+            Some(Finding::Barred(error)) => writeln!(output, "# {path}: was not asked: {error}\n"),
+            Some(_) => writeln!(
+                output,
+                "# {path}: a port of the machine itself; nothing answered\n"
+            ),
+            None => writeln!(
+                output,
+                "# {path}: a port of the machine itself; if your board is there, `boardbridge scan --probe` asks it\n"
+            ),
+        };
+    }
+    let (name, kind) = match finding {
+        Some(Finding::Board { make, .. }) => (make.example, format!("kind = \"{}\"", make.kind)),
+        None | Some(Finding::Silent | Finding::Barred(_)) => {
+            let kinds = MAKES
+                .iter()
+                .filter(|make| make.media.contains(&Medium::Serial));
+            let kinds: Vec<&str> = kinds.map(|make| make.kind.as_str()).collect();
+            let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
+            (
+                "board",
+                format!("kind = \"?\"      # {} or {last}", first.join(", ")),
+            )
+        }
+    };
+    let what = match finding {
+        Some(Finding::Board { said, .. }) => said.clone(),
+        Some(Finding::Silent) => {
+            "nothing answered. Is the board switched on, and the cable the right one?".to_owned()
+        }
+        Some(Finding::Barred(error)) => format!("was not asked: {error}"),
+        None => {
+            "if your board is there, say which kind; `boardbridge scan --probe` asks it".to_owned()
+        }
+    };
+    writeln!(output, "# {}: {what}", port.path.display())?;
+    if port.of_socket && port.lasting.is_some() {
+        writeln!(
+            output,
+            "# This is the name of the socket, because the adapter has no unique one: leave the cable in this socket."
+        )?;
+    }
+    let baud = match finding {
+        Some(Finding::Board { make, baud, .. }) if make.usual_baud() != Some(*baud) => {
+            format!(", baud = {baud}")
+        }
+        _ => String::new(),
+    };
+    writeln!(output, "[boards.{}]\n{kind}", names.take(name))?;
+    writeln!(
+        output,
+        "serial = {{ port = \"{}\"{baud} }}\n",
+        port.name().display()
+    )
+}

@@ -1,0 +1,298 @@
+//! A board that senses which piece stands where.
+
+mod way;
+
+use std::time::{Duration, Instant};
+
+use shakmaty::{Bitboard, Board, Position};
+
+use self::way::{Deed, Half, Way};
+use super::{Awaited, Follower, Report, lights::differing};
+use crate::{
+    chess::{game::Game, recognise::Waits},
+    vocabulary::Misplaced,
+};
+
+/// Pictures remembered: two moves that slide over all squares of a line, with pieces adjusted in between, make fewer.
+const MAX_SEEN: usize = 32;
+
+/// The pieces as the board shows them, and since when.
+#[derive(Clone, Debug)]
+struct Picture {
+    board: Board,
+    since: Instant,
+}
+
+/// Evaluates what a board that senses pieces reports.
+///
+/// A picture counts once it was unchanged for the settle time: while the hand carries, slides or takes off pieces, the
+/// board shows others. Then the player has made one move, or two with the position between them shown, or taken back
+/// one or two; or pieces are misplaced.
+#[derive(Debug)]
+pub struct Pieces {
+    settle: Duration,
+    waits: Waits,
+    picture: Option<Picture>,
+    /// What the board has shown since it last showed `standing`, the newest last, at most `MAX_SEEN`.
+    seen: Vec<Board>,
+    /// When to evaluate the picture.
+    due: Option<Instant>,
+    /// The pieces after what was reported.
+    standing: Board,
+    /// Since when no legal sequence leads to the pictures.
+    puzzling: Option<Instant>,
+    follower: Follower,
+}
+
+impl Pieces {
+    /// A board about which nothing is known yet. A picture counts after `settle`; of the waits, `castling`, `sign`,
+    /// `puzzled` and `in_the_air` apply.
+    pub fn new(settle: Duration, waits: Waits) -> Self {
+        Self {
+            settle,
+            waits,
+            picture: None,
+            seen: Vec::new(),
+            due: None,
+            standing: Board::empty(),
+            puzzling: None,
+            follower: Follower::default(),
+        }
+    }
+
+    /// The game, the player's task, and what was reported to the player.
+    pub fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    /// The pieces as the board last showed them on this link.
+    pub fn picture(&self) -> Option<&Board> {
+        self.picture.as_ref().map(|picture| &picture.board)
+    }
+
+    /// The link is down. A player in the middle of a move continues unseen.
+    pub fn link_down(&mut self) {
+        self.picture = None;
+        self.seen.clear();
+        self.due = None;
+        self.puzzling = None;
+        self.follower.link_down();
+    }
+
+    /// Takes a picture of the pieces; the board may send them as often as it likes.
+    pub fn sense(&mut self, now: Instant, board: &Board) {
+        self.timeout(now);
+        if self.picture() != Some(board) {
+            self.see(board);
+            self.picture = Some(Picture {
+                board: board.clone(),
+                since: now,
+            });
+            self.due = Some(now + self.settle);
+        }
+    }
+
+    /// The time given by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        if self.due.take_if(|due| *due <= now).is_some()
+            && let Some(picture) = self.picture.take()
+        {
+            self.due = self.weigh(now, &picture);
+            self.picture = Some(picture);
+        }
+    }
+
+    /// When [`Self::timeout`] is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// The next report.
+    pub fn poll(&mut self) -> Option<Report> {
+        self.follower.poll()
+    }
+
+    /// The game as the program knows it. If its position differs from the placement, the player has to carry out
+    /// the difference. `may_replace`: the last move may turn out to have been another one.
+    pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
+        let follows = !self.follower.has_setup();
+        if self.follower.follow(game, may_replace, follows) {
+            self.look_again(now);
+        }
+    }
+
+    /// The player is to set up the last position of this game.
+    pub fn set_up(&mut self, now: Instant, game: Game) {
+        self.follower.set_up(game);
+        self.look_again(now);
+    }
+
+    /// Begins the game with the position that was set up. `false` if there is none.
+    pub fn begin(&mut self) -> bool {
+        self.follower.begin()
+    }
+
+    /// Gives the player this task.
+    pub fn await_hand(&mut self, awaited: Awaited) {
+        self.follower.await_hand(awaited);
+    }
+
+    /// The player reports that the pieces are set up.
+    pub fn confirm(&mut self, now: Instant) {
+        if let Some(board) = self.follower.close() {
+            self.standing = board;
+        }
+        if self.follower.drop_awaited() {
+            self.standing = self.follower.game().position().board().clone();
+            self.follower.fall_behind();
+        }
+        self.look_again(now);
+    }
+
+    /// The board is to be led to this game: the player's current task may no longer be wanted. `true` if the placement
+    /// of the pieces is unknown now.
+    pub fn abandon(&mut self, target: Option<&Game>) -> bool {
+        self.follower.abandon(target)
+    }
+
+    /// The game is over: nothing has to be corrected any more.
+    pub fn game_ended(&mut self) {
+        self.follower.correction_mut().drop_guidance();
+    }
+
+    /// Which squares to light.
+    pub fn lights(&self) -> Bitboard {
+        self.follower.lights(&self.standing)
+    }
+
+    /// Whether the pieces stand as on `board`.
+    pub fn stand_as(&self, board: &Board) -> bool {
+        self.picture() == Some(board)
+    }
+
+    /// Remembers a picture that may be the position between two moves.
+    fn see(&mut self, board: &Board) {
+        if *board == self.standing {
+            self.seen.clear();
+        } else {
+            if self.seen.len() == MAX_SEEN {
+                self.seen.remove(0);
+            }
+            self.seen.push(board.clone());
+        }
+    }
+
+    /// A settled picture may have another meaning now.
+    fn look_again(&mut self, now: Instant) {
+        let settled = self.picture.as_ref().map(|p| p.since + self.settle);
+        self.due = settled.map(|at| at.max(now));
+        self.timeout(now);
+    }
+
+    /// Interprets a settled picture. Returns when to do so again if nothing changes.
+    fn weigh(&mut self, now: Instant, picture: &Picture) -> Option<Instant> {
+        let board = &picture.board;
+        if let Some(game) = self.follower.setup() {
+            let wanted = game.position().board();
+            if board != wanted {
+                let misplaced = misplaced(wanted, board);
+                self.follower.tell(misplaced);
+            } else if let Some(board) = self.follower.close() {
+                self.stand(&board);
+            }
+            return None;
+        }
+        if self.follower.has_setup() || !self.follower.is_up_to_date() {
+            return None;
+        }
+        let game = self.follower.game();
+        if !self.follower.is_known() {
+            if board == game.position().board() {
+                self.follower.find();
+                self.stand(board);
+            } else if *board == Board::new() {
+                self.begin_anew(board);
+            }
+            return None;
+        }
+        if *board == self.standing {
+            self.puzzling = None;
+            self.follower.mended();
+            self.follower.mind_hand(board);
+            return None;
+        }
+        let from = Way::new(
+            game,
+            &self.standing,
+            self.follower.may_replace(),
+            &self.seen,
+        );
+        match from.to(board) {
+            Some(way) => {
+                let whole = match way.half {
+                    Some(Half::Castling) => picture.since + self.waits.castling,
+                    Some(Half::Sign) => picture.since + self.waits.sign,
+                    None => now,
+                };
+                if now < whole {
+                    return Some(whole);
+                }
+                for deed in way.deeds {
+                    match deed {
+                        Deed::Executed => self.follower.executed(),
+                        Deed::TookBack(m) => self.follower.took_back(m),
+                        Deed::Played(m) => self.follower.moved(m, m.promotion()),
+                    }
+                }
+                self.stand(board);
+                None
+            }
+            None if *board == Board::new() && self.follower.is_free() => {
+                self.begin_anew(board);
+                None
+            }
+            None => self.mind_puzzle(now, picture),
+        }
+    }
+
+    /// No legal sequence leads to this picture: pieces are misplaced, unless the player is still moving.
+    fn mind_puzzle(&mut self, now: Instant, picture: &Picture) -> Option<Instant> {
+        let board = &picture.board;
+        let differing = differing(board, &self.standing);
+        let in_the_air = (differing & board.occupied()).is_empty();
+        let wait = if in_the_air {
+            self.waits.in_the_air
+        } else {
+            self.waits.puzzled
+        };
+        // The wait for a player who keeps moving is limited.
+        let longest = *self.puzzling.get_or_insert(now) + 2 * self.waits.in_the_air;
+        let due = longest.min(picture.since + wait);
+        if due > now && !self.follower.correction().is_told() {
+            return Some(due);
+        }
+        let wanted = self.follower.game().position().board();
+        let misplaced = misplaced(wanted, board);
+        self.follower.tell(misplaced);
+        None
+    }
+
+    fn begin_anew(&mut self, board: &Board) {
+        self.follower.new_game();
+        self.follower.find();
+        self.stand(board);
+    }
+
+    /// The placement is as in `board`, and nothing is wrong with it.
+    fn stand(&mut self, board: &Board) {
+        self.standing = board.clone();
+        self.seen.clear();
+        self.puzzling = None;
+    }
+}
+
+/// The misplaced pieces.
+fn misplaced(wanted: &Board, stands: &Board) -> Misplaced {
+    let (full, then) = (stands.occupied(), wanted.occupied());
+    Misplaced::on(wanted, then & !full, full & !then, stands)
+}

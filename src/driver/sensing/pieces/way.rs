@@ -1,0 +1,192 @@
+//! Finds what the player did to get from a game to the present placement.
+
+use shakmaty::{Board, CastlingSide, Chess, Move, Position, Role};
+
+use crate::{
+    chess::{game::Game, recognise::CENTRE},
+    driver::sensing::lights::differing,
+};
+
+/// One action of the player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Carried out a change that the game already had.
+    Executed,
+    /// Took this move back.
+    TookBack(Move),
+    /// Made this move.
+    Played(Move),
+}
+
+/// What a move may be the first half of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    /// The other piece of castling may follow.
+    Castling,
+    /// The other king may follow to the centre: the sign of a result.
+    Sign,
+}
+
+/// What the player did, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Deeds {
+    /// The actions, in order.
+    pub deeds: Vec<Deed>,
+    /// What the last move may be the first half of.
+    pub half: Option<Half>,
+}
+
+/// The start of a search.
+pub(super) struct Way<'a> {
+    game: &'a Game,
+    standing: &'a Board,
+    may_replace: bool,
+    /// The pictures since then.
+    seen: &'a [Board],
+}
+
+impl<'a> Way<'a> {
+    /// Starts from the placement `standing` and the program's `game`; `seen` are the pictures since.
+    pub fn new(game: &'a Game, standing: &'a Board, may_replace: bool, seen: &'a [Board]) -> Self {
+        Self {
+            game,
+            standing,
+            may_replace,
+            seen,
+        }
+    }
+
+    /// Whether the pieces stand as in the game.
+    fn stands(&self) -> bool {
+        self.standing == self.game.position().board()
+    }
+
+    /// The only legal sequence that leads to these pieces; `None` if there is none, or more than one.
+    pub fn to(&self, pieces: &Board) -> Option<Deeds> {
+        let position = self.game.position();
+        let executed = (!self.stands()).then_some(Deed::Executed);
+        if pieces == position.board() {
+            return Some(deeds(executed));
+        }
+        let mut ways = Vec::new();
+        for (moves, half) in self.forward(pieces) {
+            let moves = moves.into_iter().map(Deed::Played);
+            ways.push(Deeds {
+                half,
+                ..deeds(executed.into_iter().chain(moves))
+            });
+        }
+        if self.stands() {
+            ways.extend(self.back(pieces));
+        }
+        let way = ways.pop()?;
+        ways.is_empty().then_some(way)
+    }
+
+    /// All sequences of moves, and what the last move of each may be the first half of.
+    ///
+    /// Two moves count only if the position between them was shown: pieces in the hand may look like an exchange.
+    fn forward(&self, pieces: &Board) -> Vec<(Vec<Move>, Option<Half>)> {
+        let position = self.game.position();
+        let stands = self.stands();
+        let mut ways = Vec::new();
+        for m in position.legal_moves() {
+            let next = after(position, m);
+            if next.board() == pieces {
+                if stands || self.has_seen_half(position.board(), pieces) {
+                    ways.push((vec![m], half(position, m)));
+                }
+            } else if stands && self.seen.contains(next.board()) {
+                for reply in next.legal_moves() {
+                    if after(&next, reply).board() == pieces {
+                        ways.push((vec![m, reply], half(&next, reply)));
+                    }
+                }
+            }
+        }
+        ways
+    }
+
+    /// Whether a picture showed the pieces after the move that the game already has, or after the player's own move,
+    /// which may come first if the two do not interfere.
+    fn has_seen_half(&self, shown: &Board, both: &Board) -> bool {
+        let own = differing(shown, both);
+        let mut alone = self.standing.clone();
+        for square in own {
+            match both.piece_at(square) {
+                Some(piece) => alone.set_piece_at(square, piece),
+                None => alone.discard_piece_at(square),
+            }
+        }
+        let apart = (own & differing(self.standing, shown)).is_empty();
+        self.seen.contains(shown) || apart && self.seen.contains(&alone)
+    }
+
+    /// Sequences that take back one or two moves, or replace the last one.
+    fn back(&self, pieces: &Board) -> Vec<Deeds> {
+        let mut ways = Vec::new();
+        let moves = self.game.moves();
+        let Some((&last, earlier)) = moves.split_last() else {
+            return ways;
+        };
+        let before = self.game.position_at(earlier.len());
+        if before.board() == pieces {
+            ways.push(deeds([Deed::TookBack(last)]));
+        }
+        if let Some((&first, earliest)) = earlier.split_last()
+            && self.game.position_at(earliest.len()).board() == pieces
+        {
+            ways.push(deeds([Deed::TookBack(last), Deed::TookBack(first)]));
+        }
+        if self.may_replace {
+            for m in before.legal_moves() {
+                if m != last && after(&before, m).board() == pieces {
+                    ways.push(Deeds {
+                        half: half(&before, m),
+                        ..deeds([Deed::TookBack(last), Deed::Played(m)])
+                    });
+                }
+            }
+        }
+        ways
+    }
+}
+
+fn deeds(deeds: impl IntoIterator<Item = Deed>) -> Deeds {
+    Deeds {
+        deeds: deeds.into_iter().collect(),
+        half: None,
+    }
+}
+
+fn after(position: &Chess, m: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(m);
+    next
+}
+
+/// What this move may be the first half of.
+fn half(position: &Chess, m: Move) -> Option<Half> {
+    let color = position.turn();
+    let begins = |castling: Move| {
+        let Move::Castle { king, rook } = castling else {
+            return false;
+        };
+        let side = CastlingSide::from_king_side(king < rook);
+        let mut legs = [(king, side.king_to(color)), (rook, side.rook_to(color))].into_iter();
+        legs.any(|(from, to)| m.from() == Some(from) && m.to() == to)
+    };
+    let castlings = |side| position.castling_moves(side);
+    if m.is_castle() {
+        None
+    } else if CastlingSide::ALL
+        .into_iter()
+        .flat_map(castlings)
+        .any(begins)
+    {
+        Some(Half::Castling)
+    } else {
+        let sign = m.role() == Role::King && CENTRE.contains(m.to());
+        sign.then_some(Half::Sign)
+    }
+}

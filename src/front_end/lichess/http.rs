@@ -1,0 +1,417 @@
+//! Requests to Lichess, and the streams that it keeps open.
+
+use std::{
+    error::Error as _,
+    future::Future,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, SystemTime},
+    vec,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    Method, Response, StatusCode,
+    body::{Frame, Incoming},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{
+        Client,
+        connect::{HttpConnector, dns::Name},
+    },
+    rt::{TokioExecutor, TokioTimer},
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until, timeout};
+use tower_service::Service;
+
+use super::{
+    notice::Notice,
+    objects::{self, MAX_LINE, Me},
+    request::Request,
+    session::Outcome,
+    token::Token,
+};
+use crate::{
+    system::{
+        apart,
+        credit::{Allowance, Credit},
+    },
+    text::lines::{Line, Lines},
+};
+
+/// How long an answer may take.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(8);
+/// How long a connection may take.
+const CONNECT_WAIT: Duration = Duration::from_secs(5);
+/// A stream on which nothing has come for so long is dead: an empty line comes every 7 s.
+pub const SILENCE: Duration = Duration::from_secs(20);
+/// The most bytes of an answer.
+const MAX_ANSWER: usize = 64 * 1024;
+/// Bytes read of one stream: what a busy account sends when it connects, and then some hundred times what a bullet game has.
+/// The rest waits at the server.
+pub const INTAKE: Allowance = Allowance {
+    at_once: 256 * 1024,
+    per_second: 64 * 1024,
+};
+/// Bytes that a line counts as beside its own: to handle it is work, however short it is.
+const LINE_COST: u64 = 64;
+/// How long an unused connection is kept: a move later than that makes another.
+const IDLE: Duration = Duration::from_mins(1);
+/// The header with the scopes of the token.
+const SCOPES: &str = "x-oauth-scopes";
+/// The kind of a form.
+const FORM: &str = "application/x-www-form-urlencoded";
+/// The kind of plain text.
+const PLAIN: &str = "text/plain";
+/// Which program asks, as Lichess requires.
+const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
+
+/// The way to Lichess with one token.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Client<HttpsConnector<HttpConnector<Names>>, Full<Bytes>>,
+    url: String,
+    token: Option<Token>,
+}
+
+/// Whose token it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The player's name.
+    pub name: String,
+    /// The token is for playing at boards.
+    pub may_play: bool,
+}
+
+/// An answer that stays open: dropping it ends the request.
+#[derive(Debug)]
+pub struct Lasting {
+    body: Incoming,
+    intake: Intake,
+}
+
+/// How much may still be read of a stream.
+#[derive(Debug)]
+struct Intake(Credit);
+
+impl Intake {
+    fn new() -> Self {
+        Self(Credit::new(INTAKE))
+    }
+
+    /// Waits until more may be read. Cancel safe.
+    async fn wait(&self) {
+        if let Some(until) = self.0.waits_until(Instant::now().into_std(), 0) {
+            sleep_until(Instant::from_std(until)).await;
+        }
+    }
+
+    fn took(&mut self, bytes: u64) {
+        self.0.spend(Instant::now().into_std(), bytes);
+    }
+}
+
+impl Lasting {
+    /// Waits until the server has ended it, which may take as long as it wants.
+    pub async fn ended(mut self) -> Outcome {
+        while let Some(frame) = self.body.frame().await {
+            match frame {
+                Ok(frame) => self.intake.took(size(&frame)),
+                Err(error) => return Outcome::Lost(error.to_string()),
+            }
+            self.intake.wait().await;
+        }
+        Outcome::Done(String::new())
+    }
+}
+
+/// An open stream of lines.
+#[derive(Debug)]
+pub struct Stream {
+    body: Incoming,
+    lines: Lines,
+    intake: Intake,
+}
+
+/// Looks names up as the rest of the daemon does.
+#[derive(Clone, Debug)]
+struct Names;
+
+impl Service<Name> for Names {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        // The connector puts the port of the address in.
+        Box::pin(async move { Ok(apart::addresses(&format!("{name}:0")).await?.into_iter()) })
+    }
+}
+
+impl Http {
+    /// The way to the server at this address, which has a scheme and ends without a slash.
+    pub fn new(url: &str) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(Names);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_WAIT));
+        tcp.set_keepalive(Some(SILENCE));
+        // The configuration takes http for this machine only.
+        tcp.enforce_http(false);
+        let https = HttpsConnectorBuilder::new()
+            .with_webpki_roots()
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .http1_max_buf_size(MAX_LINE)
+            .build(https);
+        Self {
+            client,
+            url: url.to_owned(),
+            token: None,
+        }
+    }
+
+    /// Uses this token from now on.
+    pub fn set_token(&mut self, token: Option<Token>) {
+        self.token = token;
+    }
+
+    /// Whether it has a token.
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Asks this, and waits for the whole answer.
+    pub async fn ask(&self, request: &Request) -> Outcome {
+        let answered = async {
+            let response = match self.send(request).await {
+                Ok(response) => response,
+                Err(outcome) => return outcome,
+            };
+            match text(response).await {
+                Ok(text) => Outcome::Done(text),
+                Err(outcome) => outcome,
+            }
+        };
+        timeout(ANSWER_WAIT, answered)
+            .await
+            .unwrap_or_else(|_| Outcome::Lost("no answer".to_owned()))
+    }
+
+    /// Asks this; the server takes it as long as its answer lasts.
+    ///
+    /// # Errors
+    /// Why the server does not take it.
+    pub async fn begin(&self, request: &Request) -> Result<Lasting, Outcome> {
+        let response = timeout(ANSWER_WAIT, self.send(request)).await;
+        let response = response.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
+        Ok(Lasting {
+            body: response.into_body(),
+            intake: Intake::new(),
+        })
+    }
+
+    /// Asks whose token it has, and whether that may play at boards.
+    ///
+    /// # Errors
+    /// Why this is not known.
+    pub async fn owner(&self) -> Result<Owner, Outcome> {
+        let asked = async {
+            let response = self.send(&Request::Account).await?;
+            let told = response.headers().get(SCOPES);
+            let told = told.and_then(|told| told.to_str().ok());
+            let may_play = told.map(has_play);
+            let me: Me = objects::read(text(response).await?.as_bytes())
+                .map_err(|error| unreadable(&error))?;
+            let may_play = match may_play {
+                Some(may_play) => may_play,
+                None => self.is_for_play().await?,
+            };
+            Ok(Owner {
+                name: Notice::words(&me.username),
+                may_play,
+            })
+        };
+        let answered = timeout(ANSWER_WAIT, asked).await;
+        answered.unwrap_or_else(|_| Err(Outcome::Lost("no answer".to_owned())))
+    }
+
+    /// Asks for the scopes of the token, on a server that does not tell them with each answer.
+    async fn is_for_play(&self) -> Result<bool, Outcome> {
+        let token = self.token.as_ref().map(Token::text);
+        let token = token.unwrap_or_default().to_owned();
+        let path = "/api/token/test";
+        let response = self.exchange(Method::POST, path, PLAIN, token.clone());
+        let response = match judged(response.await?).await {
+            Ok(response) => response,
+            // It can tell neither way, but has taken the token.
+            Err(Outcome::Refused(_)) => return Ok(true),
+            Err(outcome) => return Err(outcome),
+        };
+        let text = text(response).await?;
+        // Not kept, and a token may have many scopes.
+        let tested: Value = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+        Ok(tested[token]["scopes"].as_str().is_some_and(has_play))
+    }
+
+    /// Opens a stream of lines. `Ok(None)`: there is nothing of this name.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn open(&self, path: &str) -> Result<Option<Stream>, Outcome> {
+        let asked = self.exchange(Method::GET, path, FORM, String::new());
+        let opened = timeout(ANSWER_WAIT, asked).await;
+        let response = opened.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let response = judged(response).await?;
+        Ok(Some(Stream {
+            body: response.into_body(),
+            lines: Lines::new(MAX_LINE),
+            intake: Intake::new(),
+        }))
+    }
+
+    async fn send(&self, request: &Request) -> Result<Response<Incoming>, Outcome> {
+        let method = if request.is_get() {
+            Method::GET
+        } else {
+            Method::POST
+        };
+        let response = self
+            .exchange(method, &request.path(), FORM, request.form())
+            .await?;
+        judged(response).await
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        kind: &'static str,
+        body: String,
+    ) -> Result<Response<Incoming>, Outcome> {
+        let Some(token) = &self.token else {
+            return Err(Outcome::NoToken);
+        };
+        // The library for TLS panics then, and no certificate is valid.
+        if SystemTime::now() < SystemTime::UNIX_EPOCH {
+            let why = "the clock of this computer is before 1970: set it";
+            return Err(Outcome::Lost(why.to_owned()));
+        }
+        let mut request = hyper::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(USER_AGENT, AGENT)
+            .header(AUTHORIZATION, token.bearer())
+            .header(ACCEPT, "application/x-ndjson, application/json")
+            // A line is to come when it is written, not when a compressor has enough.
+            .header(ACCEPT_ENCODING, "identity");
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, kind);
+        }
+        let request = request.body(Full::new(Bytes::from(body)));
+        let request = request.map_err(|error| Outcome::Refused(error.to_string()))?;
+        let answered = self.client.request(request).await;
+        answered.map_err(|error| {
+            // The cause is in the innermost error.
+            let mut words = error.to_string();
+            let mut source = error.source();
+            while let Some(inner) = source {
+                words = inner.to_string();
+                source = inner.source();
+            }
+            Outcome::Lost(words)
+        })
+    }
+}
+
+/// Whether these scopes, with commas between them, let a program play at boards.
+fn has_play(scopes: &str) -> bool {
+    scopes.split(',').any(|scope| scope.trim() == "board:play")
+}
+
+fn unreadable(error: &serde_json::Error) -> Outcome {
+    Outcome::Lost(format!("its answer cannot be read: {error}"))
+}
+
+/// The answer, if it is a good one.
+async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outcome> {
+    match response.status() {
+        status if status.is_success() => Ok(response),
+        StatusCode::UNAUTHORIZED => Err(Outcome::NoToken),
+        StatusCode::TOO_MANY_REQUESTS => Err(Outcome::TooMany),
+        status if status.is_server_error() => Err(Outcome::Lost(status.to_string())),
+        status => {
+            let text = timeout(ANSWER_WAIT, text(response)).await;
+            let text = text.ok().and_then(Result::ok).unwrap_or_default();
+            let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            let words = match &value["error"] {
+                Value::String(words) => words.clone(),
+                Value::Null => status.to_string(),
+                other => other.to_string(),
+            };
+            if status == StatusCode::FORBIDDEN && words.contains("scope") {
+                return Err(Outcome::NoToken);
+            }
+            Err(Outcome::Refused(words))
+        }
+    }
+}
+
+async fn text(response: Response<Incoming>) -> Result<String, Outcome> {
+    let body = Limited::new(response.into_body(), MAX_ANSWER)
+        .collect()
+        .await;
+    let body = body.map_err(|error| Outcome::Lost(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
+}
+
+/// Bytes of a frame.
+fn size(frame: &Frame<Bytes>) -> u64 {
+    let length = frame.data_ref().map_or(0, Bytes::len);
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+impl Stream {
+    /// The next line that is not empty; an overlong one is dropped. Faster than [`INTAKE`] nothing is read. Not cancel safe.
+    ///
+    /// # Errors
+    /// Why the stream has ended.
+    pub async fn next(&mut self) -> Result<Vec<u8>, String> {
+        loop {
+            while let Some(line) = self.lines.next_line() {
+                if let Line::Whole(line) = line {
+                    self.intake.took(LINE_COST);
+                    return Ok(line);
+                }
+            }
+            self.intake.wait().await;
+            match timeout(SILENCE, self.body.frame()).await {
+                Err(_) => return Err(format!("nothing came for {} s", SILENCE.as_secs())),
+                Ok(None) => return Err("Lichess has closed the stream".to_owned()),
+                Ok(Some(Err(error))) => return Err(error.to_string()),
+                Ok(Some(Ok(frame))) => {
+                    self.intake.took(size(&frame));
+                    if let Some(bytes) = frame.data_ref() {
+                        self.lines.push(bytes);
+                    }
+                }
+            }
+        }
+    }
+}

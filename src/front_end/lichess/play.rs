@@ -1,0 +1,819 @@
+//! One game on Lichess against the hand at a board, without I/O: what Lichess and the board say goes in, commands, requests and
+//! notices come out.
+//!
+//! Lichess has the game; the board is led to it. The hand's move is on its way until Lichess shows it: the board's target has
+//! it, the game has not.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{ByColor, CastlingMode, Color, Move, uci::UciMove};
+
+use super::{
+    notice::Notice,
+    objects::{GameFull, GameInfo, Line, State, User},
+    request::{InGame, color},
+    settings::TakeBacks,
+    status::Status,
+};
+use crate::{
+    bus::pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
+    chess::game::Game,
+    front_end::seat::{Seat, left_by_hand},
+    state::text,
+    vocabulary::{ClientName, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
+};
+
+/// When a line arrived, and the state it applies to.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// When.
+    pub now: Instant,
+    /// The same as a time of day, for clients that count clocks down.
+    pub wall: SystemTime,
+    /// The number of the stream it came on.
+    pub stream: u64,
+    /// All pieces stand at the start.
+    pub at_start: bool,
+    /// How the opponent's take-back proposals are answered.
+    pub take_backs: TakeBacks,
+}
+
+/// What a game wants done.
+#[derive(Debug)]
+pub struct Out {
+    /// Of the board.
+    pub seat: Seat,
+    /// Of Lichess, beside the hand's move.
+    pub requests: VecDeque<InGame>,
+    /// Told to the player.
+    pub notices: VecDeque<Notice>,
+}
+
+/// How far the hand's move, or its resignation, has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Way {
+    /// It is to be sent.
+    Waits,
+    /// It is being sent.
+    Sending,
+    /// It was sent, but whether it arrived is unknown: the game has to be read first.
+    Unsure,
+    /// Lichess has taken it, while this stream of the game was open, and is yet to show it.
+    Taken(u64),
+}
+
+/// The hand's move on its way to Lichess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Delivery {
+    /// Castling as the king and its rook: the one form that Lichess takes in every variant.
+    #[serde(with = "text")]
+    m: UciMove,
+    way: Way,
+    /// Lichess has refused it once.
+    refused: bool,
+}
+
+/// What must survive a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The game's name.
+    id: String,
+    hand: HandColor,
+    /// As Lichess has it.
+    game: Game,
+    /// Lichess has been asked for it.
+    known: bool,
+    delivery: Option<Delivery>,
+    /// How far the hand's resignation has come.
+    #[serde(default)]
+    resigns: Option<Way>,
+    end: Option<GameEnd>,
+}
+
+/// A colour as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HandColor {
+    White,
+    Black,
+}
+
+impl HandColor {
+    fn of(color: Color) -> Self {
+        color.fold_wb(Self::White, Self::Black)
+    }
+}
+
+/// A game. See the module documentation.
+#[derive(Debug)]
+pub struct Play {
+    kept: Memory,
+    /// The current stream of the game has sent its state.
+    synced: bool,
+    /// Everything that others are shown.
+    pairing: Pairing,
+    /// The opponent's name.
+    opponent: String,
+    /// The hand's colour is a guess: Lichess has not named it.
+    guessed: bool,
+    timed: bool,
+    /// In a tournament: the time that each side begins with.
+    tournament: Option<Duration>,
+    /// Who has taken half of that.
+    berserk: ByColor<bool>,
+    /// How it ended, by the stream of events.
+    announced: Option<GameEnd>,
+    /// What the kings in the centre mean.
+    sign: Option<GameEnd>,
+    /// The win can be claimed from then on.
+    claim_at: Option<Instant>,
+    told_to_wait: bool,
+    told_to_begin: bool,
+    told_unplayable: bool,
+}
+
+impl Play {
+    /// A game of which only this is known yet.
+    pub fn new(id: String, hand: Option<Color>, opponent: String) -> Self {
+        let kept = Memory {
+            id,
+            hand: HandColor::of(hand.unwrap_or(Color::White)),
+            game: Game::standard(),
+            known: false,
+            delivery: None,
+            resigns: None,
+            end: None,
+        };
+        let mut play = Self::restored(kept);
+        play.opponent = opponent;
+        play.guessed = hand.is_none();
+        play
+    }
+
+    /// A game after a restart.
+    pub fn restored(mut kept: Memory) -> Self {
+        let move_way = kept.delivery.as_mut().map(|delivery| &mut delivery.way);
+        for way in move_way.into_iter().chain(&mut kept.resigns) {
+            *way = match *way {
+                Way::Sending => Way::Unsure,
+                // Streams are counted from the beginning again.
+                Way::Taken(_) => Way::Taken(0),
+                way => way,
+            };
+        }
+        let mut play = Self {
+            kept,
+            synced: false,
+            pairing: Pairing::default(),
+            opponent: "the opponent".to_owned(),
+            guessed: false,
+            timed: false,
+            tournament: None,
+            berserk: ByColor::default(),
+            announced: None,
+            sign: None,
+            claim_at: None,
+            told_to_wait: false,
+            told_to_begin: false,
+            told_unplayable: false,
+        };
+        play.pairing.client = Some(ClientName::Lichess);
+        play.pairing.hand = Some(play.hand());
+        play
+    }
+
+    /// What must survive a restart.
+    pub fn memory(&self) -> &Memory {
+        &self.kept
+    }
+
+    /// Its name on Lichess.
+    pub fn id(&self) -> &str {
+        &self.kept.id
+    }
+
+    /// How it ended.
+    pub fn end(&self) -> Option<GameEnd> {
+        self.kept.end
+    }
+
+    /// Whether it has a clock, as far as is known.
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// Who plays whom.
+    pub fn pairing(&self) -> Option<&Pairing> {
+        self.kept.known.then_some(&self.pairing)
+    }
+
+    /// What was known of it before a restart.
+    pub fn paired(&mut self, before: Pairing) {
+        self.pairing = Pairing {
+            client: Some(ClientName::Lichess),
+            hand: Some(self.hand()),
+            ..before
+        };
+    }
+
+    fn hand(&self) -> Color {
+        match self.kept.hand {
+            HandColor::White => Color::White,
+            HandColor::Black => Color::Black,
+        }
+    }
+
+    /// The hand's move that is on its way.
+    fn on_its_way(&self) -> Option<Move> {
+        let delivery = self.kept.delivery?;
+        delivery.m.to_move(self.kept.game.position()).ok()
+    }
+
+    /// The game with the hand's move that is on its way.
+    fn whole(&self) -> Game {
+        let mut game = self.kept.game.clone();
+        if let Some(m) = self.on_its_way() {
+            game.push(m);
+        }
+        game
+    }
+
+    /// Whether Lichess waits for a move of the hand that has not been made.
+    pub fn awaits(&self) -> bool {
+        let kept = &self.kept;
+        kept.known
+            && kept.end.is_none()
+            && kept.delivery.is_none()
+            && kept.game.turn() == self.hand()
+    }
+
+    /// States the game to the board.
+    pub fn state(&mut self, out: &mut Out) {
+        if !self.kept.known {
+            return;
+        }
+        let game = self.whole();
+        let occasion = Occasion {
+            opponent: Opponent::Lichess,
+            hand_next: game.turn() == self.hand(),
+            takes_back: true,
+        };
+        out.seat.state(&game, occasion, self.awaits());
+        self.can();
+    }
+
+    /// What the player can say now.
+    fn can(&mut self) {
+        let mut can = Vec::new();
+        if self.kept.end.is_none() && self.kept.known {
+            can.push(Saying::Ready);
+            let plies = self.kept.game.len();
+            if plies >= 2 {
+                can.extend([Saying::Draw, Saying::TakeBack, Saying::Resign]);
+            } else {
+                can.push(Saying::Abort);
+            }
+            // Before the own first move.
+            let early = plies <= self.hand().fold_wb(0, 1);
+            if early && self.tournament.is_some() && !self.berserk.get(self.hand()) {
+                can.push(Saying::Berserk);
+            }
+            can.extend(self.pairing.offer.map(|_| Saying::Decline));
+        }
+        self.pairing.can = can;
+    }
+
+    /// Lichess says something of the game.
+    pub fn line(&mut self, line: Line, heard: Heard, out: &mut Out) {
+        let Heard {
+            now,
+            wall,
+            stream,
+            at_start,
+            take_backs,
+        } = heard;
+        match line {
+            Line::GameFull(full) => {
+                let state = full.state.clone();
+                if !self.full(*full, at_start, out) {
+                    return;
+                }
+                self.stands(wall, &state, Some(stream), out);
+                self.offers(&state, take_backs, out);
+            }
+            Line::GameState(state) if self.kept.known => {
+                self.stands(wall, &state, None, out);
+                self.offers(&state, take_backs, out);
+            }
+            Line::ChatLine {
+                room,
+                username,
+                text,
+            } => {
+                let (Some(name), Some(text)) = (username, text) else {
+                    return;
+                };
+                if room.is_none_or(|room| room == "player") {
+                    let words = Notice::words(&format!("{name}: {text}"));
+                    let chat = &mut self.pairing.chat;
+                    chat.push(words.clone());
+                    let overflow = chat.len().saturating_sub(MAX_CHAT);
+                    chat.drain(..overflow);
+                    out.notices.push_back(Notice::Chat(words));
+                }
+            }
+            Line::OpponentGone {
+                gone,
+                claim_win_in_seconds,
+            } => {
+                let opponent = self.opponent.clone();
+                let notice = if gone {
+                    self.claim_at = claim_win_in_seconds
+                        .map(|seconds| now + Duration::from_secs(seconds.min(3600)));
+                    Notice::Gone {
+                        opponent,
+                        claim: claim_win_in_seconds,
+                    }
+                } else {
+                    self.claim_at = None;
+                    Notice::Back(opponent)
+                };
+                self.pairing.notice = gone.then(|| notice.to_string());
+                out.notices.push_back(notice);
+            }
+            Line::GameState(_) | Line::Unknown => {}
+        }
+    }
+
+    /// Takes the hand's colour from the players' names, if it is not known yet.
+    pub fn finds_hand(&mut self, full: &GameFull, user: Option<&str>) {
+        if !self.guessed {
+            return;
+        }
+        let is = |player: &User, name: &str| {
+            let names = [&player.id, &player.name].into_iter().flatten();
+            names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+        };
+        let me = |player: &User| user.is_some_and(|user| is(player, user));
+        let other = |player: &User| player.ai_level.is_some() || is(player, &self.opponent);
+        let black = me(&full.black) || !me(&full.white) && other(&full.white);
+        self.kept.hand = HandColor::of(Color::from_white(!black));
+        self.pairing.hand = Some(self.hand());
+        self.guessed = false;
+    }
+
+    /// The first line of a stream. `false` if the game cannot be played.
+    fn full(&mut self, full: GameFull, at_start: bool, out: &mut Out) -> bool {
+        self.synced = true;
+        let start = match full.initial_fen.as_deref() {
+            None | Some("startpos") => Ok(Game::standard()),
+            Some(fen) => Game::from_fen(fen),
+        };
+        let Ok(start) = start else {
+            self.unplayable(out);
+            return false;
+        };
+        self.timed = full.clock.is_some();
+        let initial = full.clock.and_then(|clock| clock.initial);
+        let initial = initial.filter(|_| full.tournament_id.is_some());
+        self.tournament = initial.map(Duration::from_millis);
+        let speed = full.speed.unwrap_or_default();
+        let rated = if full.rated == Some(true) {
+            "rated"
+        } else {
+            "casual"
+        };
+        let kind = match full.clock {
+            Some(clock) => format!(
+                "{rated} {speed} {}+{}",
+                clock.initial.unwrap_or(0) / 60_000,
+                clock.increment.unwrap_or(0) / 1000
+            ),
+            None => format!("{rated} {speed}"),
+        };
+        let players = ByColor {
+            white: Some(player(&full.white)),
+            black: Some(player(&full.black)),
+        };
+        let other = players.get(self.hand().other());
+        self.opponent = other.as_ref().map(|p| p.name.clone()).unwrap_or_default();
+        self.pairing.players = players;
+        self.pairing.hand = Some(self.hand());
+        let created = full.created_at.map(Duration::from_millis);
+        let created = created.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        self.pairing.began = created;
+        self.pairing.event = Some(format!("Lichess, {kind}"));
+        if self.kept.known && self.kept.game.common_plies(&start).is_some() {
+            return true;
+        }
+        self.kept.known = true;
+        self.kept.game = start;
+        let opponent = self.opponent.clone();
+        let white = self.hand().is_white();
+        let game = Notice::Game {
+            opponent,
+            kind,
+            white,
+        };
+        out.notices.push_back(game);
+        out.seat.begin(at_start);
+        self.state(out);
+        true
+    }
+
+    /// The address of the game, for PGN.
+    pub fn is_at(&mut self, site: String) {
+        self.pairing.site = Some(site);
+    }
+
+    fn unplayable(&mut self, out: &mut Out) {
+        if !std::mem::replace(&mut self.told_unplayable, true) {
+            out.notices.push_back(Notice::Unplayable);
+        }
+    }
+
+    /// Lichess sends the state of the game; `stream` for the first line of that stream.
+    fn stands(&mut self, wall: SystemTime, state: &State, stream: Option<u64>, out: &mut Out) {
+        if self.kept.end.is_some() {
+            return;
+        }
+        let mut game = self.kept.game.truncated(0);
+        if game.play_uci(state.moves.split_whitespace()).is_ok() {
+            self.clocks(wall, state, &game, out);
+            self.follows(game, stream, out);
+        } else {
+            self.unplayable(out);
+        }
+        let status = state.status.unwrap_or(Status::Started);
+        let winner = state.winner.as_deref().and_then(color);
+        if let Some(end) = status.end(winner, &self.kept.game) {
+            self.finish(end, out);
+            return;
+        }
+        let first = state
+            .expiration
+            .filter(|_| self.kept.game.turn() == self.hand());
+        if let Some(first) = first
+            && !std::mem::replace(&mut self.told_to_begin, true)
+        {
+            let (idle, allowed) = (first.idle_millis, first.millis_to_move);
+            let left = allowed.unwrap_or(0).saturating_sub(idle.unwrap_or(0)) / 1000;
+            out.notices.push_back(Notice::Expires(left));
+        }
+        if stream.is_some() && self.kept.resigns == Some(Way::Unsure) {
+            // It has been read since: if it still runs, it still waits for it.
+            self.kept.resigns = Some(Way::Waits);
+        }
+        self.can();
+    }
+
+    /// The stream of events says that the game is over. That of the game is read for its last moves, and has the last word.
+    pub fn finishes(&mut self, info: &GameInfo) {
+        let winner = info.winner.as_deref().and_then(color);
+        let end = info
+            .status
+            .and_then(|status| status.end(winner, &self.kept.game));
+        self.announced = end.or(self.announced);
+    }
+
+    /// Lichess does not have the game any more.
+    pub fn is_gone(&mut self, out: &mut Out) {
+        let unknown = GameEnd::without_result(Reason::Unknown);
+        self.finish(self.announced.unwrap_or(unknown), out);
+    }
+
+    /// Lichess has this game.
+    fn follows(&mut self, game: Game, stream: Option<u64>, out: &mut Out) {
+        let (whole, ours) = (self.whole(), self.on_its_way());
+        if game == self.kept.game {
+            // It may not have our move yet.
+            let Some(delivery) = &mut self.kept.delivery else {
+                return;
+            };
+            match (stream, delivery.way) {
+                // It has been read since: it still waits for the move.
+                (Some(_), Way::Unsure) => delivery.way = Way::Waits,
+                // It had the move and has it no longer.
+                (Some(stream), Way::Taken(then)) if stream > then => {
+                    self.kept.delivery = None;
+                    self.state(out);
+                    out.notices.push_back(Notice::TakenBack(1));
+                }
+                _ => {}
+            }
+            return;
+        }
+        self.kept.delivery = None;
+        if game.continues(&whole) {
+            let same = game == whole;
+            self.kept.game = game;
+            if !same {
+                self.state(out);
+            }
+            return;
+        }
+        let shorter = whole.len().saturating_sub(game.len());
+        let taken_back = whole.continues(&game);
+        self.kept.game = game;
+        match ours {
+            Some(m) if !taken_back => out.notices.push_back(Notice::Overtaken(m)),
+            _ if taken_back => out.notices.push_back(Notice::TakenBack(shorter)),
+            _ => {}
+        }
+        self.state(out);
+    }
+
+    /// The clocks at this moment, from which clients count down.
+    fn clocks(&mut self, wall: SystemTime, state: &State, game: &Game, out: &mut Out) {
+        if !self.timed {
+            return;
+        }
+        let (Some(white), Some(black)) = (state.wtime, state.btime) else {
+            return;
+        };
+        let left = ByColor {
+            white: Duration::from_millis(white),
+            black: Duration::from_millis(black),
+        };
+        let plies = game.len();
+        // Lichess tells it by the clocks alone.
+        for color in Color::ALL {
+            let half = |all: Duration| plies <= 2 && *left.get(color) <= all / 2;
+            if self.tournament.is_some_and(half)
+                && !std::mem::replace(self.berserk.get_mut(color), true)
+            {
+                let player = self.pairing.players.get(color).as_ref();
+                let name = player.map(|player| player.name.clone()).unwrap_or_default();
+                out.notices.push_back(Notice::Berserk(name));
+            }
+        }
+        let times = &mut self.pairing.clock_times;
+        if times.len() + 1 == plies {
+            times.push(Some(*left.get(game.turn().other())));
+        } else {
+            times.resize(plies, None);
+        }
+        // No clock runs before both have moved.
+        let is_over = state.status.is_some_and(Status::is_over);
+        let runs = (plies >= 2 && !is_over).then_some(game.turn());
+        self.pairing.clocks = Some(Clocks {
+            left,
+            at: wall,
+            runs,
+        });
+    }
+
+    fn offers(&mut self, state: &State, take_backs: TakeBacks, out: &mut Out) {
+        let of = |white, black| self.hand().fold_wb(black, white);
+        let offer = if of(state.wdraw, state.bdraw) {
+            Some(Saying::Draw)
+        } else if of(state.wtakeback, state.btakeback) {
+            Some(Saying::TakeBack)
+        } else {
+            None
+        };
+        let offer = offer.filter(|_| self.kept.end.is_none());
+        let before = std::mem::replace(&mut self.pairing.offer, offer);
+        self.can();
+        if offer == before {
+            return;
+        }
+        let opponent = self.opponent.clone();
+        match (offer, take_backs) {
+            (Some(Saying::TakeBack), TakeBacks::Yes) => {
+                out.requests.push_back(InGame::TakeBack(true));
+            }
+            (Some(Saying::TakeBack), TakeBacks::No) => {
+                out.requests.push_back(InGame::TakeBack(false));
+            }
+            (Some(Saying::TakeBack), TakeBacks::Ask) => {
+                out.notices.push_back(Notice::TakeBackProposed(opponent));
+            }
+            (Some(_), _) => out.notices.push_back(Notice::DrawOffered(opponent)),
+            (None, _) => {}
+        }
+    }
+
+    /// The game is over.
+    fn finish(&mut self, end: GameEnd, out: &mut Out) {
+        self.kept.end = Some(end);
+        self.kept.delivery = None;
+        self.kept.resigns = None;
+        self.pairing.over = Some(self.kept.game.clone());
+        self.pairing.offer = None;
+        if let Some(clocks) = &mut self.pairing.clocks {
+            clocks.runs = None;
+        }
+        let notice = Notice::Over {
+            end,
+            hand: self.hand(),
+        };
+        self.pairing.notice = Some(notice.to_string());
+        out.notices.push_back(notice);
+        self.state(out);
+        self.can();
+        out.seat.end(end);
+    }
+
+    /// Tells a board after a restart what it may have missed.
+    pub fn resume(&mut self, out: &mut Out) {
+        self.state(out);
+        if let Some(end) = self.kept.end {
+            out.seat.end(end);
+        }
+    }
+
+    /// The board has a new snapshot.
+    pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
+        let Some(place) = out.seat.look(snapshot) else {
+            return;
+        };
+        if self.kept.end.is_some() {
+            return;
+        }
+        if !place.joined {
+            if !std::mem::replace(&mut self.told_to_wait, true) {
+                out.notices.push_back(if place.put_out {
+                    Notice::PutOut
+                } else {
+                    Notice::Waits(snapshot.holders.clone())
+                });
+            }
+            return;
+        }
+        self.told_to_wait = false;
+        self.kings(now, snapshot, out);
+        let left = left_by_hand(snapshot, &self.whole());
+        // Before the board is led back.
+        let wait = snapshot.correction_wait / 2;
+        out.seat.note_take_back(now, left, snapshot, wait);
+        let made = out.seat.answer(place);
+        if let Some(m) = made.filter(|_| self.awaits()) {
+            self.hand_moved(m, out);
+        }
+    }
+
+    /// The hand has made its move.
+    fn hand_moved(&mut self, m: Move, out: &mut Out) {
+        out.seat.answered(m);
+        // The hand plays on.
+        self.kept.resigns.take_if(|way| *way == Way::Waits);
+        self.kept.delivery = Some(Delivery {
+            m: m.to_uci(CastlingMode::Chess960),
+            way: Way::Waits,
+            refused: false,
+        });
+        self.state(out);
+    }
+
+    /// The kings in the centre: the hand's resignation, its offer of a draw, or its claim of a win.
+    fn kings(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
+        let sign = snapshot.ending;
+        let sign = sign.filter(|_| snapshot.judge == Some(Judge::Hand));
+        if std::mem::replace(&mut self.sign, sign) == sign {
+            return;
+        }
+        let opponent = self.opponent.clone();
+        let Some(sign) = sign else { return };
+        match sign.loser() {
+            Some(loser) if loser == self.hand() => {
+                self.kept.resigns.get_or_insert(Way::Waits);
+                if !self.synced {
+                    out.notices.push_back(Notice::ResignsLater);
+                }
+            }
+            Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
+                out.requests.push_back(InGame::ClaimVictory);
+            }
+            Some(_) => out.notices.push_back(Notice::NotTheirs(opponent)),
+            None => {
+                out.requests.push_back(InGame::Draw(true));
+                out.notices.push_back(Notice::OffersDraw(opponent));
+            }
+        }
+    }
+
+    /// The hand has taken back all but `left` plies.
+    pub fn hand_took_back(&mut self, left: usize, out: &mut Out) {
+        let plies = self.kept.game.len();
+        let unsent = self
+            .kept
+            .delivery
+            .is_some_and(|delivery| delivery.way == Way::Waits);
+        if unsent && left == plies {
+            // Lichess has not heard of it.
+            self.kept.delivery = None;
+            self.state(out);
+        } else if self.kept.end.is_none() {
+            out.requests.push_back(InGame::TakeBack(true));
+            if self.pairing.offer != Some(Saying::TakeBack) {
+                let opponent = self.opponent.clone();
+                out.notices.push_back(Notice::ProposesTakeBack(opponent));
+            }
+        }
+    }
+
+    /// The hand's move, or else its resignation, if it is to be sent now.
+    pub fn next_request(&mut self) -> Option<InGame> {
+        if !self.synced {
+            return None;
+        }
+        if let Some(delivery) = &mut self.kept.delivery {
+            match delivery.way {
+                Way::Waits => {
+                    delivery.way = Way::Sending;
+                    return Some(InGame::Move(delivery.m));
+                }
+                Way::Sending | Way::Unsure => return None,
+                Way::Taken(_) => {}
+            }
+        }
+        let way = self.kept.resigns.as_mut();
+        let way = way.filter(|way| **way == Way::Waits)?;
+        *way = Way::Sending;
+        Some(if self.kept.game.len() < 2 {
+            InGame::Abort
+        } else {
+            InGame::Resign
+        })
+    }
+
+    /// Lichess was sent the hand's resignation, with this result. `true` if the game has to be read again.
+    pub fn resigned(&mut self, result: Sent, stream: u64) -> bool {
+        let way = self.kept.resigns.as_mut();
+        let Some(way) = way.filter(|way| **way == Way::Sending) else {
+            return false;
+        };
+        match result {
+            Sent::Taken => *way = Way::Taken(stream),
+            Sent::NotSent => *way = Way::Waits,
+            Sent::Unsure => *way = Way::Unsure,
+            Sent::Refused => self.kept.resigns = None,
+        }
+        result == Sent::Unsure
+    }
+
+    /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.
+    pub fn sent(&mut self, m: UciMove, result: Sent, stream: u64, out: &mut Out) -> bool {
+        let delivery = self.kept.delivery.as_mut();
+        let Some(delivery) = delivery.filter(|d| d.m == m && d.way == Way::Sending) else {
+            // The stream has shown it already.
+            return false;
+        };
+        match result {
+            Sent::Taken => delivery.way = Way::Taken(stream),
+            Sent::NotSent => delivery.way = Way::Waits,
+            Sent::Unsure => delivery.way = Way::Unsure,
+            Sent::Refused if !delivery.refused => {
+                delivery.refused = true;
+                delivery.way = Way::Unsure;
+            }
+            Sent::Refused => {
+                out.notices.extend(self.on_its_way().map(Notice::NotTaken));
+                self.kept.delivery = None;
+                self.state(out);
+            }
+        }
+        matches!(result, Sent::Unsure | Sent::Refused)
+    }
+
+    /// The stream of the game is closed.
+    pub fn lost_stream(&mut self) {
+        self.synced = false;
+    }
+
+    /// What the opponent offers.
+    pub fn offer(&self) -> Option<Saying> {
+        self.pairing.offer
+    }
+}
+
+/// The outcome of a move that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Lichess has it.
+    Taken,
+    /// It was not looked at: too many requests.
+    NotSent,
+    /// No answer came.
+    Unsure,
+    /// Lichess does not take it.
+    Refused,
+}
+
+fn player(user: &User) -> Player {
+    let name = user.name.as_ref().or(user.id.as_ref()).cloned();
+    let computer = |level| format!("Stockfish level {level}");
+    Player {
+        name: name
+            .or(user.ai_level.map(computer))
+            .unwrap_or_else(|| "Anonymous".to_owned()),
+        title: user.title.clone(),
+        rating: user.rating,
+    }
+}

@@ -1,0 +1,1001 @@
+//! The account and its game at the board, without I/O: lines of the streams, answers, snapshots and time go in; commands for the
+//! board, requests and notices come out.
+//!
+//! One request at a time is under way; the hand's move comes first. After a refusal for too many requests nothing is asked for
+//! [`PAUSE`].
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Position as _;
+
+use super::{
+    notice::Notice,
+    objects::{self, Compat, Event, GameInfo, Keyed, Line},
+    play::{self, Heard, Out, Play, Sent},
+    request::{InGame, OfChallenge, Request, color, is_plain},
+    settings::{Accept, Settings},
+};
+use crate::{
+    bus::{
+        account::{self, Ask, NotDone, Running, Side, TimeControl},
+        pairings::{Pairing, Saying},
+    },
+    chess::game::Game,
+    front_end::seat::{SavedSeat, Seat},
+    vocabulary::{BoardName, ClientId, ClientName, Snapshot},
+};
+
+/// How long nothing is asked after a refusal for too many requests (Lichess API: a full minute).
+pub const PAUSE: Duration = Duration::from_mins(1);
+/// Requests that may wait: a person presses one button at a time.
+pub const MAX_REQUESTS: usize = 16;
+/// Challenges that are remembered; Lichess allows an account a few.
+pub const MAX_CHALLENGES: usize = 32;
+/// Running games that are remembered: a player of correspondence may have some dozens.
+pub const MAX_GAMES: usize = 128;
+/// The most seconds for each move in a challenge; a seek may have more.
+const MAX_INCREMENT: u32 = 60;
+
+/// A person who waits for the answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(pub u64);
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was done; the answer's text.
+    Done(String),
+    /// Lichess refuses it, in these words.
+    Refused(String),
+    /// The token is not taken.
+    NoToken,
+    /// There were too many requests; it was not looked at.
+    TooMany,
+    /// No answer came, for this reason.
+    Lost(String),
+}
+
+/// The state that a session needs after a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its seat at the board.
+    #[serde(flatten)]
+    pub seat: SavedSeat,
+    play: Option<play::Memory>,
+    /// Who plays whom at the board, or played in the game that the board still holds.
+    #[serde(default)]
+    pairing: Option<Pairing>,
+}
+
+/// An opponent that is looked for.
+#[derive(Debug)]
+struct Sought {
+    request: Request,
+    time: TimeControl,
+    /// The person who has asked for it.
+    ticket: Ticket,
+    stage: Stage,
+}
+
+/// How far the search for an opponent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Lichess has not taken it yet: the person waits.
+    Asked,
+    /// Lichess has it.
+    Open,
+    /// Lichess had it; it is opened again with the next connection.
+    Cut,
+}
+
+/// A game that runs, and why it cannot be played on a board.
+#[derive(Debug)]
+struct Known {
+    info: GameInfo,
+    unfit: Option<String>,
+}
+
+impl Known {
+    fn opponent(&self) -> String {
+        let opponent = self.info.opponent.as_ref();
+        let level = opponent.and_then(|opponent| opponent.ai);
+        let name = opponent.and_then(|opponent| opponent.username.clone());
+        match (level, name) {
+            (_, Some(name)) => Notice::words(&name),
+            (Some(level), None) => format!("Stockfish level {level}"),
+            (None, None) => "the opponent".to_owned(),
+        }
+    }
+
+    fn is_timed(&self) -> bool {
+        self.info.speed.as_deref() != Some("correspondence")
+    }
+}
+
+/// The account and its game. See the module documentation.
+#[derive(Debug)]
+pub struct Session {
+    settings: Settings,
+    user: Option<String>,
+    asked_user: bool,
+    connected: bool,
+    problem: Option<String>,
+    challenges: Vec<account::Challenge>,
+    games: Vec<Known>,
+    play: Option<Play>,
+    /// Who played whom in the game before, while the board holds it still.
+    left: Option<Pairing>,
+    /// Counts the streams of games.
+    stream: u64,
+    at_start: bool,
+    /// What the board holds, to choose the game that stands there.
+    held: Arc<Game>,
+    out: Out,
+    queue: VecDeque<(Request, Option<Ticket>)>,
+    under_way: Option<(Request, Option<Ticket>)>,
+    replies: VecDeque<(Ticket, Result<String, NotDone>)>,
+    seek: Option<Sought>,
+    quiet_until: Option<Instant>,
+    last: Option<String>,
+}
+
+impl Session {
+    /// An account of which nothing is known yet.
+    pub fn new(client: ClientId, settings: Settings) -> Self {
+        Self {
+            settings,
+            user: None,
+            asked_user: false,
+            connected: false,
+            problem: None,
+            challenges: Vec::new(),
+            games: Vec::new(),
+            play: None,
+            left: None,
+            stream: 0,
+            at_start: false,
+            held: Arc::default(),
+            out: Out {
+                seat: Seat::new(client, ClientName::Lichess),
+                requests: VecDeque::new(),
+                notices: VecDeque::new(),
+            },
+            queue: VecDeque::new(),
+            under_way: None,
+            replies: VecDeque::new(),
+            seek: None,
+            quiet_until: None,
+            last: None,
+        }
+    }
+
+    /// A session that goes on after a restart, with its board as that was restored.
+    pub fn restored(memory: Memory, settings: Settings, board: &Snapshot) -> Self {
+        let mut session = Self {
+            // A stream opened from now on is newer than what was taken before the restart.
+            stream: 1,
+            ..Self::new(memory.seat.client, settings)
+        };
+        session.out.seat = Seat::restored(memory.seat, ClientName::Lichess);
+        let known = session.out.seat.known(board).is_some();
+        match memory.play.map(Play::restored) {
+            // A board that knows no more of the game has shown its end.
+            Some(play) if play.end().is_some() && !known => session.left = memory.pairing,
+            Some(mut play) => {
+                play.paired(memory.pairing.unwrap_or_default());
+                play.is_at(session.address(play.id()));
+                play.resume(&mut session.out);
+                session.play = Some(play);
+            }
+            None if known => session.out.seat.leave(),
+            None => session.left = memory.pairing,
+        }
+        session
+    }
+
+    /// What it must know to go on after a restart.
+    pub fn memory(&self) -> Memory {
+        Memory {
+            seat: self.out.seat.saved(),
+            play: self.play.as_ref().map(|play| play.memory().clone()),
+            pairing: self.pairing().or(self.left()).cloned(),
+        }
+    }
+
+    /// The game at the board.
+    pub fn play(&self) -> Option<&Play> {
+        self.play.as_ref()
+    }
+
+    /// Who plays whom at the board.
+    pub fn pairing(&self) -> Option<&Pairing> {
+        self.play.as_ref()?.pairing()
+    }
+
+    /// Who played whom in the game that is over, and that the board holds still.
+    pub fn left(&self) -> Option<&Pairing> {
+        self.left.as_ref()
+    }
+
+    /// How the account stands.
+    pub fn standing(&self, board: BoardName) -> account::Standing {
+        let on_board = |id: &str| self.running().is_some_and(|play| play.id() == id);
+        account::Standing {
+            board,
+            url: self.settings.url.clone(),
+            user: self.user.clone(),
+            connected: self.connected,
+            problem: self.problem.clone(),
+            seek: self.seek.as_ref().map(|seek| seek.time.to_string()),
+            challenges: self.challenges.clone(),
+            games: self
+                .games
+                .iter()
+                .map(|known| Running {
+                    id: known.info.game_id.clone(),
+                    opponent: known.opponent(),
+                    speed: known.info.speed.clone().unwrap_or_default(),
+                    on_board: on_board(&known.info.game_id),
+                    unfit: known.unfit.clone(),
+                })
+                .collect(),
+            last: self.last.clone(),
+        }
+    }
+
+    /// Whether the server is connected.
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// Its seat at the board.
+    pub fn seat(&mut self) -> &mut Seat {
+        &mut self.out.seat
+    }
+
+    /// The next notice for the player.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        let notice = self.out.notices.pop_front()?;
+        self.last = Some(notice.to_string());
+        Some(notice)
+    }
+
+    /// The next answer for a person.
+    pub fn poll_reply(&mut self) -> Option<(Ticket, Result<String, NotDone>)> {
+        self.replies.pop_front()
+    }
+
+    /// Whether anything may be asked now.
+    pub fn may_ask(&self, now: Instant) -> bool {
+        self.quiet_until.is_none_or(|until| until <= now)
+    }
+
+    /// The next request; [`Self::answered`] has to follow before there is another.
+    pub fn poll_request(&mut self, now: Instant) -> Option<Request> {
+        if self.under_way.is_some() || !self.may_ask(now) {
+            return None;
+        }
+        self.quiet_until = None;
+        self.collect();
+        let next = match self.of_play() {
+            Some(request) => (request, None),
+            None => self.queue.pop_front()?,
+        };
+        self.under_way = Some(next.clone());
+        Some(next.0)
+    }
+
+    /// The hand's actions at the board come first.
+    fn of_play(&mut self) -> Option<Request> {
+        let play = self.play.as_mut()?;
+        let what = play.next_request()?;
+        Some(Request::InGame(play.id().to_owned(), what))
+    }
+
+    /// Takes what the game asks for.
+    fn collect(&mut self) {
+        while let Some(what) = self.out.requests.pop_front() {
+            self.in_game(what, None);
+        }
+    }
+
+    /// Asks something in the game at the board.
+    fn in_game(&mut self, what: InGame, ticket: Option<Ticket>) {
+        match self.running().map(|play| play.id().to_owned()) {
+            Some(id) => self.ask_for(Request::InGame(id, what), ticket),
+            None => self.refuse(ticket, "there is no game at the board"),
+        }
+    }
+
+    fn ask_for(&mut self, request: Request, ticket: Option<Ticket>) {
+        if self.queue.len() < MAX_REQUESTS {
+            self.queue.push_back((request, ticket));
+        } else {
+            self.refuse(ticket, "too much was asked at once: try again");
+        }
+    }
+
+    fn reply(&mut self, ticket: Option<Ticket>, answer: Result<String, NotDone>) {
+        match (ticket, answer) {
+            (Some(ticket), answer) => self.replies.push_back((ticket, answer)),
+            (None, Err(why)) => self.out.notices.push_back(Notice::Refused(why.to_string())),
+            (None, Ok(_)) => {}
+        }
+    }
+
+    /// It cannot be done now.
+    fn refuse(&mut self, ticket: Option<Ticket>, words: &str) {
+        self.reply(ticket, Err(words.to_owned().into()));
+    }
+
+    /// The game at the board, while it runs.
+    fn running(&self) -> Option<&Play> {
+        self.play.as_ref().filter(|play| play.end().is_none())
+    }
+
+    /// The request under way has this result.
+    pub fn answered(&mut self, now: Instant, outcome: Outcome) {
+        let Some((request, ticket)) = self.under_way.take() else {
+            return;
+        };
+        if outcome == Outcome::TooMany {
+            self.pause(now);
+        }
+        if outcome == Outcome::NoToken {
+            self.no_token();
+        }
+        let sent = match &outcome {
+            Outcome::Done(_) => Sent::Taken,
+            Outcome::TooMany => Sent::NotSent,
+            Outcome::Refused(_) => Sent::Refused,
+            Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
+        };
+        let stream = self.stream;
+        let play = match &request {
+            Request::InGame(id, _) => self.play.as_mut().filter(|play| play.id() == id),
+            _ => None,
+        };
+        match (&request, ticket) {
+            (Request::InGame(_, InGame::Move(m)), _) => {
+                if play.is_some_and(|play| play.sent(*m, sent, stream, &mut self.out)) {
+                    self.lost_stream();
+                }
+                return;
+            }
+            // By the kings.
+            (Request::InGame(_, InGame::Resign | InGame::Abort), None) => {
+                if play.is_some_and(|play| play.resigned(sent, stream)) {
+                    self.lost_stream();
+                }
+                if sent != Sent::Refused {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        match (request, outcome) {
+            (Request::Account, Outcome::Done(text)) => {
+                let me = objects::read::<objects::Me>(text.as_bytes());
+                self.user = me.ok().map(|me| Notice::words(&me.username));
+            }
+            (Request::Account, _) => self.asked_user = false,
+            (Request::Challenge { .. }, Outcome::Done(_)) => {
+                self.reply(
+                    ticket,
+                    Ok("challenged: the game begins when they accept".to_owned()),
+                );
+            }
+            (request, Outcome::Done(_)) => {
+                if let Request::OfChallenge(id, _) = &request {
+                    self.challenges.retain(|challenge| challenge.id != *id);
+                }
+                self.reply(ticket, Ok("done".to_owned()));
+            }
+            (request, Outcome::Refused(words)) => {
+                self.reply(ticket, Err(request.refused(&Notice::words(&words))));
+            }
+            (_, Outcome::NoToken) => self.refuse(ticket, &Notice::NoToken.to_string()),
+            // What a person presses is not repeated a minute later; a sign on the board is.
+            (request, Outcome::TooMany) if ticket.is_none() => {
+                self.queue.push_front((request, None));
+            }
+            (_, Outcome::TooMany) => self.refuse(ticket, &Notice::Pause.to_string()),
+            (_, Outcome::Lost(why)) => self.refuse(ticket, &lost(&why)),
+        }
+    }
+
+    /// Lichess wants fewer requests.
+    pub fn pause(&mut self, now: Instant) {
+        self.quiet_until = Some(now + PAUSE);
+        self.out.notices.push_back(Notice::Pause);
+    }
+
+    /// Lichess does not take the token.
+    pub fn no_token(&mut self) {
+        self.connected = false;
+        self.seek_is_cut(&Notice::NoToken.to_string());
+        let notice = Notice::NoToken;
+        let words = Some(notice.to_string());
+        if self.problem != words {
+            self.problem = words;
+            self.out.notices.push_back(notice);
+        }
+    }
+
+    /// The stream of events is open.
+    pub fn connected(&mut self) {
+        // It begins with all that there is.
+        self.games.clear();
+        self.challenges.clear();
+        if !std::mem::replace(&mut self.connected, true) {
+            self.out.notices.push_back(Notice::Connected);
+        }
+        self.problem = None;
+        if !std::mem::replace(&mut self.asked_user, true) {
+            self.ask_for(Request::Account, None);
+        }
+    }
+
+    /// The stream of events is closed, or cannot be opened.
+    pub fn disconnected(&mut self, why: &str) {
+        let why = Notice::words(why);
+        self.seek_is_cut(&lost(&why));
+        let was = std::mem::take(&mut self.connected);
+        if was || self.problem.is_none() {
+            self.out.notices.push_back(Notice::Lost(why.clone()));
+            self.problem = Some(why);
+        }
+    }
+
+    /// Something happened to the account.
+    pub fn event(&mut self, event: Event) {
+        match event {
+            Event::GameStart { game } => self.game_starts(game),
+            Event::GameFinish { game } => {
+                self.games
+                    .retain(|known| known.info.game_id != game.game_id);
+                let play = self.play.as_mut().filter(|play| play.end().is_none());
+                if let Some(play) = play.filter(|play| play.id() == game.game_id) {
+                    play.finishes(&game);
+                    self.lost_stream();
+                }
+                self.choose();
+            }
+            Event::Challenge { challenge, compat } => self.challenged(&challenge, compat),
+            Event::ChallengeCanceled { challenge } => {
+                self.challenges.retain(|known| known.id != challenge.id);
+            }
+            Event::ChallengeDeclined { challenge } => {
+                self.challenges.retain(|known| known.id != challenge.id);
+                let player = challenge.dest_user.and_then(|user| user.name);
+                self.out.notices.push_back(Notice::Declined {
+                    player: Notice::words(&player.unwrap_or_default()),
+                    reason: challenge.decline_reason.as_deref().map(Notice::words),
+                });
+            }
+            Event::Unknown => {}
+        }
+    }
+
+    fn game_starts(&mut self, info: GameInfo) {
+        // It has the name of the challenge that was accepted, which is open no longer.
+        self.challenges.retain(|known| known.id != info.game_id);
+        if !is_plain(&info.game_id) {
+            return;
+        }
+        let new = !self
+            .games
+            .iter()
+            .any(|known| known.info.game_id == info.game_id);
+        if !new || self.games.len() >= MAX_GAMES {
+            return;
+        }
+        let unfit = unfit(info.compat, info.variant.as_ref(), info.speed.as_deref());
+        self.games.push(Known { info, unfit });
+        if let Some(known) = self.games.last()
+            && let Some(why) = known.unfit.clone()
+        {
+            let opponent = known.opponent();
+            self.out.notices.push_back(Notice::Unfit { opponent, why });
+            return;
+        }
+        self.choose();
+    }
+
+    /// Takes a game to the board, if it has none, or if only that has a clock.
+    fn choose(&mut self) {
+        let on = self.running();
+        if on.is_some_and(|play| {
+            let known = |known: &&Known| known.info.game_id == play.id();
+            let known = self.games.iter().find(known);
+            known.is_none_or(Known::is_timed) || play.is_timed()
+        }) {
+            return;
+        }
+        let has = on.is_some();
+        let ours = on.map(|play| play.id().to_owned());
+        let fits =
+            |known: &&Known| known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref();
+        // The game with a clock first, then the one on the board.
+        let placed = self.held.position().board().board_fen().to_string();
+        let stands = |known: &Known| {
+            let fen = known.info.fen.as_deref().unwrap_or_default();
+            fen.split(' ').next() == Some(placed.as_str())
+        };
+        let best = self.games.iter().filter(fits);
+        let best = best.min_by_key(|known| (!known.is_timed(), !stands(known)));
+        let Some(known) = best.filter(|known| known.is_timed() || !has) else {
+            return;
+        };
+        let hand = known.info.color.as_deref().and_then(color);
+        let (id, opponent) = (known.info.game_id.clone(), known.opponent());
+        let mut play = Play::new(id, hand, opponent);
+        play.is_at(self.address(play.id()));
+        self.play = Some(play);
+        self.seek_is_answered("a game has begun");
+        self.seek = None;
+        self.lost_stream();
+    }
+
+    fn address(&self, id: &str) -> String {
+        format!("{}/{id}", self.settings.url)
+    }
+
+    fn challenged(&mut self, challenge: &objects::Challenge, compat: Option<Compat>) {
+        if !is_plain(&challenge.id) {
+            return;
+        }
+        let challenger = challenge.challenger.as_ref();
+        let challenger = challenger.and_then(|user| user.name.as_ref().or(user.id.as_ref()));
+        let own = match (challenge.direction.as_deref(), challenger, &self.user) {
+            (Some(direction), ..) => direction == "out",
+            (None, Some(challenger), Some(user)) => challenger.eq_ignore_ascii_case(user),
+            (None, ..) => false,
+        };
+        let other = if own {
+            challenge.dest_user.as_ref()
+        } else {
+            challenge.challenger.as_ref()
+        };
+        let unfit = unfit(
+            compat,
+            challenge.variant.as_ref(),
+            challenge.speed.as_deref(),
+        );
+        let name = other.and_then(|user| user.name.as_deref());
+        let time = challenge.time_control.as_ref();
+        let days = time.and_then(|time| time.days_per_turn);
+        let days = days.map(|days| format!("{days}d"));
+        let time = time
+            .and_then(|time| time.show.as_deref())
+            .or(days.as_deref());
+        let known = account::Challenge {
+            id: challenge.id.clone(),
+            own,
+            player: Notice::words(name.unwrap_or("someone")),
+            rating: other.and_then(|user| user.rating),
+            time: Notice::words(time.unwrap_or("no clock")),
+            rated: challenge.rated == Some(true),
+            unfit,
+        };
+        self.challenges.retain(|before| before.id != known.id);
+        if self.challenges.len() >= MAX_CHALLENGES {
+            return;
+        }
+        let accepts = |(request, _): &(Request, _)| {
+            matches!(request, Request::OfChallenge(_, OfChallenge::Accept))
+        };
+        let mut asked = self.queue.iter().chain(&self.under_way);
+        let free = self.running().is_none() && !asked.any(accepts);
+        match self.settings.accept {
+            _ if own => {}
+            Accept::All if known.unfit.is_none() && free => {
+                self.ask_for(
+                    Request::OfChallenge(known.id.clone(), OfChallenge::Accept),
+                    None,
+                );
+            }
+            Accept::All => {
+                let reason = if known.unfit.is_some() {
+                    "variant"
+                } else {
+                    "later"
+                };
+                let decline = OfChallenge::Decline(reason);
+                self.ask_for(Request::OfChallenge(known.id.clone(), decline), None);
+            }
+            Accept::Ask => {
+                let rated = if known.rated { "rated" } else { "casual" };
+                self.out.notices.push_back(Notice::Challenged {
+                    player: known.player.clone(),
+                    game: format!("{}, {rated}", known.time),
+                });
+            }
+            Accept::None => return,
+        }
+        self.challenges.push(known);
+    }
+
+    /// The stream of a game that is to be open, and its number: another number means another stream.
+    pub fn game_stream(&self) -> Option<(String, u64)> {
+        let play = self.running()?;
+        Some((play.id().to_owned(), self.stream))
+    }
+
+    /// The stream of the game is closed; or it has to be opened again, for the game is to be read.
+    pub fn lost_stream(&mut self) {
+        self.stream += 1;
+        if let Some(play) = &mut self.play {
+            play.lost_stream();
+        }
+    }
+
+    /// Lichess does not know the game.
+    pub fn no_game(&mut self) {
+        // Not if it has just been named among the running games: something between here and Lichess may say so.
+        let id = self.running().map(Play::id);
+        if self.connected
+            && self
+                .games
+                .iter()
+                .any(|known| Some(known.info.game_id.as_str()) == id)
+        {
+            self.lost_stream();
+            return;
+        }
+        if let Some(play) = self.play.as_mut().filter(|play| play.end().is_none()) {
+            play.is_gone(&mut self.out);
+        }
+    }
+
+    /// A line of the game's stream.
+    pub fn line(&mut self, now: Instant, wall: SystemTime, line: Line) {
+        let heard = Heard {
+            now,
+            wall,
+            stream: self.stream,
+            at_start: self.at_start,
+            take_backs: self.settings.take_backs,
+        };
+        if let Some(play) = &mut self.play {
+            if let Line::GameFull(full) = &line {
+                play.finds_hand(full, self.user.as_deref());
+            }
+            play.line(line, heard, &mut self.out);
+        }
+        if self.play.as_ref().is_some_and(|play| play.end().is_some()) {
+            let over = self.play.as_ref().map(|play| play.id().to_owned());
+            self.games
+                .retain(|known| Some(&known.info.game_id) != over.as_ref());
+            self.drop_needless();
+        }
+    }
+
+    /// Requests of a game that is over are dropped.
+    fn drop_needless(&mut self) {
+        let Some(play) = &self.play else { return };
+        let id = play.id().to_owned();
+        let (gone, rest): (VecDeque<_>, _) = self
+            .queue
+            .drain(..)
+            .partition(|(request, _)| matches!(request, Request::InGame(of, _) if *of == id));
+        self.queue = rest;
+        self.out.requests.clear();
+        for (_, ticket) in gone {
+            if ticket.is_some() {
+                self.refuse(ticket, "the game is over");
+            }
+        }
+    }
+
+    /// The board has a new snapshot.
+    pub fn snapshot(&mut self, now: Instant, snapshot: &Snapshot) {
+        let game = &snapshot.game;
+        self.at_start =
+            snapshot.link.is_open() && snapshot.sure && game.is_standard() && game.is_empty();
+        self.held = game.clone();
+        self.left.take_if(|left| left.over.as_ref() != Some(game));
+        if let Some(play) = &mut self.play {
+            play.snapshot(now, snapshot, &mut self.out);
+            let ended = play.end().is_some();
+            let seat = &self.out.seat;
+            // The board has shown the end.
+            if ended && !seat.has_commands() && seat.known(snapshot).is_none() {
+                self.left = self.pairing().cloned();
+                self.play = None;
+                self.choose();
+            }
+        }
+    }
+
+    /// The player says something to the opponent.
+    pub fn said(&mut self, saying: Saying, ticket: Ticket) {
+        let offer = self.running().and_then(Play::offer);
+        match saying {
+            Saying::Ready => {
+                self.out.seat.ready();
+                self.reply(Some(ticket), Ok("done".to_owned()));
+            }
+            Saying::NewGame => {
+                let words =
+                    "to start a Lichess game, seek or challenge: `boardbridge lichess seek 15+10`";
+                self.refuse(Some(ticket), words);
+            }
+            Saying::Draw => self.in_game(InGame::Draw(true), Some(ticket)),
+            Saying::TakeBack => self.in_game(InGame::TakeBack(true), Some(ticket)),
+            Saying::Decline => match offer {
+                Some(Saying::Draw) => self.in_game(InGame::Draw(false), Some(ticket)),
+                Some(_) => self.in_game(InGame::TakeBack(false), Some(ticket)),
+                None => self.refuse(Some(ticket), "nothing is offered"),
+            },
+            Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
+            Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
+            Saying::Berserk => self.in_game(InGame::Berserk, Some(ticket)),
+        }
+    }
+
+    /// The player asks something of the account.
+    pub fn asked(&mut self, ask: Ask, ticket: Ticket) {
+        if let Some(why) = self.refusal(&ask) {
+            self.reply(Some(ticket), Err(why));
+            return;
+        }
+        match ask {
+            Ask::Seek { time, rated, side } => {
+                let request = Request::Seek { time, rated, side };
+                self.seeks(request, time, ticket);
+            }
+            Ask::Withdraw => {
+                self.unanswered_seek_ends("withdrawn");
+                self.seek = None;
+                let own = self.challenges.iter().filter(|challenge| challenge.own);
+                let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
+                for id in own {
+                    self.ask_for(Request::OfChallenge(id, OfChallenge::Cancel), None);
+                }
+                self.reply(Some(ticket), Ok("withdrawn".to_owned()));
+            }
+            Ask::Challenge {
+                user,
+                time,
+                rated,
+                side,
+            } => {
+                let request = Request::Challenge {
+                    user,
+                    time,
+                    rated,
+                    side,
+                };
+                self.ask_for(request, Some(ticket));
+            }
+            Ask::Computer { level, time, side } => {
+                self.ask_for(Request::Computer { level, time, side }, Some(ticket));
+            }
+            Ask::Accept(id) => self.of_challenge(id, OfChallenge::Accept, ticket),
+            Ask::Decline(id) => self.of_challenge(id, OfChallenge::Decline("generic"), ticket),
+        }
+    }
+
+    /// Why this cannot be asked, in words with the remedy.
+    fn refusal(&self, ask: &Ask) -> Option<NotDone> {
+        let refused = |words: String| Some(NotDone::Refused(words));
+        let (time, is_seek) = match ask {
+            Ask::Seek {
+                time: TimeControl::Days(_),
+                side: Side::White | Side::Black,
+                ..
+            } => {
+                let words = "Lichess draws the colour of a correspondence game that anyone may join: leave it out, or challenge someone";
+                return refused(words.to_owned());
+            }
+            Ask::Seek { time, .. } => (time, true),
+            Ask::Challenge { user, .. } if !is_plain(user) => {
+                return refused(format!("`{}` is not a player's name", Notice::words(user)));
+            }
+            Ask::Challenge { time, .. } | Ask::Computer { time, .. } => (time, false),
+            Ask::Withdraw | Ask::Accept(_) | Ask::Decline(_) => return None,
+        };
+        if let TimeControl::Clock { increment, .. } = time
+            && !is_seek
+            && *increment > MAX_INCREMENT
+        {
+            return refused(format!(
+                "Lichess adds at most {MAX_INCREMENT} s for each move in a challenge, and {time} adds {increment}"
+            ));
+        }
+        // A challenge could become a game that the board may not play; a seek is judged by the server.
+        if !is_seek && time.is_bullet() {
+            return refused(format!(
+                "Lichess lets boards play no bullet, and {time} is bullet: take 3+2 or longer"
+            ));
+        }
+        if self.running().is_some_and(Play::is_timed) {
+            let words = "a game runs at the board: finish it first";
+            return Some(NotDone::NotNow(words.to_owned()));
+        }
+        None
+    }
+
+    /// Looks for an opponent; the requester is answered when Lichess has accepted it.
+    fn seeks(&mut self, request: Request, time: TimeControl, ticket: Ticket) {
+        if self.quiet_until.is_some() {
+            self.refuse(Some(ticket), &Notice::Pause.to_string());
+            return;
+        }
+        if !self.connected {
+            let problem = self.problem.as_deref();
+            let why = problem.unwrap_or("it has not answered yet").to_owned();
+            self.refuse(Some(ticket), &format!("Lichess is not connected: {why}"));
+            return;
+        }
+        self.unanswered_seek_ends("another search has taken its place");
+        let known = self.seek.take();
+        let is_open =
+            known.is_some_and(|known| known.request == request && known.stage == Stage::Open);
+        self.seek = Some(Sought {
+            request,
+            time,
+            ticket,
+            stage: Stage::Asked,
+        });
+        if is_open {
+            self.seek_opened();
+        }
+    }
+
+    /// A search for an opponent that Lichess has not taken yet is given up, for this reason.
+    fn unanswered_seek_ends(&mut self, why: &str) {
+        let unanswered = self.seek.take_if(|seek| seek.stage == Stage::Asked);
+        if let Some(Sought { ticket, .. }) = unanswered {
+            self.refuse(Some(ticket), why);
+        }
+    }
+
+    /// The connection is lost, and the search with it, for this reason.
+    fn seek_is_cut(&mut self, why: &str) {
+        self.unanswered_seek_ends(why);
+        if let Some(seek) = &mut self.seek {
+            seek.stage = Stage::Cut;
+        }
+    }
+
+    /// Answers the person who waits for the search.
+    fn seek_is_answered(&mut self, words: &str) {
+        let waits = self.seek.as_ref().filter(|seek| seek.stage == Stage::Asked);
+        if let Some(ticket) = waits.map(|seek| seek.ticket) {
+            self.reply(Some(ticket), Ok(words.to_owned()));
+        }
+    }
+
+    /// Lichess looks for an opponent.
+    pub fn seek_opened(&mut self) {
+        let Some(Sought { time, .. }) = &self.seek else {
+            return;
+        };
+        let words = format!("looking for an opponent ({time})");
+        self.seek_is_answered(&words);
+        if let Some(seek) = &mut self.seek {
+            seek.stage = Stage::Open;
+        }
+    }
+
+    /// The person with this ticket no longer waits for the answer. Their request is dropped if it has not begun, and their
+    /// search is withdrawn: a game must not begin with nobody there.
+    pub fn has_left(&mut self, ticket: Ticket) {
+        self.queue.retain(|(_, of)| *of != Some(ticket));
+        self.seek.take_if(|seek| seek.ticket == ticket);
+    }
+
+    fn of_challenge(&mut self, id: Option<String>, what: OfChallenge, ticket: Ticket) {
+        let to_us: Vec<&account::Challenge> = self
+            .challenges
+            .iter()
+            .filter(|challenge| !challenge.own)
+            .collect();
+        let chosen = match (&id, &to_us[..]) {
+            (Some(id), _) => to_us.iter().find(|challenge| challenge.id == *id).copied(),
+            (None, [only]) => Some(*only),
+            (None, _) => None,
+        };
+        let Some(chosen) = chosen else {
+            let list: Vec<String> = to_us
+                .iter()
+                .map(|c| format!("{} by {} ({})", c.id, c.player, c.time))
+                .collect();
+            let words = match (list.is_empty(), id) {
+                (true, _) => "there is no challenge".to_owned(),
+                (false, Some(_)) => format!("there is no such challenge, but {}", list.join(", ")),
+                (false, None) => format!("there are several: name one of {}", list.join(", ")),
+            };
+            self.refuse(Some(ticket), &words);
+            return;
+        };
+        if let (OfChallenge::Accept, Some(why)) = (what, &chosen.unfit) {
+            let why = why.clone();
+            self.refuse(Some(ticket), &why);
+            return;
+        }
+        let request = Request::OfChallenge(chosen.id.clone(), what);
+        self.ask_for(request, Some(ticket));
+    }
+
+    /// The request whose answer is to be kept open: an opponent is looked for as long.
+    pub fn seek(&self) -> Option<&Request> {
+        self.seek.as_ref().map(|seek| &seek.request)
+    }
+
+    /// The search has ended: an opponent was found, or why not.
+    pub fn seek_ended(&mut self, now: Instant, outcome: Outcome) {
+        match outcome {
+            Outcome::TooMany => self.pause(now),
+            Outcome::NoToken => self.no_token(),
+            _ => {}
+        }
+        let Some(seek) = self.seek.take() else {
+            return;
+        };
+        let why = match outcome {
+            Outcome::Refused(words) => seek.request.refused(&Notice::words(&words)),
+            Outcome::Lost(why) => lost(&why).into(),
+            Outcome::TooMany => Notice::Pause.to_string().into(),
+            Outcome::NoToken => Notice::NoToken.to_string().into(),
+            Outcome::Done(_) => return,
+        };
+        if seek.stage == Stage::Asked {
+            self.reply(Some(seek.ticket), Err(why));
+        } else {
+            let notice = Notice::NoLongerSought(why.to_string());
+            self.out.notices.push_back(notice);
+        }
+    }
+
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        let deadlines = [self.out.seat.deadline(), self.quiet_until];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// The time has come.
+    pub fn timeout(&mut self, now: Instant) {
+        self.quiet_until.take_if(|until| *until <= now);
+        if let Some(left) = self.out.seat.take_back_due(now)
+            && let Some(play) = &mut self.play
+        {
+            play.hand_took_back(left, &mut self.out);
+        }
+    }
+}
+
+/// No answer came, in words.
+fn lost(why: &str) -> String {
+    format!(
+        "Lichess does not answer ({}): try again",
+        Notice::words(why)
+    )
+}
+
+/// Why a game cannot be played on a board.
+fn unfit(compat: Option<Compat>, variant: Option<&Keyed>, speed: Option<&str>) -> Option<String> {
+    let variant = variant.and_then(|variant| variant.key.as_deref());
+    match variant.unwrap_or("standard") {
+        "standard" | "chess960" | "fromPosition" => {}
+        other => {
+            let other = Notice::words(other);
+            return Some(format!("the variant {other} cannot be played on a board"));
+        }
+    }
+    if compat.and_then(|compat| compat.board) != Some(false) {
+        return None;
+    }
+    Some(match speed {
+        Some("blitz") => "Lichess lets boards play blitz only by challenge".to_owned(),
+        Some("bullet" | "ultraBullet") => "Lichess lets boards play no bullet".to_owned(),
+        _ => "Lichess does not let boards play this game".to_owned(),
+    })
+}

@@ -1,0 +1,397 @@
+//! The port of `LiveChess`: web sockets and one REST address.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use axum::{
+    Extension, Router,
+    extract::{
+        Request, State, WebSocketUpgrade,
+        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
+    },
+    http::{StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use futures_util::future::join_all;
+use tokio::{
+    net::TcpStream,
+    sync::Semaphore,
+    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span, debug, info, info_span};
+
+use super::{
+    guard,
+    session::{Action, Session, eboards},
+};
+use crate::{
+    bus::{
+        BoardHandle, Bus, News,
+        clients::{Client, ClientKind, Presence},
+    },
+    front_end::http,
+    net::{
+        door::Door,
+        slots::{Slot, Slots},
+    },
+    system::clock,
+    text::lines::printable,
+    vocabulary::{BoardName, ClientId, ClientName, Command, Opponent, Snapshot},
+};
+
+/// Connections at once. For one more, the address with the most of them loses the one that was silent longest.
+pub const MAX_SOCKETS: usize = 32;
+/// The most connections from one address: pages that were reloaded leave some half-dead.
+pub const MAX_SOCKETS_EACH: usize = 16;
+/// The longest message of a client, in bytes: a `setup` has some 200.
+pub const MAX_CALL: usize = 4096;
+/// What may wait for a client, in bytes: the longest list of moves has 16 KiB, and so have as many boards as there can be.
+pub const MAX_UNSENT: usize = 64 * 1024;
+/// How long a client may take no bytes.
+pub const SEND_WAIT: Duration = Duration::from_secs(10);
+/// How often a client is asked whether it is there.
+pub const PING: Duration = Duration::from_secs(20);
+/// After this long without a sign a client is gone.
+pub const SILENCE: Duration = Duration::from_mins(1);
+/// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
+pub const RETURN_WAIT: Duration = Duration::from_mins(1);
+/// Disconnected clients that may come back, at once. A further one has left; its board is kept for its address, as
+/// after a lost connection.
+pub const MAX_GONE: usize = 64;
+/// Bytes repeated of an origin that is refused.
+const MAX_REPEATED: usize = 60;
+
+/// Numbers the clients of boards.
+pub type Number = Arc<dyn Fn() -> ClientId + Send + Sync>;
+
+/// What is served, and to whom.
+pub struct House {
+    bus: Bus,
+    /// The board that is listed first.
+    first: Option<BoardName>,
+    /// Further sites whose pages may connect.
+    origins: Vec<String>,
+    number: Number,
+    players: Mutex<BTreeMap<Place, Player>>,
+    /// Room for clients that are gone.
+    gone: Semaphore,
+    stop: CancellationToken,
+}
+
+/// A board, and the address of a client that has set up a game on it. A game belongs to one address, so the neighbours of an IPv6
+/// network do not count as one here.
+type Place = (BoardName, IpAddr);
+
+/// The client that has set up a game at its place, until another one does.
+struct Player {
+    client: ClientId,
+    replaced: CancellationToken,
+}
+
+impl House {
+    /// These boards, `first` before the others.
+    pub fn new(
+        bus: Bus,
+        first: Option<BoardName>,
+        origins: Vec<String>,
+        number: Number,
+        stop: CancellationToken,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            bus,
+            first,
+            origins,
+            number,
+            players: Mutex::default(),
+            gone: Semaphore::new(MAX_GONE),
+            stop,
+        })
+    }
+
+    fn boards(&self) -> Vec<Arc<Snapshot>> {
+        let mut boards: Vec<_> = self.bus.boards().iter().map(BoardHandle::state).collect();
+        // Pages take the first.
+        boards.sort_by_key(|state| Some(&state.board) != self.first.as_ref());
+        boards
+    }
+
+    async fn ask(&self, board: &BoardName, command: Command) {
+        if let Some(board) = self.bus.board(board.as_str()) {
+            // A board that was removed meanwhile needs nothing.
+            let _ = board.commands.send(command).await;
+        }
+    }
+
+    /// A client is to have a board; the one before it from the same machine leaves it.
+    async fn takes(&self, board: &BoardName, client: ClientId, from: IpAddr) {
+        let before = {
+            let mut players = self.players();
+            let place = (board.clone(), from);
+            if players.get(&place).is_some_and(|is| is.client == client) {
+                return;
+            }
+            let replaced = CancellationToken::new();
+            players.insert(place, Player { client, replaced })
+        };
+        if let Some(before) = before {
+            before.replaced.cancel();
+            let client = before.client;
+            // Meanwhile nobody at another address gets the board.
+            self.ask(board, Command::Lost { client }).await;
+        }
+    }
+
+    /// A client leaves its place, if it still has it.
+    fn leaves(&self, board: &BoardName, client: ClientId, from: IpAddr) {
+        let mut players = self.players();
+        let place = (board.clone(), from);
+        if players.get(&place).is_some_and(|is| is.client == client) {
+            players.remove(&place);
+        }
+    }
+
+    /// Keeps a board for a disconnected client, until it has been away for too long or another one has taken its place.
+    /// Without `room` this does not wait; the board itself keeps the game for the client's address in any case.
+    async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr, room: bool) {
+        let replaced = {
+            let players = self.players();
+            let player = players.get(&(board.clone(), from));
+            let player = player.filter(|player| player.client == client);
+            player.map(|player| player.replaced.clone())
+        };
+        let Some(replaced) = replaced else { return };
+        self.ask(board, Command::Away { client, on: true }).await;
+        if !room {
+            return;
+        }
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            () = replaced.cancelled() => {}
+            () = sleep(RETURN_WAIT) => {}
+        }
+    }
+
+    fn players(&self) -> MutexGuard<'_, BTreeMap<Place, Player>> {
+        self.players.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a request comes from.
+#[derive(Clone)]
+struct Visitor {
+    peer: SocketAddr,
+    slot: Arc<Slot>,
+}
+
+/// Serves boards until the server's token is cancelled.
+pub async fn serve(door: Door, house: Arc<House>) {
+    let slots = Slots::new(MAX_SOCKETS, MAX_SOCKETS_EACH, Duration::ZERO);
+    let router = Router::new()
+        .route("/api/v1.0", get(upgrade))
+        .route("/api/v1.0/eboards", get(list))
+        .layer(from_fn_with_state(house.clone(), look))
+        .with_state(house.clone());
+    let visit = |stream, peer, slot| {
+        let span = info_span!("livechess", %peer);
+        connection(stream, peer, router.clone(), slot, house.stop.clone()).instrument(span)
+    };
+    let silence = |_: &str| String::new();
+    door.serve(&slots, "too many connections", silence, &house.stop, visit)
+        .await;
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    slot: Slot,
+    stop: CancellationToken,
+) {
+    let leave = slot.leave().clone();
+    let slot = Arc::new(slot);
+    let router: Router = router.layer(Extension(Visitor { peer, slot }));
+    http::connection(stream, router, leave, stop).await;
+}
+
+/// Refuses pages of other sites.
+async fn look(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
+    if guard::admits(request.headers(), &house.origins) {
+        return next.run(request).await;
+    }
+    let named = request.headers().get(header::ORIGIN);
+    let named = named.or(request.headers().get(header::HOST));
+    let named = named.map_or(&b"?"[..], |name| name.as_bytes());
+    let named = printable(named, MAX_REPEATED);
+    info!("refused a page of {named}: origins = [\"{named}\"] under [livechess] would admit it");
+    let words = format!("{named} may not use the boards of this machine\n");
+    (StatusCode::FORBIDDEN, words).into_response()
+}
+
+/// The boards, for programs that only ask once.
+async fn list(State(house): State<Arc<House>>) -> Response {
+    let boards = eboards(&house.boards());
+    let text = serde_json::to_string_pretty(&boards).unwrap_or_default();
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+async fn upgrade(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(error) => return error.into_response(),
+    };
+    let span = Span::current();
+    upgrade
+        .max_message_size(MAX_CALL)
+        .max_frame_size(MAX_CALL)
+        .read_buffer_size(MAX_CALL)
+        .write_buffer_size(MAX_CALL)
+        .max_write_buffer_size(MAX_UNSENT)
+        .on_upgrade(|socket| talk(house, visitor, socket).instrument(span))
+}
+
+/// One client, until it has left.
+async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
+    let label = ClientName::LiveChess(visitor.peer);
+    let from = label.address();
+    info!("connected by LiveChess");
+    let mut socket = Socket {
+        session: Session::new(label.clone(), house.number.clone()),
+        house: house.clone(),
+        from,
+        label,
+        stream: socket,
+        presences: BTreeMap::new(),
+    };
+    let why = socket.run(&visitor.slot).await;
+    info!("closed: {why}");
+    let plays = socket.session.plays();
+    drop((socket, visitor));
+    let room = house.gone.try_acquire();
+    let boards = plays.iter().map(async |(board, client)| {
+        house.keep(board, *client, from, room.is_ok()).await;
+        house.leaves(board, *client, from);
+        let client = *client;
+        house.ask(board, Command::Lost { client }).await;
+    });
+    join_all(boards).await;
+}
+
+struct Socket {
+    session: Session,
+    house: Arc<House>,
+    from: IpAddr,
+    label: ClientName,
+    stream: WebSocket,
+    presences: BTreeMap<ClientId, Presence>,
+}
+
+impl Socket {
+    /// Returns why it ended.
+    async fn run(&mut self, slot: &Slot) -> String {
+        let mut news = self.house.bus.subscribe();
+        let mut ping = interval(PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        loop {
+            while let Some(action) = self.session.poll_action() {
+                if let Err(why) = self.does(action).await {
+                    return why;
+                }
+            }
+            tokio::select! {
+                () = self.house.stop.cancelled() => return "the daemon stops".to_owned(),
+                () = slot.leave().cancelled() => return "others want to connect".to_owned(),
+                message = self.stream.recv() => {
+                    heard = Instant::now();
+                    slot.used();
+                    match message {
+                        Some(Ok(Message::Text(text))) => {
+                            debug!(text = %printable(text.as_bytes(), MAX_CALL), "<");
+                            self.session.message(unix_ms(), &text, &self.house.boards());
+                        }
+                        Some(Ok(Message::Close(_))) | None => return "it left".to_owned(),
+                        Some(Ok(_)) => {}
+                        Some(Err(error)) => return error.to_string(),
+                    }
+                }
+                item = news.next() => match item {
+                    News::Published(publication) => {
+                        if let Some(state) = &publication.state {
+                            self.session.snapshot(unix_ms(), state);
+                        }
+                    }
+                    News::Lagged(_) => {
+                        for board in self.house.bus.boards() {
+                            self.session.snapshot(unix_ms(), &news.look(&board));
+                        }
+                    }
+                },
+                _ = ping.tick() => {
+                    if heard.elapsed() > SILENCE {
+                        return format!("it has sent nothing for {} s", SILENCE.as_secs());
+                    }
+                    if let Err(why) = self.send(Message::Ping(Vec::new().into())).await {
+                        return why;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn does(&mut self, action: Action) -> Result<(), String> {
+        match action {
+            Action::Say(text) => {
+                debug!(text, ">");
+                return self.send(Message::Text(text.into())).await;
+            }
+            Action::Takes(board, client) => {
+                self.house.takes(&board, client, self.from).await;
+                let mut listed = Client::new(client, self.label.clone(), ClientKind::LiveChess);
+                listed.peer = Some(self.label.to_string().into());
+                listed.board = Some(board);
+                listed.opponent = Some(Opponent::Nobody);
+                let clients = self.house.bus.clients();
+                self.presences
+                    .entry(client)
+                    .or_insert_with(|| clients.enter(listed));
+            }
+            Action::Ask(board, command) => {
+                if let Command::Release { client } = &command {
+                    self.house.leaves(&board, *client, self.from);
+                    self.presences.remove(client);
+                }
+                self.house.ask(&board, command).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), String> {
+        match timeout(SEND_WAIT, self.stream.send(message)).await {
+            Ok(sent) => sent.map_err(|error| error.to_string()),
+            Err(_) => Err(format!(
+                "it has not read anything for {} s",
+                SEND_WAIT.as_secs()
+            )),
+        }
+    }
+}
+
+/// The time as pages count it.
+fn unix_ms() -> u64 {
+    let since = clock::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}

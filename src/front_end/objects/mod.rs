@@ -1,0 +1,122 @@
+//! What programs are told, as JSON objects: the event stream and the API send the same. `docs/events.md` describes them.
+//!
+//! [`board`] is one board, [`lines`] are the lines of a stream, [`watching`] says which line comes when.
+
+pub mod lines;
+pub mod watching;
+
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+use shakmaty::{Color, Position as _};
+
+use crate::{
+    bus::{BoardHandle, Bus, pairings::Pairing},
+    chess::game::uci,
+    system::clock,
+    vocabulary::{Advice, LinkState, Snapshot, rounded},
+};
+
+/// A board of this bus, in this state.
+pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
+    let paired = bus.pairings().at(&board.name);
+    let link = match &snapshot.link {
+        LinkState::Down(_) => "down",
+        LinkState::Asking => "asking",
+        LinkState::Unheard { .. } => "unheard",
+        LinkState::Up => "up",
+        LinkState::Silent { .. } | LinkState::Mute(_) => "silent",
+        LinkState::Stranger(_) => "stranger",
+    };
+    let game = &snapshot.game;
+    let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
+    let san = game.sans();
+    json!({
+        "event": "snapshot",
+        "at": timestamp(clock::now()),
+        "board": snapshot.board,
+        "link": link,
+        "why": snapshot.link.why(),
+        "transport": &*board.way,
+        "id": snapshot.id,
+        "battery": snapshot.battery,
+        "game": game.to_string(),
+        "fen": game.fen().to_string(),
+        "san": san,
+        "ply": game.len(),
+        "turn": color(game.turn()),
+        "last": last(snapshot, san.last()),
+        "took": took,
+        "sure": snapshot.sure,
+        "ending": snapshot.ending.map(|end| end.reason),
+        "outcome": snapshot.ending.map(|end| end.outcome.as_str()),
+        "ended_by": snapshot.judge,
+        "result": snapshot.result,
+        "target": snapshot.target.as_ref().map(ToString::to_string),
+        "awaiting": snapshot.awaiting,
+        "advice": snapshot.advice.to_string(),
+        "make": match snapshot.advice {
+            Advice::Make(m) | Advice::Shown { m, .. } => Some(uci(m).to_string()),
+            _ => None,
+        },
+        "guidance": snapshot.guidance,
+        "holders": snapshot.holders,
+        "waiting": snapshot.waiting,
+        "pairing": paired.as_deref().map(pairing),
+    })
+}
+
+/// Who plays whom at a board.
+pub fn pairing(pairing: &Pairing) -> Value {
+    let clocks = pairing.clocks.as_ref().map(|clocks| {
+        json!({
+            "white": rounded(clocks.left.white),
+            "black": rounded(clocks.left.black),
+            "at": timestamp(clocks.at),
+            "runs": clocks.runs.map(color),
+        })
+    });
+    let left = pairing.clock_times.iter();
+    let left: Vec<Option<f64>> = left.map(|left| left.map(rounded)).collect();
+    json!({
+        "white": pairing.players.white,
+        "black": pairing.players.black,
+        "hand": pairing.hand.map(color),
+        "tournament": pairing.event,
+        "site": pairing.site,
+        "clocks": clocks,
+        "clock_times": left,
+        "offer": pairing.offer,
+        "chat": pairing.chat,
+        "notice": pairing.notice,
+        "can": pairing.can,
+    })
+}
+
+/// The last move of a board's game.
+fn last(snapshot: &Snapshot, san: Option<&String>) -> Value {
+    let (game, Some(san)) = (&snapshot.game, san) else {
+        return Value::Null;
+    };
+    let before = game.position_at(game.len() - 1);
+    // A time is known only if the hand was seen to make the move.
+    let took = snapshot.took.get(game.len() - 1).copied().flatten();
+    json!({
+        "uci": game.last().map(|m| uci(m).to_string()),
+        "san": san,
+        "number": before.fullmoves(),
+        "color": color(before.turn()),
+        "by": took.map(|_| "hand"),
+        "took": took.map(rounded),
+    })
+}
+
+/// A colour as a word.
+pub fn color(color: Color) -> &'static str {
+    color.fold_wb("white", "black")
+}
+
+/// RFC 3339, UTC, milliseconds.
+pub fn timestamp(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(clock::written(at)).to_string()
+}

@@ -1,0 +1,241 @@
+//! Runs one engine, without I/O: starts it, asks it, and starts it again when it crashes or hangs.
+//!
+//! The caller states the question to be answered now, or none. What the engine is doing is led to that: an answer that
+//! is not wanted any more is stopped, and a new process is asked what the one before was.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use shakmaty::Move;
+
+use super::{
+    notice::Notice,
+    protocol::{Conversation, Fault, Heard},
+    settings::EngineSettings,
+};
+use crate::chess::game::Game;
+
+/// The wait before an engine is started again after it failed; it doubles with each failure in a row.
+pub const RESTART_WAIT: Duration = Duration::from_secs(1);
+/// The longest of these waits: an engine that always crashes costs no more than one start a minute.
+pub const MAX_RESTART_WAIT: Duration = Duration::from_mins(1);
+/// Doublings until then.
+const DOUBLINGS: u32 = 6;
+
+/// What the engine is to answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Tells questions apart.
+    pub number: u64,
+    /// Tells games apart.
+    pub game_number: u64,
+    /// A move is wanted in the last position of this game.
+    pub game: Game,
+}
+
+/// What to do with the engine's process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Start it.
+    Start,
+    /// Write this line to it.
+    Write(String),
+    /// Kill it.
+    Kill,
+}
+
+/// One engine. See the module documentation.
+#[derive(Debug)]
+pub struct Engine {
+    settings: Arc<EngineSettings>,
+    name: Arc<str>,
+    conversation: Option<Conversation>,
+    start_at: Option<Instant>,
+    /// Failures in a row.
+    failures: u32,
+    /// The question it is answering, and the game of the one before.
+    asked: Option<u64>,
+    last_game: Option<u64>,
+    wanted: Option<Question>,
+    /// Why it does not play, and the same in words.
+    trouble: Option<(Fault, Arc<str>)>,
+    /// The last that its process has said of itself.
+    last_words: Option<String>,
+    actions: VecDeque<Action>,
+    answers: VecDeque<(u64, Move)>,
+    notices: VecDeque<Notice>,
+}
+
+impl Engine {
+    /// An engine that is started at once.
+    pub fn new(now: Instant, settings: EngineSettings) -> Self {
+        let file = settings.program.path.file_name();
+        let name = file.map_or_else(|| "engine".into(), |name| name.to_string_lossy());
+        Self {
+            name: name.into(),
+            settings: Arc::new(settings),
+            conversation: None,
+            start_at: Some(now),
+            failures: 0,
+            asked: None,
+            last_game: None,
+            wanted: None,
+            trouble: None,
+            last_words: None,
+            actions: VecDeque::new(),
+            answers: VecDeque::new(),
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// How it is started and asked.
+    pub fn settings(&self) -> &EngineSettings {
+        &self.settings
+    }
+
+    /// Its name as it states it; until then that of its file.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Why it does not play, if it has failed and not answered since.
+    pub fn trouble(&self) -> Option<&Arc<str>> {
+        self.trouble.as_ref().map(|(_, words)| words)
+    }
+
+    /// What to do with its process next.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Its next answer, with the number of the question.
+    pub fn poll_answer(&mut self) -> Option<(u64, Move)> {
+        self.answers.pop_front()
+    }
+
+    /// The next notice.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// When to call [`Self::timeout`].
+    pub fn deadline(&self) -> Option<Instant> {
+        let answer = self.conversation.as_ref().and_then(Conversation::deadline);
+        [self.start_at, answer].into_iter().flatten().min()
+    }
+
+    /// The time returned by [`Self::deadline`] has come.
+    pub fn timeout(&mut self, now: Instant) {
+        if self.start_at.take_if(|at| *at <= now).is_some() {
+            self.actions.push_back(Action::Start);
+        }
+        if let Some(conversation) = &mut self.conversation {
+            conversation.timeout(now);
+        }
+        self.listen(now);
+    }
+
+    /// This is what it has to answer now.
+    pub fn want(&mut self, now: Instant, question: Option<Question>) {
+        if self.wanted != question {
+            self.wanted = question;
+            self.listen(now);
+        }
+    }
+
+    /// Its process runs.
+    pub fn started(&mut self, now: Instant) {
+        self.conversation = Some(Conversation::new(now, self.settings.clone()));
+        self.asked = None;
+        self.last_game = None;
+        self.last_words = None;
+        self.listen(now);
+    }
+
+    /// The last that its process has said of itself: it is told with the next fault.
+    pub fn last_words(&mut self, words: Option<&str>) {
+        self.last_words = words.map(str::to_owned);
+    }
+
+    /// Its process has said this.
+    pub fn line(&mut self, now: Instant, line: &[u8]) {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.line(now, line);
+        }
+        self.listen(now);
+    }
+
+    /// Its process has ended by itself, or cannot be started.
+    pub fn ended(&mut self, now: Instant, why: String) {
+        self.failed(now, Fault::Ended(why));
+    }
+
+    fn failed(&mut self, now: Instant, fault: Fault) {
+        self.conversation = None;
+        self.asked = None;
+        self.actions.clear();
+        self.actions.push_back(Action::Kill);
+        let wait = RESTART_WAIT * 2u32.pow(self.failures.min(DOUBLINGS));
+        self.failures = self.failures.saturating_add(1);
+        self.start_at = Some(now + wait.min(MAX_RESTART_WAIT));
+        let words = self.last_words.take();
+        // Told once; the failures after that are the same trouble, also where the last words have the time in them.
+        if self
+            .trouble
+            .as_ref()
+            .is_none_or(|(known, _)| *known != fault)
+        {
+            let text: Arc<str> = fault.told(words.as_deref()).into();
+            self.notices.push_back(Notice::Fault(text.clone()));
+            self.trouble = Some((fault, text));
+        }
+    }
+
+    /// Takes what was heard, and leads the engine to what is wanted.
+    fn listen(&mut self, now: Instant) {
+        while let Some(heard) = self
+            .conversation
+            .as_mut()
+            .and_then(Conversation::poll_heard)
+        {
+            match heard {
+                Heard::Name(name) => self.name = name,
+                Heard::Option(error) => self.notices.push_back(Notice::Option(error)),
+                Heard::Moved(m) => {
+                    self.failures = 0;
+                    if self.trouble.take().is_some() {
+                        self.notices.push_back(Notice::Recovered);
+                    }
+                    let wanted = self.wanted.as_ref().map(|question| question.number);
+                    if let Some(number) = self.asked.take().filter(|asked| wanted == Some(*asked)) {
+                        self.wanted = None;
+                        self.answers.push_back((number, m));
+                    }
+                }
+                Heard::Fault(fault) => self.failed(now, fault),
+            }
+        }
+        let Some(conversation) = &mut self.conversation else {
+            return;
+        };
+        let wanted = self.wanted.as_ref().map(|question| question.number);
+        if self.asked.is_some() && self.asked != wanted {
+            conversation.stop(now);
+            self.asked = None;
+        }
+        if let Some(question) = &self.wanted
+            && self.asked.is_none()
+            && conversation.is_free()
+        {
+            let fresh = self.last_game.replace(question.game_number) != Some(question.game_number);
+            self.asked = Some(question.number);
+            conversation.ask(now, question.game.clone(), fresh);
+        }
+        while let Some(line) = conversation.poll_line() {
+            self.actions.push_back(Action::Write(line));
+        }
+    }
+}

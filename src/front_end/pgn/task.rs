@@ -1,0 +1,152 @@
+//! Gives an archive its snapshots, its clock and its folder.
+
+use std::{io, time::Duration};
+
+use jiff::tz::TimeZone;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::{
+    archive::{Archive, Notice},
+    folder::{Folder, Writer, remedy},
+};
+use crate::{
+    bus::BoardHandle,
+    front_end::pgn::settings::GamesConfig,
+    system::{clock, sleep::sleep_until_some},
+};
+
+/// How long a stopping daemon waits for the last moves to be written.
+pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
+
+/// Keeps a board's games until `stop` is cancelled.
+pub async fn keep(
+    board: BoardHandle,
+    config: GamesConfig,
+    folder: Folder,
+    writer: Writer,
+    stop: CancellationToken,
+) {
+    let opened = tokio::select! {
+        () = stop.cancelled() => return,
+        opened = writer.open(&folder) => opened,
+    };
+    let (last, error) = match opened {
+        Ok(last) => (last, None),
+        Err(error) => (None, Some(error)),
+    };
+    let mut archive = Archive::new(board.name.clone(), &config, TimeZone::system(), last);
+    if let Some(error) = error {
+        tell_trouble(&board, &folder, &error);
+        archive.trouble_told();
+    }
+    let mut task = Task {
+        archive,
+        board,
+        folder,
+    };
+    let late = task.run(&writer, &stop).await;
+    if timeout_at(late, task.flush(&writer)).await.is_err() {
+        warn!(
+            board = %task.board.name,
+            "the last moves of the game could not be written in time: {} is too slow",
+            task.folder.path().display()
+        );
+    }
+}
+
+struct Task {
+    archive: Archive,
+    board: BoardHandle,
+    folder: Folder,
+}
+
+impl Task {
+    /// Runs until the end; returns until when the rest may be written.
+    async fn run(&mut self, writer: &Writer, stop: &CancellationToken) -> Instant {
+        let mut feed = self.board.feed();
+        let mut writing = None;
+        loop {
+            let now = Instant::now().into_std();
+            let wait = writer.waits_until(now);
+            if writing.is_none()
+                && wait.is_none()
+                && let Some(next) = self.archive.poll_write(now)
+            {
+                writing = Some(Box::pin(writer.write(&self.folder, next)));
+            }
+            // Never before the disk may be written to.
+            let deadline = self.archive.deadline().max(wait).map(Instant::from_std);
+            let written = async {
+                match &mut writing {
+                    Some(writing) => writing.await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => break,
+                (_, state) = feed.next() => self.archive.see(clock::now(), &state),
+                result = written => {
+                    writing = None;
+                    written_so(&mut self.archive, &self.board, &self.folder, result);
+                }
+                () = sleep_until_some(deadline) => {}
+            }
+        }
+        self.archive.see(clock::now(), &self.board.state());
+        let late = Instant::now() + FLUSH_WAIT;
+        if let Some(writing) = writing
+            && let Ok(result) = timeout_at(late, writing).await
+        {
+            written_so(&mut self.archive, &self.board, &self.folder, result);
+        }
+        late
+    }
+
+    /// Writes what is not written yet.
+    async fn flush(&mut self, writer: &Writer) {
+        if self.archive.is_writing() {
+            // The disk has not answered in the available time.
+            return std::future::pending().await;
+        }
+        while let Some(next) = self.archive.flush(Instant::now().into_std()) {
+            let result = writer.write(&self.folder, next).await;
+            let failed = result.is_err();
+            written_so(&mut self.archive, &self.board, &self.folder, result);
+            if failed {
+                return;
+            }
+        }
+    }
+}
+
+fn written_so(
+    archive: &mut Archive,
+    board: &BoardHandle,
+    folder: &Folder,
+    result: io::Result<String>,
+) {
+    let notice = match &result {
+        Ok(file) => archive.written(Instant::now().into_std(), Ok::<_, ()>(file.clone())),
+        Err(_) => archive.written(Instant::now().into_std(), Err(())),
+    };
+    match (notice, result) {
+        (Notice::Trouble, Err(error)) => tell_trouble(board, folder, &error),
+        (Notice::Mended, Ok(file)) => info!(
+            board = %board.name,
+            "the game is saved again: {}",
+            folder.path().join(file).display()
+        ),
+        _ => {}
+    }
+}
+
+fn tell_trouble(board: &BoardHandle, folder: &Folder, error: &io::Error) {
+    warn!(
+        board = %board.name,
+        "the game cannot be saved in {}: {error}; {}. BoardBridge keeps trying",
+        folder.path().display(),
+        remedy(error)
+    );
+}

@@ -1,0 +1,208 @@
+//! Commands from a GUI, as types. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+
+use shakmaty::uci::UciMove;
+
+use crate::chess::game::{Game, GameError};
+
+/// The relay's sign of life. It is not UCI: a daemon that does not know it ignores it.
+pub const ALIVE: &str = "alive";
+
+/// The commands a GUI may send.
+const COMMANDS: [&str; 11] = [
+    ALIVE,
+    "uci",
+    "isready",
+    "ucinewgame",
+    "debug",
+    "setoption",
+    "position",
+    "go",
+    "stop",
+    "ponderhit",
+    "quit",
+];
+
+/// One line from a GUI.
+#[derive(Debug)]
+pub enum UciCommand {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `debug on`, `debug off`
+    Debug(bool),
+    /// `setoption name … [value …]`
+    SetOption {
+        /// The option's name.
+        name: String,
+        /// Its value; `None` for a button.
+        value: Option<String>,
+    },
+    /// `position …`, or what is wrong with it.
+    Position(Result<Box<Game>, GameError>),
+    /// `go …`
+    Go(Go),
+    /// `stop`
+    Stop,
+    /// `ponderhit`
+    PonderHit,
+    /// `quit`
+    Quit,
+    /// [`ALIVE`]
+    Alive,
+    /// Anything else: ignored, as the specification asks.
+    Unknown,
+}
+
+/// How a search ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// With the hand's move.
+    #[default]
+    Move,
+    /// With `stop`.
+    Infinite,
+    /// With `ponderhit` or `stop`.
+    Ponder,
+}
+
+/// The parts of `go` that matter to a hand. Clocks, depth, nodes and movetime do not hurry it.
+#[derive(Clone, Debug, Default)]
+pub struct Go {
+    /// How the search ends.
+    pub mode: Mode,
+    /// The only moves wanted; empty for any.
+    pub search_moves: Vec<UciMove>,
+}
+
+/// What some programs of Windows write before their first line: the mark of UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The first word of a line that is a command, and the words after it. Words before it are skipped, as the
+/// specification asks.
+pub fn head(line: &str) -> Option<(&str, Vec<&str>)> {
+    let line = line.trim_start_matches(BYTE_ORDER_MARK);
+    let mut words = line.split_whitespace();
+    let command = words.find(|word| COMMANDS.contains(word))?;
+    Some((command, words.collect()))
+}
+
+/// Reads one line (without its end).
+pub fn parse(line: &str) -> UciCommand {
+    let Some((command, rest)) = head(line) else {
+        return UciCommand::Unknown;
+    };
+    match command {
+        "uci" => UciCommand::Uci,
+        "isready" => UciCommand::IsReady,
+        "ucinewgame" => UciCommand::NewGame,
+        "debug" => match rest.first() {
+            Some(&"on") => UciCommand::Debug(true),
+            Some(&"off") => UciCommand::Debug(false),
+            _ => UciCommand::Unknown,
+        },
+        "setoption" => set_option(&rest),
+        "position" => UciCommand::Position(Game::from_words(&rest).map(Box::new)),
+        "go" => UciCommand::Go(parse_go(&rest)),
+        "stop" => UciCommand::Stop,
+        "ponderhit" => UciCommand::PonderHit,
+        "quit" => UciCommand::Quit,
+        ALIVE => UciCommand::Alive,
+        _ => UciCommand::Unknown,
+    }
+}
+
+fn set_option(words: &[&str]) -> UciCommand {
+    match option(words) {
+        Some((name, value)) => UciCommand::SetOption { name, value },
+        None => UciCommand::Unknown,
+    }
+}
+
+/// The name and the value in the words after `setoption`; a button has no value.
+pub fn option(words: &[&str]) -> Option<(String, Option<String>)> {
+    let Some((&"name", words)) = words.split_first() else {
+        return None;
+    };
+    let value = words.iter().position(|word| *word == "value");
+    let name = words[..value.unwrap_or(words.len())].join(" ");
+    Some((name, value.map(|at| words[at + 1..].join(" "))))
+}
+
+fn parse_go(words: &[&str]) -> Go {
+    let mut go = Go::default();
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        match *word {
+            "infinite" => go.mode = Mode::Infinite,
+            "ponder" => go.mode = Mode::Ponder,
+            "searchmoves" => {
+                while let Some(m) = words.peek().and_then(|word| word.parse().ok()) {
+                    go.search_moves.push(m);
+                    words.next();
+                }
+            }
+            _ => {}
+        }
+    }
+    go
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_before_a_known_one_are_skipped() {
+        assert!(matches!(parse("joho debug on"), UciCommand::Debug(true)));
+        assert!(matches!(parse("hello world"), UciCommand::Unknown));
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_first_command_is_no_part_of_it() {
+        assert!(matches!(parse("\u{feff}uci"), UciCommand::Uci));
+    }
+
+    #[test]
+    fn an_options_name_and_value_may_have_blanks() {
+        let UciCommand::SetOption { name, value } = parse("setoption name Board ready") else {
+            panic!("no option");
+        };
+        assert_eq!((name.as_str(), value), ("Board ready", None));
+        let UciCommand::SetOption { name, value } = parse("setoption name Board value my board")
+        else {
+            panic!("no option");
+        };
+        assert_eq!(
+            (name.as_str(), value.as_deref()),
+            ("Board", Some("my board"))
+        );
+    }
+
+    #[test]
+    fn searchmoves_end_where_another_word_begins() {
+        let UciCommand::Go(go) = parse("go searchmoves e2e4 d2d4 infinite wtime 1000") else {
+            panic!("no go");
+        };
+        assert_eq!(go.search_moves.len(), 2);
+        assert_eq!(go.mode, Mode::Infinite);
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_read_without_fault(line in "\\PC{0,120}") {
+            let _ = parse(&line);
+        }
+
+        #[test]
+        fn nearly_right_positions_are_read_without_fault(
+            line in "position (startpos|fen [pnbrqkPNBRQK1-8/]{0,40} [wb] (-|[KQkq]{1,4}) (-|[a-h][36]) [0-9]{1,3} [0-9]{1,3})( moves( [a-h][1-8][a-h][1-8]q?){0,5})?"
+        ) {
+            let _ = parse(&line);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Accepts GUIs over TCP and gives each a task of its own.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
+
+use super::connection;
+use crate::{
+    bus::Bus,
+    net::{door::Door, slots::Slots},
+    vocabulary::ClientId,
+};
+
+/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
+/// stated no game is closed; if there is none, the new one is told to try again later.
+pub const MAX_CLIENTS: usize = 64;
+/// The most GUIs from one address, so that one computer cannot take all slots.
+pub const MAX_CLIENTS_EACH: usize = 48;
+
+/// For so long a GUI may be about to say what it wants: a burst of others does not cost it its place. GUIs send `uci` within a
+/// second, also from a busy machine.
+pub const SPARED: Duration = Duration::from_secs(3);
+
+/// What all UCI ports share.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    ids: Arc<AtomicU64>,
+    slots: Slots,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            ids: Arc::new(AtomicU64::new(1)),
+            slots: Slots::new(MAX_CLIENTS, MAX_CLIENTS_EACH, SPARED),
+        }
+    }
+}
+
+impl Shared {
+    /// Counts the clients on from this one, the last before a restart.
+    pub fn count_after(&self, last: ClientId) {
+        self.ids
+            .fetch_max(last.0.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// A number for another client.
+    pub fn client(&self) -> ClientId {
+        ClientId(self.ids.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Serves one port until `stop` is cancelled.
+pub async fn serve(door: Door, bus: Bus, shared: Shared, stop: CancellationToken) {
+    let full = format!(
+        "{MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later"
+    );
+    let visit = |stream, peer, slot| {
+        let id = shared.client();
+        let span = info_span!("client", %id, %peer);
+        connection::client(stream, peer, id, bus.clone(), stop.clone(), slot).instrument(span)
+    };
+    let line = |why: &str| format!("info string {why}\n");
+    door.serve(&shared.slots, &full, line, &stop, visit).await;
+}

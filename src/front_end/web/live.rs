@@ -1,0 +1,282 @@
+//! `/api/v1/live.pgn`: the running games, for a broadcast. `docs/broadcast.md` describes it.
+
+use std::{
+    convert::Infallible,
+    hash::{DefaultHasher, Hasher},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use futures_util::stream;
+use jiff::tz::TimeZone;
+use shakmaty::{Color, Outcome, Position as _};
+
+use super::{House, answer};
+use crate::{
+    bus::{
+        BoardHandle,
+        pairings::{Pairing, Player},
+    },
+    chess::game::Game,
+    front_end::pgn_text::{Termination, clock, elapsed, left, movetext, program, start_tags, tag},
+    vocabulary::{BoardName, By, ClientName, GameEnd, Snapshot},
+};
+
+/// Names that a broadcast takes for none.
+const NO_NAMES: [&str; 2] = ["unknown", "bye"];
+/// A name with fewer letters is none, either.
+const MIN_LETTERS: usize = 2;
+
+/// The game on every board that has one. Each is made when the one before it has been sent.
+pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Response {
+    let games: Vec<Live> = house
+        .bus
+        .boards()
+        .into_iter()
+        .filter_map(|board| {
+            let game = Live::of(&house, &board)?;
+            (!game.is_told_elsewhere()).then_some(game)
+        })
+        .collect();
+    let mut hasher = DefaultHasher::new();
+    for game in &games {
+        hasher.write(game.pgn().as_bytes());
+    }
+    let known = format!("\"{:016x}\"", hasher.finish());
+    let is_known = |asked: &HeaderValue| {
+        let listed = asked.to_str().unwrap_or_default().split(',');
+        listed
+            .map(|one| one.trim().trim_start_matches("W/"))
+            .any(|one| one == known)
+    };
+    let unchanged = asked.get_all(header::IF_NONE_MATCH).iter().any(is_known);
+    let body = if unchanged {
+        Body::empty()
+    } else {
+        let texts = games
+            .into_iter()
+            .map(|game| Ok::<_, Infallible>(game.pgn()));
+        Body::from_stream(stream::iter(texts))
+    };
+    let mut response = answer::of_kind(answer::PGN, body);
+    if unchanged {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    if let Ok(known) = HeaderValue::try_from(known) {
+        response.headers_mut().insert(header::ETAG, known);
+    }
+    response
+}
+
+/// A running game.
+struct Live {
+    house: Arc<House>,
+    board: BoardHandle,
+    state: Arc<Snapshot>,
+    paired: Option<Arc<Pairing>>,
+    since: SystemTime,
+}
+
+impl Live {
+    /// The game on a board, if it has a move, or players.
+    fn of(house: &Arc<House>, board: &BoardHandle) -> Option<Self> {
+        let state = board.state();
+        let paired = house.bus.pairings().of_game(&state);
+        let since = state.since?;
+        (!state.played().is_empty() || paired.is_some()).then(|| Self {
+            house: house.clone(),
+            board: board.clone(),
+            state,
+            paired,
+            since,
+        })
+    }
+
+    fn game(&self) -> &Game {
+        self.state.played()
+    }
+
+    /// The board that this one is linked with, if both have this game.
+    fn linked(&self) -> Option<BoardHandle> {
+        match self.paired.as_ref()?.client.as_ref()? {
+            ClientName::Link(with) => self.house.bus.board(with),
+            _ => None,
+        }
+    }
+
+    /// Two linked boards have one game: that of the first in the alphabet is told.
+    fn is_told_elsewhere(&self) -> bool {
+        let other = self.linked().filter(|other| other.name < self.board.name);
+        let other = other.and_then(|other| Self::of(&self.house, &other));
+        let with = other.and_then(|other| other.linked());
+        with.is_some_and(|with| with.name == self.board.name)
+    }
+
+    fn pgn(&self) -> String {
+        let (game, mut text) = (self.game(), String::new());
+        // What is known of the end is about what the board holds.
+        let told = self
+            .state
+            .ending
+            .filter(|_| game.continues(&self.state.game));
+        let end = GameEnd::by_rules(game).or(told);
+        let result = end.map_or(Outcome::Unknown, |end| end.outcome).to_string();
+        let termination = end.and_then(Termination::of);
+        let given = |text: Option<&String>| text.map_or("?", String::as_str).to_owned();
+        let paired = self.paired.as_deref();
+        let said = &self.house.broadcast;
+        let event = paired.and_then(|paired| paired.event.as_ref());
+        let event = given(said.event.as_ref().or(event));
+        let site = paired.and_then(|paired| paired.site.as_ref());
+        let own = self.house.kept().site;
+        let site = given(site.or(own.as_ref()));
+        let number = self.number();
+        tag(&mut text, "Event", &event);
+        tag(&mut text, "Site", &site);
+        let began = paired.and_then(|paired| paired.began).or(self.state.began);
+        let date = |zone, format| began.map(|began| clock(began, &zone, format));
+        let local = date(TimeZone::system(), "%Y.%m.%d");
+        tag(&mut text, "Date", local.as_deref().unwrap_or("????.??.??"));
+        tag(&mut text, "Round", &round(said.round.as_deref(), &number));
+        let players = Color::ALL.map(|color| self.player(color));
+        tag(&mut text, "White", &players[0].name);
+        tag(&mut text, "Black", &players[1].name);
+        tag(&mut text, "Result", &result);
+        let tags = [("WhiteTitle", "WhiteElo"), ("BlackTitle", "BlackElo")];
+        for (player, (title, elo)) in players.iter().zip(tags) {
+            if let Some(known) = &player.title {
+                tag(&mut text, title, known);
+            }
+            if let Some(rating) = player.rating {
+                tag(&mut text, elo, &rating.to_string());
+            }
+        }
+        start_tags(&mut text, game);
+        for (name, format) in [("UTCDate", "%Y.%m.%d"), ("UTCTime", "%H:%M:%S")] {
+            if let Some(utc) = date(TimeZone::UTC, format) {
+                tag(&mut text, name, &utc);
+            }
+        }
+        if let Some(termination) = termination {
+            tag(&mut text, "Termination", termination.word());
+        }
+        tag(&mut text, "Board", &number);
+        let since = clock(self.since, &TimeZone::UTC, "%Y%m%d-%H%M%S");
+        tag(&mut text, "GameId", &format!("{}-{since}", self.board.name));
+        text.push('\n');
+        movetext(&mut text, game, |ply| self.comment(ply));
+        text.push_str(&result);
+        text.push_str("\n\n");
+        text
+    }
+
+    /// What servers that know no `GameId` tell it by: the time of the day, and the board.
+    fn number(&self) -> String {
+        let boards = self.house.bus.boards();
+        let place = boards
+            .iter()
+            .position(|board| board.name == self.board.name);
+        let time = clock(self.since, &TimeZone::UTC, "%H%M%S");
+        format!("{time}{:02}", place.map_or(0, |place| place + 1))
+    }
+
+    /// What the clock showed after a move, and how long the hand took for it.
+    fn comment(&self, ply: usize) -> Option<String> {
+        let clocks = self.paired.as_ref().map(|paired| &paired.clock_times);
+        let clock = clocks.and_then(|times| times.get(ply).copied().flatten());
+        let known = self.game().common_plies(&self.state.game);
+        let took = self.state.took.get(ply).copied().flatten();
+        let took = took.filter(|_| known.is_some_and(|known| ply < known));
+        let parts = [clock.map(left), took.map(elapsed)];
+        let parts: String = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("{{{parts}}}"))
+    }
+
+    /// A player, as far as is known. The name is one that a broadcast does not drop.
+    fn player(&self, color: Color) -> Player {
+        let named = |board: &BoardName| {
+            let names = self.house.broadcast.players.get(board)?;
+            names.get(color).clone()
+        };
+        let linked = || named(&self.linked()?.name);
+        let named = named(&self.board.name).or_else(linked);
+        let named = named.map(|name| Player {
+            name,
+            ..Player::default()
+        });
+        let paired = self.paired.as_ref();
+        let paired = paired.and_then(|paired| paired.players.get(color).clone());
+        let mut player = named.or(paired).unwrap_or_else(|| Player {
+            name: self.name(color).unwrap_or_default(),
+            ..Player::default()
+        });
+        let letters = player.name.chars().filter(|c| c.is_alphabetic()).count();
+        let is_it = |name: &&str| player.name.eq_ignore_ascii_case(name);
+        if letters < MIN_LETTERS || NO_NAMES.iter().any(is_it) {
+            player.name = format!(
+                "Board {} {}",
+                self.board.name,
+                color.fold_wb("White", "Black")
+            );
+        }
+        player
+    }
+
+    /// The name of a player that nobody has named: who makes the moves.
+    fn name(&self, color: Color) -> Option<String> {
+        let hand = |board: &str| format!("Hand on {board}");
+        let holder = self.state.holders.first();
+        match (self.by(color)?, self.by(color.other())) {
+            // The name does not say whose hand it is.
+            (By::Hand | By::HandUnseen, Some(By::Hand | By::HandUnseen)) => None,
+            (By::Hand | By::HandUnseen, _) => {
+                let own = || hand(self.board.name.as_str());
+                Some(self.house.kept().player.unwrap_or_else(own))
+            }
+            (By::Target, _) => Some(match holder {
+                Some(ClientName::Link(with)) => hand(with),
+                Some(ClientName::Program(_)) | None => "Chess program".to_owned(),
+                Some(holder) => program(holder).to_string(),
+            }),
+        }
+    }
+
+    /// Who makes the moves of a colour.
+    fn by(&self, color: Color) -> Option<By> {
+        if let Some(paired) = &self.paired {
+            let by_hand = paired.hand.is_none_or(|hand| hand == color);
+            return Some(if by_hand { By::Hand } else { By::Target });
+        }
+        self.seen(color)
+            .or_else(|| match self.seen(color.other())? {
+                By::Target => Some(By::Hand),
+                _ if self.state.holders.is_empty() => Some(By::Hand),
+                _ => Some(By::Target),
+            })
+    }
+
+    /// Who has made this colour's moves: the last one that was seen.
+    fn seen(&self, color: Color) -> Option<By> {
+        let first = self.state.game.start().turn();
+        let skipped = usize::from(first != color);
+        let mine = self.state.by.iter().skip(skipped).step_by(2);
+        mine.copied().flatten().last()
+    }
+}
+
+/// The tag `Round`: that of a broadcast, with the game's number in it, where the round is a number.
+fn round(given: Option<&str>, number: &str) -> String {
+    match given {
+        Some(round) if round.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{round}.{number}")
+        }
+        Some(round) => round.to_owned(),
+        None => "-".to_owned(),
+    }
+}

@@ -1,0 +1,7 @@
+//! Addresses, ports, and who may connect to them.
+
+pub(crate) mod address;
+pub(crate) mod default_ports;
+pub mod door;
+pub mod reach;
+pub mod slots;

@@ -1,0 +1,8 @@
+//! Text and lines: how they are read, written, and made harmless.
+
+pub(crate) mod durations;
+pub mod escape;
+pub mod lines;
+pub(crate) mod spelling;
+pub mod swpp;
+pub(crate) mod toml_value;
