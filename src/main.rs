@@ -252,26 +252,20 @@ fn demo(seed: u64, bus: Option<&Path>) -> ExitCode {
     // Returns only if there can be no simulated Bluetooth.
     let why_no_neo = match bus {
         Some(_) => None,
-        None => Some(boardbridge::cli::demo::restart_with_bluetooth(seed)),
+        None => Some(cli::demo::restart_with_bluetooth(seed)),
     };
     // In a terminal the boards are drawn.
-    let log = log::init_at(if boardbridge::cli::demo::draws() {
-        "error"
-    } else {
-        "info"
-    });
+    let log = log::init_at(if cli::demo::draws() { "error" } else { "info" });
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return last_words(&log, error, FAILURE),
     };
-    let ended = runtime.block_on(boardbridge::cli::demo::run(seed, bus, why_no_neo));
+    let ended = runtime.block_on(cli::demo::run(seed, bus, why_no_neo));
     // Does not wait for an output that is not read.
     runtime.shutdown_background();
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error @ boardbridge::cli::demo::DemoError::Config(_)) => {
-            last_words(&log, error, WRONG_USAGE)
-        }
+        Err(error @ cli::demo::DemoError::Config(_)) => last_words(&log, error, WRONG_USAGE),
         Err(error) => last_words(&log, error, FAILURE),
     }
 }

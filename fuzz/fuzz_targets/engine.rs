@@ -7,7 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{chess::game::Game, front_end::opponent::{protocol::{Conversation, Heard}, settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE}}};
+use boardbridge::{
+    chess::game::Game,
+    front_end::opponent::{
+        protocol::{Conversation, Heard},
+        settings::{EngineSettings, Go, MemoryLimit, OptionValue, PATIENCE},
+    },
+};
 use shakmaty::Position;
 
 #[derive(Debug, arbitrary::Arbitrary)]
@@ -30,11 +36,14 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         program: "engine".into(),
         options: BTreeMap::from([
             ("Threads".to_owned(), OptionValue::Spin(4)),
-            ("SyzygyPath".to_owned(), OptionValue::Text("/tables".to_owned())),
+            (
+                "SyzygyPath".to_owned(),
+                OptionValue::Text("/tables".to_owned()),
+            ),
         ]),
         go: Go::default(),
         patience: PATIENCE,
-        memory: Memory::for_options(&BTreeMap::new()),
+        memory: MemoryLimit::for_options(&BTreeMap::new()),
     };
     let mut engine = Conversation::new(now, Arc::new(settings));
     let mut asked = Game::standard();

@@ -14,5 +14,7 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
     let clients = Clients::ALL[usize::from(input.clients) % Clients::ALL.len()];
     let edits = input.edits.into_iter().take(40);
     let edits: Vec<Edit> = edits.map(|(at, how)| Edit { at, how }).collect();
-    comes_to_rest(clients, |kept| edits.iter().for_each(|edit| edit.apply(kept)));
+    comes_to_rest(clients, |kept| {
+        edits.iter().for_each(|edit| edit.apply(kept))
+    });
 });

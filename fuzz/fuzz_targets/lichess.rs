@@ -4,7 +4,17 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use boardbridge::{board::core::Core, driver::ucb, front_end::lichess::{objects, request::is_plain, session::{Outcome, Session}, settings::{Accept, Settings, TakeBacks}}, vocabulary::{BoardName, Channel, ClientId}};
+use boardbridge::{
+    board::core::Core,
+    driver::ucb,
+    front_end::lichess::{
+        objects,
+        request::is_plain,
+        session::{LichessAccount, Outcome},
+        settings::{Accept, Settings, TakeBacks},
+    },
+    vocabulary::{BoardName, Channel, ClientId},
+};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {
@@ -24,16 +34,22 @@ enum Input {
 
 /// Moves, legal or not.
 fn moves(from: &[u8]) -> String {
-    let known = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1g1", "a7a8q", "x", "e8e1"];
+    let known = [
+        "e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1g1", "a7a8q", "x", "e8e1",
+    ];
     let moves = from.iter().map(|m| known[usize::from(*m) % known.len()]);
     moves.collect::<Vec<_>>().join(" ")
 }
 
 fn state(from: &[u8], status: u8) -> String {
-    let statuses = ["started", "mate", "resign", "aborted", "created", "draw", "?"];
+    let statuses = [
+        "started", "mate", "resign", "aborted", "created", "draw", "?",
+    ];
     let status = statuses[usize::from(status) % statuses.len()];
     let moves = moves(from);
-    format!(r#"{{"type":"gameState","moves":"{moves}","wtime":9000,"btime":-1,"status":"{status}"}}"#)
+    format!(
+        r#"{{"type":"gameState","moves":"{moves}","wtime":9000,"btime":-1,"status":"{status}"}}"#
+    )
 }
 
 libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
@@ -46,7 +62,7 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         take_backs: TakeBacks::Yes,
         url: "https://lichess.org".to_owned(),
     };
-    let mut session = Session::new(ClientId(1), settings);
+    let mut session = LichessAccount::new(ClientId(1), settings);
     session.connected();
     for input in inputs {
         let game = r#"{"gameId":"Abcd1234","color":"white","fen":"","source":"friend","speed":"rapid",
@@ -56,8 +72,12 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         match input {
             Input::Event(text) => event = Some(text),
             Input::Line(text) => line = Some(text),
-            Input::Starts => event = Some(format!(r#"{{"type":"gameStart","game":{game}}}"#).into()),
-            Input::Finishes => event = Some(format!(r#"{{"type":"gameFinish","game":{game}}}"#).into()),
+            Input::Starts => {
+                event = Some(format!(r#"{{"type":"gameStart","game":{game}}}"#).into())
+            }
+            Input::Finishes => {
+                event = Some(format!(r#"{{"type":"gameFinish","game":{game}}}"#).into())
+            }
             Input::Full(from) => {
                 let state = state(&from, 0);
                 let full = format!(
@@ -67,7 +87,10 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
             }
             Input::State(from, status) => line = Some(state(&from, status).into()),
             Input::Gone(gone) => {
-                line = Some(format!(r#"{{"type":"opponentGone","gone":{gone},"claimWinInSeconds":1}}"#).into());
+                line = Some(
+                    format!(r#"{{"type":"opponentGone","gone":{gone},"claimWinInSeconds":1}}"#)
+                        .into(),
+                );
             }
             Input::Answer(which) => {
                 let outcome = match which % 4 {

@@ -9,7 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use boardbridge::{board::core::Core, driver::ucb, front_end::livechess::{server::MAX_UNSENT, session::{Action, Session}}, vocabulary::{BoardName, Channel, ClientId}};
+use boardbridge::{
+    board::core::Core,
+    driver::ucb,
+    front_end::livechess::{
+        server::MAX_UNSENT,
+        session::{Action, PageConversation},
+    },
+    vocabulary::{BoardName, Channel, ClientId},
+};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {
@@ -39,10 +47,11 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
     core.link_up(now);
     let last = AtomicU64::new(0);
     let number = move || ClientId(last.fetch_add(1, Ordering::Relaxed) + 1);
-    let mut session = Session::new("a page".into(), Arc::new(number));
+    let mut session = PageConversation::new("a page".into(), Arc::new(number));
     let board = BoardName::default();
     for input in inputs {
-        let call = |call: &str, param: &str| format!(r#"{{"id":1,"call":"{call}","param":{param}}}"#);
+        let call =
+            |call: &str, param: &str| format!(r#"{{"id":1,"call":"{call}","param":{param}}}"#);
         let text = match input {
             Input::Message(text) => text,
             Input::Boards => call("eboards", "null"),
@@ -51,12 +60,16 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
                 "subscribe",
                 &format!(r#"{{"feed":"eboardevent","id":1,"param":{{"serialnr":"{board}"}}}}"#),
             ),
-            Input::Call(method, param) => {
-                call("call", &format!(r#"{{"id":1,"method":"{method}","param":{param}}}"#))
-            }
+            Input::Call(method, param) => call(
+                "call",
+                &format!(r#"{{"id":1,"method":"{method}","param":{param}}}"#),
+            ),
             Input::SetUp(which) => {
                 let fen = GAMES[usize::from(which) % GAMES.len()];
-                call("call", &format!(r#"{{"id":1,"method":"setup","param":{{"fen":"{fen}"}}}}"#))
+                call(
+                    "call",
+                    &format!(r#"{{"id":1,"method":"setup","param":{{"fen":"{fen}"}}}}"#),
+                )
             }
             Input::Unsubscribe => call("unsubscribe", "1"),
             Input::Board(wait, bytes) => {
@@ -78,7 +91,10 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
             match action {
                 Action::Say(text) => {
                     assert!(text.len() <= MAX_UNSENT);
-                    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+                    assert!(
+                        serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+                        "{text}"
+                    );
                 }
                 Action::Ask(_, command) => core.command(now, command),
                 Action::Takes(..) => {}

@@ -6,7 +6,12 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
-use boardbridge::{board::core::Core, driver::{Driver, citrine, swpp, ucb}, chess::game::{Game, uci}, vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion}};
+use boardbridge::{
+    board::core::Core,
+    chess::game::{Game, uci},
+    driver::{Driver, citrine, swpp, ucb},
+    vocabulary::{Advice, BoardName, Channel, ClientId, Command, Occasion},
+};
 use shakmaty::Position;
 
 /// One thing that happens.

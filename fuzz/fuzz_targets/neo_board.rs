@@ -3,7 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::core::Core, driver::neo::{Neo, Settings, codec}, chess::game::Game, vocabulary::{BoardName, Channel, ClientId, Command, Reply}};
+use boardbridge::{
+    board::core::Core,
+    chess::game::Game,
+    driver::neo::{Neo, Settings, codec},
+    vocabulary::{BoardName, Channel, ClientId, Command, Reply},
+};
 
 const HEARD: [uuid::Uuid; 6] = [
     codec::ANSWERS,

@@ -3,7 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::chess::{game::Game, recognise::{Recognised, Recogniser, Sensing, Waits}, sense::Sensed};
+use boardbridge::chess::{
+    game::Game,
+    recognise::{Recognised, Recogniser, Sensing, Waits},
+    sense::Sensed,
+};
 use shakmaty::{Bitboard, Position, Square};
 
 /// A game with a promotion, castling and an en-passant capture near.

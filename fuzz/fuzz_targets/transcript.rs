@@ -1,7 +1,7 @@
 //! Any transcript is refused, or replayed without fault; what was read is written the same.
 #![no_main]
 
-use boardbridge::{cli::replay::replay, board::transcript::Transcript};
+use boardbridge::{board::transcript::Transcript, cli::replay::replay};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(transcript) = text.parse::<Transcript>() {

@@ -3,7 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use boardbridge::{board::core::Core, driver::ucb, vocabulary::{BoardName, Channel, ClientId}, front_end::whitepawn::session::{Action, Identity, Session}};
+use boardbridge::{
+    board::core::Core,
+    driver::ucb,
+    front_end::whitepawn::session::{Action, AppConversation, Identity},
+    vocabulary::{BoardName, Channel, ClientId},
+};
 
 #[derive(Debug, arbitrary::Arbitrary)]
 enum Input {
@@ -22,7 +27,7 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         version: "1".to_owned(),
         serial: "fuzz".to_owned(),
     };
-    let mut session = Session::new(ClientId(1), "fuzz".into(), identity);
+    let mut session = AppConversation::new(ClientId(1), "fuzz".into(), identity);
     for input in inputs {
         match input {
             Input::Line(line) => session.line("fuzz", &line),

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use super::{
-    core::{Core, Memory},
+    core::{Core, SavedBoard},
     keeping::Keeping,
 };
 use crate::{
@@ -59,7 +59,7 @@ pub struct Actor {
     /// Cores that have failed.
     failed: u32,
     /// What the core knew when it last published something: what the next one begins with, should it fail.
-    memory: Memory,
+    memory: SavedBoard,
     /// The commands since then, for the next one.
     since: VecDeque<Command>,
     /// Commands that the core before has not finished.
@@ -142,7 +142,7 @@ impl Actor {
     pub fn keep_on(&mut self, shelf: Shelf) -> Option<ClientId> {
         let (keeping, memory) = Keeping::on(shelf)?;
         self.keeping = Some(keeping);
-        let last = memory.as_ref().and_then(Memory::last_client);
+        let last = memory.as_ref().and_then(SavedBoard::last_client);
         if let Some(memory) = memory {
             self.core.recall(now(), memory);
             self.memory = self.core.memory();

@@ -252,7 +252,7 @@ impl Claim {
 
 /// A board that is kept for an address in mid-game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct KeptForAddress {
     /// The client that was disconnected.
     label: ClientName,
     /// Since when; after a restart it begins again.
@@ -277,7 +277,7 @@ pub struct Claims {
     #[serde(skip)]
     came: Option<bool>,
     #[serde(default)]
-    kept: Option<Kept>,
+    kept: Option<KeptForAddress>,
     /// The game on the board has ended.
     #[serde(skip)]
     over: bool,
@@ -910,7 +910,7 @@ impl Claims {
         let claim = self.all.remove(index);
         let plays = matches!(claim.seat, Seat::Plays(_)) && !claim.finished;
         if lost && plays && !claim.makes_way && !claim.game.position().is_game_over() {
-            self.kept = Some(Kept {
+            self.kept = Some(KeptForAddress {
                 label: claim.label,
                 since: None,
             });

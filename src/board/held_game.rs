@@ -143,7 +143,7 @@ pub struct Held {
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
     #[serde(skip)]
-    astray: Option<Box<Board>>,
+    misplaced: Option<Box<Board>>,
 }
 
 impl Default for Held {
@@ -164,7 +164,7 @@ impl Default for Held {
             unconfirmed: false,
             listed: None,
             remembered: false,
-            astray: None,
+            misplaced: None,
         }
     }
 }
@@ -297,24 +297,24 @@ impl Held {
     }
 
     /// Whether the pieces stand differently from the game.
-    pub fn is_astray(&self) -> bool {
-        self.astray.is_some()
+    pub fn is_misplaced(&self) -> bool {
+        self.misplaced.is_some()
     }
 
     /// Where the pieces stand while that differs from the game.
-    pub fn astray(&self) -> Option<&Board> {
-        self.astray.as_deref()
+    pub fn misplaced(&self) -> Option<&Board> {
+        self.misplaced.as_deref()
     }
 
     /// The position to which such pieces are led: the one before the shown move that was not made, or the one after it
     /// if that takes no more actions.
-    pub fn nearest(&self, astray: &Board) -> Board {
+    pub fn nearest(&self, misplaced: &Board) -> Board {
         let after = self.game.position().board();
         if !self.unconfirmed {
             return after.clone();
         }
         let before = self.game.position_at(self.game.len() - 1).board().clone();
-        let way = |board: &Board| guide(&astray.clone().into(), board).len();
+        let way = |board: &Board| guide(&misplaced.clone().into(), board).len();
         if way(after) <= way(&before) {
             after.clone()
         } else {
@@ -393,7 +393,7 @@ impl Held {
     /// The board has been told the same game again.
     pub fn assure(&mut self) {
         self.prove();
-        self.astray = None;
+        self.misplaced = None;
     }
 
     fn prove(&mut self) {
@@ -434,7 +434,7 @@ impl Held {
             self.fresh_from = self.game.len();
             self.unconfirmed = true;
             self.listed = None;
-            self.astray = None;
+            self.misplaced = None;
         } else {
             self.doubt();
         }
@@ -460,7 +460,7 @@ impl Held {
     pub fn confirm(&mut self) {
         self.unconfirmed = false;
         self.listed = None;
-        self.astray = None;
+        self.misplaced = None;
     }
 
     fn pop(&mut self) -> Option<Move> {
@@ -496,7 +496,7 @@ impl Held {
             && legal.is_none()
             && reported.names(last, position.turn().other())
         {
-            let meaning = match (self.unconfirmed, &self.astray) {
+            let meaning = match (self.unconfirmed, &self.misplaced) {
                 (true, _) => Meaning::Executed(last),
                 (false, Some(_)) => Meaning::Mended,
                 (false, None) => Meaning::Repeated,
@@ -505,9 +505,9 @@ impl Held {
             return meaning;
         }
         match legal {
-            Some(m) if self.astray.is_none() || self.refuted_by(m) => self.played(m),
-            None if self.astray.is_none() && self.is_late(reported) => Meaning::Repeated,
-            _ => self.gone_astray(reported, promotion),
+            Some(m) if self.misplaced.is_none() || self.refuted_by(m) => self.played(m),
+            None if self.misplaced.is_none() && self.is_late(reported) => Meaning::Repeated,
+            _ => self.misplace(reported, promotion),
         }
     }
 
@@ -536,21 +536,21 @@ impl Held {
     /// reports no longer apply.
     fn refuted_by(&self, m: Move) -> bool {
         let from = m.from();
-        self.astray
+        self.misplaced
             .as_ref()
             .zip(from)
-            .is_some_and(|(astray, from)| {
-                astray.piece_at(from) != self.game.position().board().piece_at(from)
+            .is_some_and(|(misplaced, from)| {
+                misplaced.piece_at(from) != self.game.position().board().piece_at(from)
             })
     }
 
     /// The pieces differ from the game, or will after this report: follows them square by square until they stand in a
     /// position of the game, or one legal move away from it.
-    fn gone_astray(&mut self, reported: Reported, promotion: Role) -> Meaning {
+    fn misplace(&mut self, reported: Reported, promotion: Role) -> Meaning {
         let before_shown = self
             .unconfirmed
             .then(|| self.game.position_at(self.game.len() - 1));
-        let base = match (&self.astray, &before_shown) {
+        let base = match (&self.misplaced, &before_shown) {
             (Some(board), _) => (**board).clone(),
             (None, Some(before)) if reported.resolve(before, promotion).is_some() => {
                 before.board().clone()
@@ -567,7 +567,7 @@ impl Held {
         }
         if before_shown.is_some_and(|before| board == *before.board()) {
             // Put back; the shown move is still to be made.
-            self.astray = None;
+            self.misplaced = None;
             return Meaning::Mended;
         }
         if let Some(m) = leads_to(self.game.position(), &board) {
@@ -579,7 +579,7 @@ impl Held {
             self.pop();
             return Meaning::TookBack(back);
         }
-        self.astray = Some(Box::new(board));
+        self.misplaced = Some(Box::new(board));
         Meaning::Wrong
     }
 
@@ -598,7 +598,7 @@ impl Held {
 
     /// Handles a take-back that the board reports.
     pub fn hand_took_back(&mut self, reported: Option<Reported>) -> Meaning {
-        if self.astray.take().is_some() {
+        if self.misplaced.take().is_some() {
             // The wrong move was taken back. What the board makes of it is unknown.
             self.doubt();
             return Meaning::Mended;
@@ -707,7 +707,7 @@ impl Held {
         self.unconfirmed &= found == self.game;
         self.game = found;
         self.certainty = Certainty::Sure;
-        self.astray = None;
+        self.misplaced = None;
     }
 
     /// Handles the board's own picture of its squares.

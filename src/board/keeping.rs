@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::core::{Memory, Ply};
+use super::core::{Ply, SavedBoard};
 use crate::state::{Past, Shelf};
 
 /// The place where a board's memory is kept.
@@ -16,7 +16,7 @@ pub(super) struct Keeping {
 
 impl Keeping {
     /// On this shelf, and what is kept there. `None` if nothing is kept.
-    pub fn on(mut shelf: Shelf) -> Option<(Self, Option<Memory>)> {
+    pub fn on(mut shelf: Shelf) -> Option<(Self, Option<SavedBoard>)> {
         let memory = shelf.read();
         let this = Self {
             shelf,
@@ -28,7 +28,7 @@ impl Keeping {
 
     /// Keeps this, at once or as soon as the disk is not to be spared. Returns until when no program should have the board
     /// led any further.
-    pub async fn keep(&mut self, memory: &Memory, at_once: bool) -> Option<Instant> {
+    pub async fn keep(&mut self, memory: &SavedBoard, at_once: bool) -> Option<Instant> {
         self.unkept = !at_once && self.shelf.waits_until().is_some();
         if !self.unkept {
             let plies = memory.plies();

@@ -53,7 +53,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     // It is unknown whether a board that reports moves only has received the new game it was told to begin, so it is
     // told every one.
     let restart = given.new_game && board.tells_moves_only && target.is_standard();
-    let known = held.certainty() == Certainty::Sure && !held.is_astray();
+    let known = held.certainty() == Certainty::Sure && !held.is_misplaced();
     let known = known && !given.afresh && !restart;
     let set_up = board.set_up_cost.filter(|_| !given.set_up_refused);
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);

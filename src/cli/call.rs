@@ -15,7 +15,7 @@ use thiserror::Error;
 use tokio::time::timeout;
 
 use crate::{
-    net::reach::{Found, Wanted, unreachable},
+    net::reach::{Responder, Wanted, unreachable},
     system::apart,
     text::escape::escaped,
     vocabulary::BoardName,
@@ -45,7 +45,7 @@ pub enum CallError {
         /// Where.
         address: String,
         /// What.
-        found: Found,
+        found: Responder,
     },
     /// The daemon refuses, in these words.
     #[error("{0}")]
@@ -105,7 +105,7 @@ async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, C
         found,
     };
     let asked = timeout(ANSWER_WAIT, exchange(address, path, body)).await;
-    let (status, text) = match asked.map_err(|_| other(Found::Silence))? {
+    let (status, text) = match asked.map_err(|_| other(Responder::Silence))? {
         Ok(answer) => answer,
         Err(Broken::Connect(source)) => {
             return Err(CallError::Unreachable {
@@ -113,8 +113,8 @@ async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, C
                 source,
             });
         }
-        Err(Broken::Closed) => return Err(other(Found::Closed)),
-        Err(Broken::NotHttp) => return Err(other(Found::NotWeb)),
+        Err(Broken::Closed) => return Err(other(Responder::Closed)),
+        Err(Broken::NotHttp) => return Err(other(Responder::NotWeb)),
     };
     let value: Option<Value> = serde_json::from_slice(&text).ok();
     let error = value.as_ref().and_then(|value| value["error"].as_str());
@@ -124,7 +124,7 @@ async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, C
             Err(CallError::Refused(escaped(&words)))
         }
         (Some(value), None) if status < 300 => Ok(value.clone()),
-        _ => Err(other(Found::Web)),
+        _ => Err(other(Responder::Web)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use tracing::warn;
 
-use super::{Daemon, running::Running, sessions::Kept};
+use super::{Daemon, running::Running, sessions::Restored};
 use crate::front_end::lichess::{
     server::{self, Table},
     settings::{LichessConfig, Settings},
@@ -14,7 +14,7 @@ use crate::front_end::lichess::{
 impl Daemon {
     /// Plays on Lichess at a board.
     pub(super) fn lichess(&mut self, running: &mut Running, entry: &LichessConfig) {
-        let Kept { memory, shelf } = self.sessions.lichess(&self.store, entry);
+        let Restored { memory, shelf } = self.sessions.lichess(&self.store, entry);
         let left = self.sessions.left();
         let memory = left
             .lock()

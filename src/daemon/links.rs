@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::{Daemon, running::Running, sessions::Kept};
+use super::{Daemon, running::Running, sessions::Restored};
 use crate::{
     front_end::link::{self, Player, server::Pair, settings::LinkConfig},
     vocabulary::{BoardName, ClientName},
@@ -20,10 +20,10 @@ impl Daemon {
             (None, Some(with)) => with.to_string(),
             (board, _) => board.map(ToString::to_string).unwrap_or_default(),
         };
-        let Kept { memory, shelf } = self.sessions.link(&self.store, entry);
+        let Restored { memory, shelf } = self.sessions.link(&self.store, entry);
         let clients = memory.as_ref().map_or_else(
             || [self.clients.client(), self.clients.client()],
-            link::session::Memory::clients,
+            link::session::SavedLink::clients,
         );
         let player = |index: usize| Player {
             client: clients[index],

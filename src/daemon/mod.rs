@@ -70,7 +70,7 @@ pub struct Daemon {
     /// The name of the player at the boards, if it is configured.
     player: watch::Sender<Option<String>>,
     /// The games that are kept, for the page.
-    kept: watch::Sender<web::Kept>,
+    kept: watch::Sender<web::SavedGames>,
     /// What apps and links kept through a restart, until they start.
     sessions: Sessions,
     /// What the configuration names and cannot be run, listed among the clients.

@@ -1,6 +1,6 @@
 //! Gives boards an opponent.
 
-use super::{Daemon, running::Running, sessions::Kept};
+use super::{Daemon, running::Running, sessions::Restored};
 use crate::front_end::opponent::{
     server::{Table, serve},
     settings::OpponentConfig,
@@ -12,7 +12,7 @@ impl Daemon {
         let Some(board) = self.bus.board(entry.board.as_str()) else {
             return;
         };
-        let Kept { memory, shelf } = self.sessions.opponent(&self.store, entry);
+        let Restored { memory, shelf } = self.sessions.opponent(&self.store, entry);
         let engine = entry.engine();
         let hand = engine.as_ref().map(|(_, hand)| *hand);
         let client = memory.as_ref().map(|memory| memory.seat.client);

@@ -111,7 +111,7 @@ impl Daemon {
     /// Names the player and where games are kept, to parts that go on.
     fn name(&self, games: &GamesConfig) {
         let player = TagText::text(games.player.as_ref());
-        self.kept.send_replace(web::Kept {
+        self.kept.send_replace(web::SavedGames {
             folder: games.folder().map(Path::to_owned),
             site: TagText::text(games.site.as_ref()),
             player: player.clone(),

@@ -22,12 +22,12 @@ use crate::{
 
 /// One session as it was kept, and where it is kept.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
+pub(super) struct Restored<T> {
     pub memory: Option<T>,
     pub shelf: Keeper<T>,
 }
 
-impl<T: DeserializeOwned + PartialEq + Serialize> Kept<T> {
+impl<T: DeserializeOwned + PartialEq + Serialize> Restored<T> {
     fn read(store: &Store, kind: Kind, name: &str) -> Self {
         let mut shelf = store.shelf(kind, name);
         Self {
@@ -40,10 +40,10 @@ impl<T: DeserializeOwned + PartialEq + Serialize> Kept<T> {
 /// All of them, until their parts start.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    apps: BTreeMap<String, Kept<whitepawn::session::Memory>>,
-    links: BTreeMap<String, Kept<link::session::Memory>>,
-    opponents: BTreeMap<String, Kept<opponent::session::Memory>>,
-    lichess: BTreeMap<String, Kept<lichess::session::Memory>>,
+    apps: BTreeMap<String, Restored<whitepawn::session::SavedApp>>,
+    links: BTreeMap<String, Restored<link::session::SavedLink>>,
+    opponents: BTreeMap<String, Restored<opponent::session::SavedOpponent>>,
+    lichess: BTreeMap<String, Restored<lichess::session::SavedAccount>>,
     /// The game that was played on Lichess until a reload.
     left: lichess::server::Left,
 }
@@ -51,16 +51,16 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Reads them. Those that are no longer configured are forgotten.
     pub async fn read(config: &Config, store: &Store) -> Self {
-        let app = |entry| (app(entry), Kept::read(store, Kind::App, &app(entry)));
-        let link = |entry| (link(entry), Kept::read(store, Kind::Link, &link(entry)));
+        let app = |entry| (app(entry), Restored::read(store, Kind::App, &app(entry)));
+        let link = |entry| (link(entry), Restored::read(store, Kind::Link, &link(entry)));
         let opponent = |entry: &OpponentConfig| {
             let name = entry.board.to_string();
-            let kept = Kept::read(store, Kind::Opponent, &name);
+            let kept = Restored::read(store, Kind::Opponent, &name);
             (name, kept)
         };
         let online = |entry: &LichessConfig| {
             let name = entry.board.to_string();
-            let kept = Kept::read(store, Kind::Lichess, &name);
+            let kept = Restored::read(store, Kind::Lichess, &name);
             (name, kept)
         };
         let sessions = Self {
@@ -81,17 +81,21 @@ impl Sessions {
         &mut self,
         store: &Store,
         entry: &WhitePawnConfig,
-    ) -> Kept<whitepawn::session::Memory> {
+    ) -> Restored<whitepawn::session::SavedApp> {
         let name = app(entry);
         let kept = self.apps.remove(&name);
-        kept.unwrap_or_else(|| Kept::read(store, Kind::App, &name))
+        kept.unwrap_or_else(|| Restored::read(store, Kind::App, &name))
     }
 
     /// That of a link.
-    pub fn link(&mut self, store: &Store, entry: &LinkConfig) -> Kept<link::session::Memory> {
+    pub fn link(
+        &mut self,
+        store: &Store,
+        entry: &LinkConfig,
+    ) -> Restored<link::session::SavedLink> {
         let name = link(entry);
         let kept = self.links.remove(&name);
-        kept.unwrap_or_else(|| Kept::read(store, Kind::Link, &name))
+        kept.unwrap_or_else(|| Restored::read(store, Kind::Link, &name))
     }
 
     /// That of an opponent.
@@ -99,10 +103,10 @@ impl Sessions {
         &mut self,
         store: &Store,
         entry: &OpponentConfig,
-    ) -> Kept<opponent::session::Memory> {
+    ) -> Restored<opponent::session::SavedOpponent> {
         let name = entry.board.to_string();
         let kept = self.opponents.remove(&name);
-        kept.unwrap_or_else(|| Kept::read(store, Kind::Opponent, &name))
+        kept.unwrap_or_else(|| Restored::read(store, Kind::Opponent, &name))
     }
 
     /// That of a game on Lichess.
@@ -110,10 +114,10 @@ impl Sessions {
         &mut self,
         store: &Store,
         entry: &LichessConfig,
-    ) -> Kept<lichess::session::Memory> {
+    ) -> Restored<lichess::session::SavedAccount> {
         let name = entry.board.to_string();
         let kept = self.lichess.remove(&name);
-        kept.unwrap_or_else(|| Kept::read(store, Kind::Lichess, &name))
+        kept.unwrap_or_else(|| Restored::read(store, Kind::Lichess, &name))
     }
 
     /// Where a game on Lichess is left at a reload, and found after it.
@@ -130,7 +134,7 @@ impl Sessions {
     pub fn last_client(&self) -> Option<ClientId> {
         let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
         let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
-        let links = links.flat_map(link::session::Memory::clients);
+        let links = links.flat_map(link::session::SavedLink::clients);
         let opponents = self.opponents.values();
         let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.seat.client));
         let lichess = self.lichess.values();

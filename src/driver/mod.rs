@@ -99,7 +99,7 @@ pub enum DriverEvent {
     /// The board says the game is over.
     Ended(BoardResult),
     /// The placement of the pieces is unknown.
-    Adrift,
+    Unplaced,
     /// Pieces are misplaced, and the board waits for the player to correct them.
     Misplaced(Misplaced),
     /// No piece is misplaced any more.

@@ -105,7 +105,7 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
 
 /// What answers instead of the wanted port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Responder {
     /// The daemon's port for chess programs, or any other UCI engine.
     Uci,
     /// The daemon's event stream.
@@ -122,7 +122,7 @@ pub enum Found {
     Other(String),
 }
 
-impl Found {
+impl Responder {
     /// Recognises it by the first thing it sends.
     pub fn by(line: &[u8]) -> Self {
         let begins = |head: &str| line.starts_with(head.as_bytes());
@@ -206,12 +206,12 @@ mod tests {
 
     #[test]
     fn what_is_at_the_other_end_is_known_by_its_first_line() {
-        assert_eq!(Found::by(br#"{"event":"daemon"}"#), Found::Status);
-        assert_eq!(Found::by(b"HTTP/1.1 400 Bad Request\r"), Found::Web);
-        assert_eq!(Found::by(b"id name BoardBridge 0.1.0"), Found::Uci);
+        assert_eq!(Responder::by(br#"{"event":"daemon"}"#), Responder::Status);
+        assert_eq!(Responder::by(b"HTTP/1.1 400 Bad Request\r"), Responder::Web);
+        assert_eq!(Responder::by(b"id name BoardBridge 0.1.0"), Responder::Uci);
         assert_eq!(
-            Found::by(b"220 mail\r"),
-            Found::Other("220 mail".to_owned())
+            Responder::by(b"220 mail\r"),
+            Responder::Other("220 mail".to_owned())
         );
     }
 }

@@ -95,7 +95,7 @@ impl Reason {
 
 /// How a game ended: why, and with which result. Neither follows from the other: time that runs out may be a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Kept")]
+#[serde(try_from = "SavedEnd")]
 pub struct GameEnd {
     /// Why.
     #[serde(rename = "end")]
@@ -255,7 +255,7 @@ pub struct NoEnd(String);
 /// An end as it is kept: by this version, or by an older one.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Kept {
+enum SavedEnd {
     Now {
         end: Reason,
         #[serde(with = "text")]
@@ -264,16 +264,16 @@ enum Kept {
     Old(String),
 }
 
-impl TryFrom<Kept> for GameEnd {
+impl TryFrom<SavedEnd> for GameEnd {
     type Error = NoEnd;
 
-    fn try_from(kept: Kept) -> Result<Self, NoEnd> {
+    fn try_from(kept: SavedEnd) -> Result<Self, NoEnd> {
         match kept {
-            Kept::Now { end, outcome } => Ok(Self {
+            SavedEnd::Now { end, outcome } => Ok(Self {
                 reason: end,
                 outcome,
             }),
-            Kept::Old(text) => text.parse(),
+            SavedEnd::Old(text) => text.parse(),
         }
     }
 }

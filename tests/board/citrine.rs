@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use boardbridge::{
     chess::game::{Game, uci},
-    driver::citrine::timing::{CHECK_EVERY, LIT_WAIT},
+    driver::citrine::limits::{CHECK_EVERY, LIT_WAIT},
     vocabulary::{Advice, LinkState},
 };
 use rig::{

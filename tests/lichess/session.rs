@@ -14,7 +14,7 @@ use boardbridge::{
     front_end::lichess::{
         objects,
         request::{InGame, OfChallenge, Request},
-        session::{Outcome, PAUSE, Session, Ticket},
+        session::{LichessAccount, Outcome, PAUSE, Ticket},
         settings::{Accept, Settings, TakeBacks},
     },
     vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
@@ -41,7 +41,7 @@ fn game(moves: &str) -> Game {
 
 /// An account whose board and Lichess are the test.
 struct Rig {
-    session: Session,
+    session: LichessAccount,
     now: Instant,
     number: u64,
     commands: Vec<Command>,
@@ -51,10 +51,10 @@ struct Rig {
 
 impl Rig {
     fn new(settings: Settings) -> Self {
-        Self::of(Session::new(CLIENT, settings))
+        Self::of(LichessAccount::new(CLIENT, settings))
     }
 
-    fn of(session: Session) -> Self {
+    fn of(session: LichessAccount) -> Self {
         let mut rig = Self {
             session,
             now: Instant::now(),
@@ -256,7 +256,7 @@ fn a_move_made_while_the_daemon_was_away_counts_only_if_the_game_waits_for_it() 
         let memory = serde_json::to_string(&rig.session.memory()).unwrap();
         let memory = serde_json::from_str(&memory).unwrap();
         let board = rig.snapshot("e2e4");
-        let mut rig = Rig::of(Session::restored(memory, settings(), &board));
+        let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
         assert_eq!(rig.request(), None, "the game is read first");
         rig.full(moves);
         assert_eq!(moved(&mut rig).is_some(), counts, "{moves}");
@@ -315,7 +315,7 @@ fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game
             let memory = serde_json::to_string(&rig.session.memory()).unwrap();
             let memory = serde_json::from_str(&memory).unwrap();
             let board = rig.snapshot(moves);
-            rig = Rig::of(Session::restored(memory, settings(), &board));
+            rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
             assert_eq!(rig.request(), None);
         }
         rig.full(moves);
@@ -363,7 +363,7 @@ fn a_move_that_was_taken_back_while_the_daemon_was_away_is_taken_back_on_the_boa
     let memory = serde_json::to_string(&rig.session.memory()).unwrap();
     let memory = serde_json::from_str(&memory).unwrap();
     let board = rig.snapshot("e2e4");
-    let mut rig = Rig::of(Session::restored(memory, settings(), &board));
+    let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
     rig.full("");
     assert_eq!(rig.target(), "startpos");
     assert_eq!(rig.request(), None);
@@ -806,7 +806,7 @@ fn an_end_that_an_older_version_kept_is_still_told() {
     memory["play"]["chess960"] = true.into();
     let memory = serde_json::from_value(memory).unwrap();
     let board = rig.snapshot("e2e4");
-    let rig = Rig::of(Session::restored(memory, settings(), &board));
+    let rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
     assert_eq!(ends(&rig), ["resignation 0-1"]);
 }
 

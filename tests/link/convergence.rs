@@ -12,9 +12,9 @@ use boardbridge::{
         link::{
             Player, Side,
             notice::Notice,
-            session::{Memory, Session},
+            session::{LinkedGame, SavedLink},
         },
-        whitepawn::session::{Action, Identity, Session as Emulator},
+        whitepawn::session::{Action, AppConversation as Emulator, Identity},
     },
     text::swpp::write,
     vocabulary::{
@@ -248,7 +248,7 @@ fn remembered<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(mem
 struct Dead {
     /// It starts again then.
     until: Instant,
-    session: Memory,
+    session: SavedLink,
     cores: [String; 2],
     /// Which boards it will find.
     plugged: [bool; 2],
@@ -257,7 +257,7 @@ struct Dead {
 struct World {
     cables: [Cable; 2],
     far: Option<Far>,
-    session: Session,
+    session: LinkedGame,
     began: Instant,
     now: Instant,
     said: Vec<(Side, Notice)>,
@@ -390,7 +390,7 @@ impl World {
         let second = far.as_ref().map_or(&cables[1].core, |far| &far.core);
         let boards = [&cables[0].core, second].map(Core::snapshot);
         let mut world = Self {
-            session: Session::new(now, players(), white, boards.each_ref()),
+            session: LinkedGame::new(now, players(), white, boards.each_ref()),
             cables,
             far,
             began: now,
@@ -411,9 +411,9 @@ impl World {
         self.resumes(memory);
     }
 
-    fn resumes(&mut self, memory: Memory) {
+    fn resumes(&mut self, memory: SavedLink) {
         let boards = [&self.cables[0].core, self.seen_second()].map(Core::snapshot);
-        self.session = Session::restored(self.now, memory, players(), boards.each_ref());
+        self.session = LinkedGame::restored(self.now, memory, players(), boards.each_ref());
     }
 
     /// The daemon is killed, with its boards.

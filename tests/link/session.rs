@@ -7,7 +7,7 @@ use boardbridge::{
     front_end::{
         link::{
             Player, Side,
-            session::{NEXT_WAIT, Session},
+            session::{LinkedGame, NEXT_WAIT},
         },
         seat::restating::RESTATE_WAIT,
     },
@@ -16,7 +16,7 @@ use boardbridge::{
 use shakmaty::Color;
 
 struct Rig {
-    session: Session,
+    session: LinkedGame,
     now: Instant,
     tells_all: bool,
     numbers: [u64; 2],
@@ -36,7 +36,7 @@ impl Rig {
         let mut board = Snapshot::new(BoardName::default());
         board.tells_all = tells_all;
         let mut rig = Self {
-            session: Session::new(now, players(), Side::First, [&board, &board]),
+            session: LinkedGame::new(now, players(), Side::First, [&board, &board]),
             now,
             tells_all,
             numbers: [0; 2],
@@ -154,7 +154,7 @@ fn after_two_restarts_in_a_row_no_board_is_told_the_same_game_as_a_new_one() {
     for _ in 0..2 {
         // The boards have not been told anything since.
         let memory = session.memory();
-        session = Session::restored(rig.now, memory, players(), boards.each_ref());
+        session = LinkedGame::restored(rig.now, memory, players(), boards.each_ref());
     }
     for side in Side::BOTH {
         let mut asked = std::iter::from_fn(|| session.seats()[side.index()].poll_command());

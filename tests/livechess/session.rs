@@ -11,7 +11,7 @@ use std::{
 
 use boardbridge::{
     chess::game::Game,
-    front_end::livechess::session::{Action, MAX_FEEDS, Session},
+    front_end::livechess::session::{Action, MAX_FEEDS, PageConversation},
     vocabulary::{BoardName, ClientId, ClientName, ClientPlace, Command, LinkState, Snapshot},
 };
 use fastrand::Rng;
@@ -33,7 +33,7 @@ fn game(moves: &str) -> Game {
 }
 
 struct Rig {
-    session: Session,
+    session: PageConversation,
     held: Game,
     taken_back: bool,
     /// The client's number at the board, that of its target, and its game.
@@ -47,7 +47,7 @@ impl Rig {
         let number = Arc::new(move || ClientId(next.fetch_add(1, Ordering::Relaxed)));
         let label = ClientName::LiveChess("127.0.0.1:5000".parse().unwrap());
         Self {
-            session: Session::new(label, number),
+            session: PageConversation::new(label, number),
             held: Game::standard(),
             taken_back: false,
             claim: None,
@@ -205,7 +205,7 @@ fn a_client_has_a_bounded_number_of_feeds() {
 
 /// A client, a core and a simulated board, on one virtual clock.
 struct Desk {
-    session: Session,
+    session: PageConversation,
     cable: Cable,
     began: Instant,
     now: Instant,
@@ -250,7 +250,7 @@ impl Desk {
         let label = ClientName::LiveChess("127.0.0.1:5000".parse().unwrap());
         let now = Instant::now();
         let mut desk = Self {
-            session: Session::new(label, number),
+            session: PageConversation::new(label, number),
             cable: Cable::novag(is_citrine, Duration::from_millis(100)),
             began: now,
             now,

@@ -8,7 +8,7 @@ use boardbridge::{
         engine::{Action, Engine, MAX_RESTART_WAIT, Question, RESTART_WAIT},
         notice::Notice,
         protocol::OVERTIME,
-        settings::{EngineSettings, Go, Memory, OptionValue, PATIENCE},
+        settings::{EngineSettings, Go, MemoryLimit, OptionValue, PATIENCE},
     },
 };
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ impl Rig {
         let options = [("Hash".to_owned(), OptionValue::Spin(16))].into();
         let settings = EngineSettings {
             program: "/opt/engine".into(),
-            memory: Memory::for_options(&options),
+            memory: MemoryLimit::for_options(&options),
             options,
             go,
             patience: PATIENCE,
@@ -219,8 +219,8 @@ fn a_mistyped_option_is_told_with_the_one_that_may_be_meant() {
 
 #[test]
 fn an_engine_may_take_memory_for_its_hash_table_and_its_threads_and_half_a_gibibyte_more() {
-    let with = |name: &str, value| Memory::for_options(&[(name.to_owned(), value)].into());
-    let mebibytes = |memory: Memory| memory.bytes() / 1024 / 1024;
+    let with = |name: &str, value| MemoryLimit::for_options(&[(name.to_owned(), value)].into());
+    let mebibytes = |memory: MemoryLimit| memory.bytes() / 1024 / 1024;
     assert_eq!(mebibytes(with("hash", OptionValue::Spin(1024))), 1536);
     assert_eq!(mebibytes(with("Hash", OptionValue::Spin(-5))), 512);
     let text = |number: &str| OptionValue::Text(number.to_owned());

@@ -10,7 +10,7 @@ use boardbridge::{
     chess::game::Game,
     front_end::opponent::{
         notice::Notice,
-        session::{NEXT_WAIT, Phase, Place, STANDS_WAIT, Session, TAKE_BACK_WAIT},
+        session::{NEXT_WAIT, OpponentGame, Phase, Place, STANDS_WAIT, TAKE_BACK_WAIT},
         settings::Hand,
     },
     vocabulary::{
@@ -24,7 +24,7 @@ use shakmaty::{Color, Position, uci::UciMove};
 const OURS: ClientId = ClientId(1);
 
 struct Rig {
-    session: Session,
+    session: OpponentGame,
     now: Instant,
     number: u64,
     put_to_start: u64,
@@ -49,7 +49,7 @@ impl Rig {
             hand,
         };
         let mut rig = Self {
-            session: Session::new(place, ClientName::Engine("Toy".into())),
+            session: OpponentGame::new(place, ClientName::Engine("Toy".into())),
             now: Instant::now(),
             number: 0,
             put_to_start: 0,
@@ -323,7 +323,7 @@ fn after_a_restart_the_game_is_stated_again_under_the_same_number() {
     };
     let board = rig.board("e2e4 e7e5");
     let label = ClientName::Engine("Toy".into());
-    let mut again = Session::restored(memory, place, label, &board);
+    let mut again = OpponentGame::restored(memory, place, label, &board);
     assert_eq!(again.game(), rig.session.game());
     let first = again.seat().poll_command();
     assert!(

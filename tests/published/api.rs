@@ -348,7 +348,7 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
         bus,
         Control::Local,
         Vec::new(),
-        watch::channel(web::Kept::default()).1,
+        watch::channel(web::SavedGames::default()).1,
         web::Broadcast::default(),
     );
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

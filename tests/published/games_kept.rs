@@ -15,7 +15,7 @@ use boardbridge::{
     front_end::{
         pgn::{
             archive::{Archive, Notice, RETRY_WAIT, WRITE_GAP},
-            folder::{Folder, Found, Writing, remedy},
+            folder::{Folder, GameFile, Writing, remedy},
             settings::GamesConfig,
         },
         pgn_text::TagText,
@@ -833,7 +833,7 @@ fn put(kind: &str, at: &Path, elsewhere: &Path) {
 }
 
 /// A thread's result for a folder. Opening must not block.
-fn opened(folder: &Folder) -> io::Result<Option<Found>> {
+fn opened(folder: &Folder) -> io::Result<Option<GameFile>> {
     let (answer, answered) = std::sync::mpsc::channel();
     let folder = folder.clone();
     std::thread::spawn(move || answer.send(folder.open()));
@@ -1128,7 +1128,7 @@ proptest! {
     ) {
         let mut rig = Rig::new();
         let text = [text.into_bytes(), bytes].concat();
-        let last = Found { file: "x.pgn".to_owned(), text };
+        let last = GameFile { file: "x.pgn".to_owned(), text };
         rig.archive = Archive::new(rig.snapshot.board.clone(), &rig.config, zone(), Some(last));
         rig.stands(game("e2e4"));
         prop_assert_eq!(rig.lines(), ["e2e4"]);

@@ -15,7 +15,7 @@ use boardbridge::front_end::uci::{
     command::ALIVE,
     relay::session::{
         ALIVE_EVERY, ANSWER_WAIT, Action, GREETING_WAIT, MAX_OPTIONS, PATIENCE as UCI_WAIT, QUIET,
-        Session, WRONG_WAIT,
+        RelayConversation, WRONG_WAIT,
     },
 };
 use proptest::prelude::*;
@@ -408,7 +408,7 @@ fn a_daemon_that_stops_does_not_answer_a_go() {
 
 /// A GUI, a clock, and any daemon that the test makes.
 struct Desk {
-    talk: Session,
+    talk: RelayConversation,
     now: Instant,
     said: Vec<String>,
     sent: Vec<String>,
@@ -419,7 +419,7 @@ impl Desk {
     fn new() -> Self {
         let now = Instant::now();
         let mut desk = Self {
-            talk: Session::new("pi:9670", None, now),
+            talk: RelayConversation::new("pi:9670", None, now),
             now,
             said: Vec::new(),
             sent: Vec::new(),

@@ -14,7 +14,7 @@ use boardbridge::{
         command::ALIVE,
         info_json::NOTICE,
         relay::session::ALIVE_EVERY,
-        session::{self, ALIVE_WAIT, REMINDER, Session},
+        session::{self, ALIVE_WAIT, GuiConversation, REMINDER},
         throttle::{INSTANT, PROGRESS},
     },
     vocabulary::{
@@ -28,7 +28,7 @@ const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
 
 struct Desk {
-    session: Session,
+    session: GuiConversation,
     now: Instant,
     number: u64,
 }
@@ -38,7 +38,7 @@ impl Desk {
     fn new() -> Self {
         let boards = vec![name("ucb"), name("neo")];
         let mut desk = Self {
-            session: Session::new(CLIENT, LABEL.into(), boards),
+            session: GuiConversation::new(CLIENT, LABEL.into(), boards),
             now: Instant::now(),
             number: 0,
         };

@@ -24,7 +24,7 @@ pub(super) struct Deviation {
     /// Unplayable moves not taken back yet, on a board that reports moves only.
     unplayable: Vec<Reported>,
     /// Where the pieces stand after those.
-    stray: Option<Board>,
+    misplaced_by_moves: Option<Board>,
     /// What a board that sees its squares reports.
     misplaced: Option<Misplaced>,
 }
@@ -49,8 +49,8 @@ impl Deviation {
     }
 
     /// Where the pieces stand on a board that reports moves only, while that differs from the game.
-    pub fn stray(&self) -> Option<&Board> {
-        self.stray.as_ref()
+    pub fn misplaced_by_moves(&self) -> Option<&Board> {
+        self.misplaced_by_moves.as_ref()
     }
 
     /// The misplaced pieces, according to a board that sees its squares.
@@ -72,7 +72,7 @@ impl Deviation {
     /// As `corrected`, and the moves show no misplaced piece.
     pub fn mended(&mut self) {
         self.corrected();
-        self.stray = None;
+        self.misplaced_by_moves = None;
     }
 
     /// A move of the game was made.
@@ -101,14 +101,14 @@ impl Deviation {
 
     /// A board that reports moves only made one that cannot be played in this position.
     pub fn unplayable(&mut self, reported: Reported, position: &Chess) -> Unplayable {
-        let stands = self.stray.take();
+        let stands = self.misplaced_by_moves.take();
         let stands = stands.unwrap_or_else(|| position.board().clone());
         let stands = carried(stands, reported, position.turn());
-        self.stray = stands.filter(|stands| stands != position.board());
+        self.misplaced_by_moves = stands.filter(|stands| stands != position.board());
         let undoes = |made: &Reported| made.undoes(reported);
         let undone = self.unplayable.iter().rposition(undoes);
         let undone = undone.map(|at| self.unplayable.remove(at)).is_some();
-        if self.stray.is_none() || undone && self.unplayable.is_empty() {
+        if self.misplaced_by_moves.is_none() || undone && self.unplayable.is_empty() {
             self.mended();
             return Unplayable::Mends;
         }

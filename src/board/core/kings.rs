@@ -90,7 +90,7 @@ impl Core {
 
     /// How much longer than usual the hand has: time for the second king.
     pub(super) fn patience(&self) -> Duration {
-        let stands = self.astray();
+        let stands = self.misplaced_board();
         let game = self.held.game().position().board();
         let signs = stands.is_some_and(|stands| {
             let moved = stands.kings() & !game.kings() & CENTRE;

@@ -24,7 +24,7 @@ use crate::{
 /// What a board's core must know to go on: what it knows while the board is away.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
-pub struct Memory {
+pub struct SavedBoard {
     held: Held,
     claims: Claims,
     verdict: Verdict,
@@ -39,26 +39,26 @@ pub struct Memory {
     driver: Option<Value>,
 }
 
-/// All of a memory but [`Memory::plies`], in which games are written relative to the game of these: it does not grow with the game.
+/// All of a memory but [`SavedBoard::plies`], in which games are written relative to the game of these: it does not grow with the game.
 #[derive(Debug)]
-pub struct Rest<'a>(&'a Memory);
+pub struct Rest<'a>(&'a SavedBoard);
 
 impl Serialize for Rest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(memory) = self;
         relative_to(memory.move_times.game(), || {
-            Memory::serialize(memory, serializer)
+            SavedBoard::serialize(memory, serializer)
         })
     }
 }
 
-impl Serialize for Memory {
+impl Serialize for SavedBoard {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Long::new(&self.plies(), self.rest()).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Memory {
+impl<'de> Deserialize<'de> for SavedBoard {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let kept = Value::deserialize(deserializer)?;
         if kept.get("rest").is_none() {
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for Memory {
     }
 }
 
-impl Memory {
+impl SavedBoard {
     /// The game on the board, move by move: it grows, and is kept by itself.
     pub fn plies(&self) -> Vec<Ply> {
         self.move_times.plies()
@@ -106,14 +106,14 @@ impl Memory {
 
 impl Core {
     /// What this core must know to go on, if it ended now.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> SavedBoard {
         let mut held = self.held.clone();
         let plies = held.game().len();
         if matches!(self.current_step.step(), Some(Step::SetUp(_))) {
             held.suspect();
         }
         let sent = self.current_step.may_have_sent(plies);
-        Memory {
+        SavedBoard {
             held,
             claims: self.claims.clone(),
             verdict: self.verdict.clone(),
@@ -127,7 +127,7 @@ impl Core {
     }
 
     /// Whether the driver knows something else of the board now.
-    pub fn has_other_knowledge(&self, memory: &Memory) -> bool {
+    pub fn has_other_knowledge(&self, memory: &SavedBoard) -> bool {
         self.driver.memory() != memory.driver
     }
 
@@ -137,13 +137,13 @@ impl Core {
     }
 
     /// Goes on after a restart of the daemon: its clients have to come back. Call it on a new core, before its link is up.
-    pub fn recall(&mut self, now: Instant, mut memory: Memory) {
+    pub fn recall(&mut self, now: Instant, mut memory: SavedBoard) {
         memory.claims = memory.claims.recalled();
         self.resume(now, memory);
     }
 
     /// Continues in place of another core, whose clients are still there. Call it on a new core, before its link is up.
-    pub fn resume(&mut self, now: Instant, memory: Memory) {
+    pub fn resume(&mut self, now: Instant, memory: SavedBoard) {
         self.held = memory.held.recalled();
         self.contact.recall(self.held.is_known());
         self.claims = memory.claims;

@@ -11,12 +11,12 @@
 //! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory`, of this each `ply` |
 //! | what takes precedence | `precedence` |
 
-mod advise;
+mod advice;
 mod commands;
 mod contact;
 mod current_step;
 mod deviation;
-mod guide;
+mod guidance;
 mod hand;
 mod identity;
 mod kings;
@@ -32,9 +32,9 @@ mod ply;
 mod precedence;
 mod published;
 mod reports;
+mod step_waits;
 mod steps;
 mod verdict;
-mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -49,9 +49,9 @@ use shakmaty::Move;
 use self::{
     contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
     identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
-    verdict::Verdict, waits::Waits,
+    step_waits::StepWaits, verdict::Verdict,
 };
-pub use self::{memory::Memory, ply::Ply};
+pub use self::{memory::SavedBoard, ply::Ply};
 use super::{
     claims::{Claim, Claims},
     held_game::{Certainty, Held, Listed},
@@ -73,7 +73,7 @@ pub struct Core {
     verdict: Verdict,
     current_step: CurrentStep,
     leading: Leading,
-    waits: Waits,
+    waits: StepWaits,
     hand: Hand,
     /// What became of the board's last list.
     listed: Listed,
@@ -97,7 +97,7 @@ impl Core {
             verdict: Verdict::default(),
             current_step: CurrentStep::default(),
             leading: Leading::default(),
-            waits: Waits::new(correction_wait),
+            waits: StepWaits::new(correction_wait),
             hand: Hand::default(),
             listed: Listed::Followed,
             deviation: Deviation::default(),
@@ -200,7 +200,7 @@ impl Core {
 
     /// The state of the board.
     pub fn snapshot(&self) -> Snapshot {
-        let stands = !self.held.is_astray() || self.verdict.kings_are_up();
+        let stands = !self.held.is_misplaced() || self.verdict.kings_are_up();
         let sure = self.held.certainty() == Certainty::Sure && !self.held.is_guess() && stands;
         Snapshot {
             board: self.name.clone(),

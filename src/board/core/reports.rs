@@ -43,7 +43,7 @@ impl Core {
             DriverEvent::ListUnreadable => self.list_unreadable(now),
             DriverEvent::NoPicture => self.not_placed(),
             DriverEvent::Ended(result) => self.board_ended(result),
-            DriverEvent::Adrift => self.lost(),
+            DriverEvent::Unplaced => self.lost(),
             DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),
             DriverEvent::Stands => self.stands(),
             DriverEvent::Battery(percent) => self.battery(percent),

@@ -14,7 +14,7 @@ use super::{
 
 /// What the placements show about the possibilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Judgement {
     /// Nothing that could be reported.
     Nothing,
     /// The pieces are placed as after this one. `within`: other pieces are in the hand.
@@ -102,11 +102,11 @@ impl Recogniser {
     }
 
     /// The possibility that has come true, if any.
-    pub(super) fn find(&self) -> Found {
+    pub(super) fn find(&self) -> Judgement {
         let (up, filled) = self.evidence.disturbed();
         let resumed = self.resuming.is_some();
         let list = &self.hypotheses;
-        let mut found = Found::Nothing;
+        let mut found = Judgement::Nothing;
         let mut clear = true;
         let mut calm = false;
         let mut best = Fit::No;
@@ -116,44 +116,45 @@ impl Recogniser {
                 let fit = fit(list, index, placement, up, filled);
                 let missing = self.evidence.fell & !list.get(index).vacates;
                 if fit != Fit::No && fit >= best && !(resumed && missing.any()) {
-                    let made = Found::Made {
+                    let made = Judgement::Made {
                         index,
                         within: fit == Fit::Within,
                     };
-                    clear = fit > best || found == Found::Nothing || found == made;
+                    clear = fit > best || found == Judgement::Nothing || found == made;
                     (best, found) = (fit, made);
                 }
             }
         }
         if best == Fit::Whole {
-            return if clear { found } else { Found::Nothing };
+            return if clear { found } else { Judgement::Nothing };
         }
         if calm && self.sensing.goes_dark {
-            return Found::Nothing;
+            return Judgement::Nothing;
         }
         if !self.is_shaky()
             && !resumed
             && let Some(index) = self.confirmed()
         {
-            return Found::Confirmed(index);
+            return Judgement::Confirmed(index);
         }
-        if found != Found::Nothing {
-            return if clear { found } else { Found::Nothing };
+        if found != Judgement::Nothing {
+            return if clear { found } else { Judgement::Nothing };
         }
         if self.evidence.pictured {
-            self.find_unseen().map_or(Found::Nothing, Found::Unseen)
+            self.find_unseen()
+                .map_or(Judgement::Nothing, Judgement::Unseen)
         } else {
-            Found::Nothing
+            Judgement::Nothing
         }
     }
 
     /// Whether this may be reported: the player was not only asked to undo it.
-    pub(super) fn counts(&self, found: Found) -> bool {
+    pub(super) fn counts(&self, found: Judgement) -> bool {
         match found {
-            Found::Nothing => true,
+            Judgement::Nothing => true,
             // The other move was made on squares that count, or not at all.
-            Found::Confirmed(_) => self.counting.any(),
-            Found::Made { index, .. } | Found::Unseen(index) => {
+            Judgement::Confirmed(_) => self.counting.any(),
+            Judgement::Made { index, .. } | Judgement::Unseen(index) => {
                 self.changes_what_counts(&self.hypotheses.get(index))
             }
         }
@@ -193,7 +194,7 @@ impl Recogniser {
                 let after = self.hypotheses.after(index);
                 let full = after.occupied();
                 let strange = placement.strangers;
-                let stray = holds & !strange & !full;
+                let surplus = holds & !strange & !full;
                 let missing = full & !holds & !strange;
                 if missing.any() || !strange.is_subset(h.fills | h.swaps) {
                     continue;
@@ -201,21 +202,21 @@ impl Recogniser {
                 let is_begun = begun.is_some_and(|(from, to)| {
                     h.vacates == from.into() && h.swaps == to.into() && h.fills.is_empty()
                 });
-                let grade = if is_begun && stray.is_subset(gone) {
+                let grade = if is_begun && surplus.is_subset(gone) {
                     0
-                } else if stray.is_subset(gone) {
+                } else if surplus.is_subset(gone) {
                     1
-                } else if h.fills.any() && stray.is_subset(gone | dim) {
+                } else if h.fills.any() && surplus.is_subset(gone | dim) {
                     2
                 } else {
                     continue;
                 };
                 let wrong = differing(&placement.pieces, after) & holds & full & !strange;
                 // A piece that was adjusted may be the capturing one, lifted unseen.
-                let dark = self.sensing.goes_dark && stray.any();
+                let dark = self.sensing.goes_dark && surplus.any();
                 let took = wrong.is_subset(h.swaps & e.landed) && !dark;
                 let taken = took || (resumed && wrong.is_subset(h.swaps));
-                if !(wrong.is_empty() || (taken && (stray | strange).any())) {
+                if !(wrong.is_empty() || (taken && (surplus | strange).any())) {
                     continue;
                 }
                 // If something is known to have been done unseen, every change must be explained.
@@ -225,8 +226,8 @@ impl Recogniser {
                 let stood = !resumed
                     && h.swaps
                         .into_iter()
-                        .any(|to| stray.into_iter().any(|from| e.stood_after(from, to)));
-                if stood || (stray | strange).is_empty() {
+                        .any(|to| surplus.into_iter().any(|from| e.stood_after(from, to)));
+                if stood || (surplus | strange).is_empty() {
                     continue;
                 }
                 best = match best {

@@ -15,9 +15,9 @@ mod compare;
 mod evidence;
 mod hypothesis;
 mod judging;
+mod move_waits;
 mod placements;
 mod sensing;
-mod waits;
 
 use std::{collections::VecDeque, time::Instant};
 
@@ -27,10 +27,10 @@ pub(crate) use self::{evidence::BOUNCE, hypothesis::CENTRE};
 use self::{
     evidence::Evidence,
     hypothesis::{Ambiguity, Hypotheses, Meaning},
-    judging::{Found, set_as},
+    judging::{Judgement, set_as},
     placements::{May, Placement, Placements},
 };
-pub use self::{sensing::Sensing, waits::Waits};
+pub use self::{move_waits::Waits, sensing::Sensing};
 use crate::chess::{game::Game, sense::Sensed};
 
 /// Possibilities allocated at the start: a position has at most 218 legal moves, and those of the
@@ -208,8 +208,8 @@ impl Recogniser {
         let told = self.puzzle.filter(|puzzle| !puzzle.suspected);
         let told = told.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking);
         // A surplus piece came from a square that reads empty, and so did one that was lifted again.
-        let strays = e.filled.count() + self.placements.strangers_held();
-        let more = |than: Bitboard| strays > (e.up | than).count();
+        let surplus = e.filled.count() + self.placements.strangers_held();
+        let more = |than: Bitboard| surplus > (e.up | than).count();
         let mut missing = if self.resuming.is_some() || more(e.fell & told) {
             e.fell
         } else {
@@ -412,10 +412,10 @@ impl Recogniser {
         self.note_made(now);
         let (index, seen, within) = match self.find() {
             found if !self.counts(found) => return self.mind_puzzle(now, touched),
-            Found::Nothing => return self.mind_puzzle(now, touched),
-            Found::Confirmed(index) => return self.report(now, index, true),
-            Found::Made { index, within } => (index, true, within),
-            Found::Unseen(index) => (index, false, false),
+            Judgement::Nothing => return self.mind_puzzle(now, touched),
+            Judgement::Confirmed(index) => return self.report(now, index, true),
+            Judgement::Made { index, within } => (index, true, within),
+            Judgement::Unseen(index) => (index, false, false),
         };
         let before = before.filter(|before| before.index == index);
         if within && before.is_none() {

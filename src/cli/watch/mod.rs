@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    net::reach::{Found, Wanted, unreachable},
+    net::reach::{Responder, Wanted, unreachable},
     system::apart,
     text::escape::escaped_json,
     transport::tcp::{CONNECT_WAIT, watch_over},
@@ -87,7 +87,7 @@ pub enum Ended {
 /// [`WatchError`], worded for a person.
 pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<Ended, WatchError> {
     let mut output = io::stdout();
-    let no_stream = |found: &Found| WatchError::NoStream(found.told(address, Wanted::Status));
+    let no_stream = |found: &Responder| WatchError::NoStream(found.told(address, Wanted::Status));
     let mut reader = connect(address).await?;
     let mut text = Text::default();
     let mut read = Vec::new();
@@ -108,7 +108,7 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
         tokio::select! {
             () = &mut gone => return Ok(Ended::Reader),
             line = line => line.map_err(|source| match source.kind() {
-                io::ErrorKind::TimedOut if first => no_stream(&Found::Silence),
+                io::ErrorKind::TimedOut if first => no_stream(&Responder::Silence),
                 _ => WatchError::Broken { address: address.to_owned(), source },
             })?,
         };
@@ -120,9 +120,9 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
             let whole = read.ends_with(b"\n") || read.len() as u64 >= MAX_LINE;
             if first || whole {
                 let found = if read.is_empty() {
-                    Found::Closed
+                    Responder::Closed
                 } else {
-                    Found::by(&read)
+                    Responder::by(&read)
                 };
                 return Err(no_stream(&found));
             }

@@ -14,9 +14,9 @@
 mod answer;
 pub mod codec;
 mod identity;
+pub mod limits;
 mod settings;
 mod switches;
-pub mod timing;
 
 use std::{
     collections::VecDeque,
@@ -30,11 +30,11 @@ pub use self::settings::{Dialect, Settings};
 use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
-    switches::{On, Throttle},
-    timing::{
+    limits::{
         ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
         LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
+    switches::{On, Throttle},
 };
 pub use self::{codec::KIND, identity::IDENTITY};
 use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
@@ -49,7 +49,7 @@ const REFEREE_ON: &str = "U ON";
 
 /// What was sent, so that a wait begins when its question left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
+enum CommandKind {
     Plain,
     Settings,
     Question,
@@ -86,7 +86,7 @@ pub struct Citrine {
     lines: Lines,
     /// When an unfinished line is given up.
     line_ends: Option<Instant>,
-    pacer: Pacer<Sent>,
+    pacer: Pacer<CommandKind>,
     events: VecDeque<DriverEvent>,
     asking: Option<Asking>,
     /// Settings that were sent and not yet confirmed.
@@ -152,7 +152,7 @@ impl Citrine {
         }
     }
 
-    fn send(&mut self, now: Instant, command: &str, tag: Sent, gap: Duration) {
+    fn send(&mut self, now: Instant, command: &str, tag: CommandKind, gap: Duration) {
         let gap = gap.max(self.settings.command_gap);
         self.pacer.push(
             now,
@@ -164,7 +164,7 @@ impl Citrine {
     }
 
     fn command(&mut self, now: Instant, command: &str) {
-        self.send(now, command, Sent::Plain, Duration::ZERO);
+        self.send(now, command, CommandKind::Plain, Duration::ZERO);
     }
 
     /// Sends referee mode (the player moves both sides), move transmission and the level: every new game resets them.
@@ -183,7 +183,7 @@ impl Citrine {
         if let Some(level) = self.settings.level.clone() {
             self.command(now, &format!("L {level}"));
         }
-        self.send(now, "X ON", Sent::Settings, Duration::ZERO);
+        self.send(now, "X ON", CommandKind::Settings, Duration::ZERO);
     }
 
     /// Handles a line that may report a setting.
@@ -293,7 +293,7 @@ impl Citrine {
                 }
                 Question::Settings => "I",
             };
-            self.send(now, command, Sent::Question, Duration::ZERO);
+            self.send(now, command, CommandKind::Question, Duration::ZERO);
         }
     }
 
@@ -304,7 +304,7 @@ impl Citrine {
         } else {
             self.settings.second_send
         };
-        self.send(now, &codec::show(m), Sent::SecondSend, gap);
+        self.send(now, &codec::show(m), CommandKind::SecondSend, gap);
     }
 
     fn unlit(&self) -> Option<UciMove> {
@@ -826,11 +826,11 @@ impl Driver for Citrine {
                 });
             }
             Step::TakeBack(m) => {
-                self.send(now, "T", Sent::Question, Duration::ZERO);
+                self.send(now, "T", CommandKind::Question, Duration::ZERO);
                 self.doing = Some(Doing::TakeBack { m, deadline: None });
             }
             Step::NewGame(_) => {
-                self.send(now, "N", Sent::Question, Duration::ZERO);
+                self.send(now, "N", CommandKind::Question, Duration::ZERO);
                 self.doing = Some(Doing::NewGame { deadline: None });
             }
             Step::SetUp(game) => {
@@ -921,13 +921,13 @@ impl Driver for Citrine {
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
         let (bytes, sent) = self.pacer.poll(now)?;
         match sent {
-            Sent::Plain => {}
-            Sent::Settings => {
+            CommandKind::Plain => {}
+            CommandKind::Settings => {
                 if let Some(setting) = &mut self.setting {
                     setting.deadline = Some(now + ANSWER_WAIT);
                 }
             }
-            Sent::Question => match (&mut self.doing, &mut self.asking) {
+            CommandKind::Question => match (&mut self.doing, &mut self.asking) {
                 (Some(Doing::TakeBack { deadline, .. } | Doing::NewGame { deadline }), _) => {
                     *deadline = Some(now + ANSWER_WAIT);
                 }
@@ -945,7 +945,7 @@ impl Driver for Citrine {
                 }
                 _ => {}
             },
-            Sent::SecondSend => {
+            CommandKind::SecondSend => {
                 if let Some(Doing::Show {
                     sent_twice,
                     deadline,

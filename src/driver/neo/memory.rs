@@ -17,9 +17,9 @@ use crate::{
 /// See the module documentation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Memory {
+pub(super) struct SavedNeo {
     #[serde(flatten)]
-    parking: parking::Memory,
+    parking: parking::SavedParking,
     /// Which piece stands where, if that is known, as in a FEN.
     placement: Option<String>,
     /// Squares that hold a piece and have read empty for long.
@@ -55,7 +55,7 @@ struct StepMemory {
     unwanted: bool,
 }
 
-impl Memory {
+impl SavedNeo {
     pub fn of(driver: &Neo) -> Self {
         let leftover = driver.left_now();
         let game = driver.squares.game();

@@ -37,7 +37,7 @@ use self::{
     codec::Message,
     contact::Contact,
     leftover::Leftover,
-    memory::Memory,
+    memory::SavedNeo,
     motor::{Action, Parking},
     request::Purpose,
     signs::Signs,
@@ -166,7 +166,7 @@ impl Neo {
         self.squares.sense(now, sensed);
         if !self.is_known() && self.squares.follower().is_free() {
             // The player begins to play, or to set up: what it means cannot be told.
-            self.events.push_back(DriverEvent::Adrift);
+            self.events.push_back(DriverEvent::Unplaced);
         }
     }
 
@@ -222,7 +222,7 @@ impl Neo {
         let read = self.squares.picture().is_some();
         if self.asked && self.contact.is_ready() && !self.is_known() && read {
             self.asked = false;
-            self.events.push_back(DriverEvent::Adrift);
+            self.events.push_back(DriverEvent::Unplaced);
         }
         self.squares.attend(now, self.motors_work());
         self.pass_on();
@@ -443,7 +443,7 @@ impl Driver for Neo {
             Step::SetUp(game) => return self.set_up(now, *game),
         };
         if !self.is_known() {
-            self.events.push_back(DriverEvent::Adrift);
+            self.events.push_back(DriverEvent::Unplaced);
         } else if !self.settings.motor {
             let awaited = if forward {
                 Awaited::Move(m)
@@ -548,16 +548,16 @@ impl Driver for Neo {
             driving.unwanted = driving.tidying || !leads_there(driving.forward, driving.m);
         }
         if self.squares.abandon(target) {
-            self.events.push_back(DriverEvent::Adrift);
+            self.events.push_back(DriverEvent::Unplaced);
         }
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(Memory::of(self)).ok()
+        serde_json::to_value(SavedNeo::of(self)).ok()
     }
 
     fn recall(&mut self, memory: serde_json::Value) {
-        if let Ok(memory) = serde_json::from_value::<Memory>(memory) {
+        if let Ok(memory) = serde_json::from_value::<SavedNeo>(memory) {
             memory.recall(self);
         }
     }

@@ -16,7 +16,7 @@ const MAX_UNHEARD: usize = crate::chess::game::MAX_PLIES;
 /// See the module documentation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Memory {
+pub(super) struct SavedSwpp {
     /// The game that the board was last told to begin.
     told: Option<String>,
     running: bool,
@@ -30,7 +30,7 @@ pub(super) struct Memory {
     heard: Option<Reported>,
 }
 
-impl Memory {
+impl SavedSwpp {
     pub fn of(driver: &Swpp) -> Self {
         let text = |message: &Message| swpp::write(message).trim_end().to_owned();
         // As after a lost link: what is on its way may not arrive, and is sent again.

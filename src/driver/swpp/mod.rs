@@ -26,7 +26,7 @@ pub use self::identity::{IDENTITY, KIND};
 pub use self::settings::Settings;
 use self::{
     handshake::{Answer, Due, Handshake},
-    memory::Memory,
+    memory::SavedSwpp,
 };
 use super::{
     Capabilities, Driver, DriverEvent, Step, StepFailure,
@@ -565,11 +565,11 @@ impl Driver for Swpp {
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(Memory::of(self)).ok()
+        serde_json::to_value(SavedSwpp::of(self)).ok()
     }
 
     fn recall(&mut self, memory: serde_json::Value) {
-        if let Ok(memory) = serde_json::from_value::<Memory>(memory) {
+        if let Ok(memory) = serde_json::from_value::<SavedSwpp>(memory) {
             memory.recall(self);
         }
     }

@@ -36,7 +36,7 @@ pub const LETTER_WAIT: Duration = Duration::from_millis(500);
 
 /// What was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
+enum LineKind {
     /// A line that nothing waits for.
     Plain,
     /// The last line of a step: the player's time begins.
@@ -70,7 +70,7 @@ pub struct Ucb {
     /// The board has said something over this link.
     heard: bool,
     lines: Lines,
-    pacer: Pacer<Sent>,
+    pacer: Pacer<LineKind>,
     events: VecDeque<DriverEvent>,
     doing: Option<Doing>,
     /// The board asked `P` and was not answered yet.
@@ -96,13 +96,13 @@ impl Ucb {
     }
 
     /// Sends a line unasked: the board must be quiet for a while first.
-    fn say(&mut self, now: Instant, line: &str, sent: Sent) {
+    fn say(&mut self, now: Instant, line: &str, sent: LineKind) {
         let gap = self.settings.line_gap;
         self.pacer.push(now, format!("{line}\r\n"), sent, gap, gap);
     }
 
     /// Answers the board, which waits for it.
-    fn answer(&mut self, now: Instant, line: &str, sent: Sent) {
+    fn answer(&mut self, now: Instant, line: &str, sent: LineKind) {
         let gap = self.settings.line_gap;
         self.pacer
             .push(now, format!("{line}\r\n"), sent, gap, Duration::ZERO);
@@ -128,12 +128,12 @@ impl Ucb {
                 if line.first() == Some(&b' ') {
                     self.restarted();
                 }
-                self.answer(now, codec::IDENTITY, Sent::Plain);
+                self.answer(now, codec::IDENTITY, LineKind::Plain);
             }
             Message::EchoOff => {}
-            Message::AsksVideo => self.answer(now, "Video Mode", Sent::Plain),
-            Message::AsksAutoclockOff => self.answer(now, "Autoclock off", Sent::Plain),
-            Message::AsksXmit => self.answer(now, "Xmit on", Sent::Plain),
+            Message::AsksVideo => self.answer(now, "Video Mode", LineKind::Plain),
+            Message::AsksAutoclockOff => self.answer(now, "Autoclock off", LineKind::Plain),
+            Message::AsksXmit => self.answer(now, "Xmit on", LineKind::Plain),
             Message::AsksPosition => {
                 // A second question before the answer was sent is the same question.
                 if !self.asked {
@@ -179,9 +179,9 @@ impl Ucb {
         let count = lines.len();
         for (index, line) in lines.into_iter().enumerate() {
             let sent = if index + 1 == count {
-                Sent::StepEnd
+                LineKind::StepEnd
             } else {
-                Sent::Plain
+                LineKind::Plain
             };
             if answer {
                 self.answer(now, &line, sent);
@@ -288,11 +288,11 @@ impl Driver for Ucb {
     fn start(&mut self, now: Instant, step: Step) {
         let wait = match step {
             Step::Show(m) if self.idle() => {
-                self.say(now, &codec::show(m), Sent::StepEnd);
+                self.say(now, &codec::show(m), LineKind::StepEnd);
                 self.settings.move_wait
             }
             Step::NewGame(_) if self.takes_position() => {
-                self.say(now, "New Game", Sent::StepEnd);
+                self.say(now, "New Game", LineKind::StepEnd);
                 self.settings.setup_wait
             }
             Step::SetUp(game) if self.takes_position() => {
@@ -337,7 +337,7 @@ impl Driver for Ucb {
         let (bytes, sent) = self.pacer.poll(now)?;
         if let Some(Doing::Sending { wait, begun }) = &mut self.doing {
             *begun = true;
-            if sent == Sent::StepEnd {
+            if sent == LineKind::StepEnd {
                 self.doing = Some(Doing::Hand {
                     since: now,
                     until: now + *wait,

@@ -80,7 +80,7 @@ struct Delivery {
 
 /// What must survive a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedPlay {
     /// The game's name.
     id: String,
     hand: HandColor,
@@ -112,7 +112,7 @@ impl HandColor {
 /// A game. See the module documentation.
 #[derive(Debug)]
 pub struct Play {
-    kept: Memory,
+    kept: SavedPlay,
     /// The current stream of the game has sent its state.
     synced: bool,
     /// Everything that others are shown.
@@ -140,7 +140,7 @@ pub struct Play {
 impl Play {
     /// A game of which only this is known yet.
     pub fn new(id: String, hand: Option<Color>, opponent: String) -> Self {
-        let kept = Memory {
+        let kept = SavedPlay {
             id,
             hand: HandColor::of(hand.unwrap_or(Color::White)),
             game: Game::standard(),
@@ -156,7 +156,7 @@ impl Play {
     }
 
     /// A game after a restart.
-    pub fn restored(mut kept: Memory) -> Self {
+    pub fn restored(mut kept: SavedPlay) -> Self {
         let move_way = kept.delivery.as_mut().map(|delivery| &mut delivery.way);
         for way in move_way.into_iter().chain(&mut kept.resigns) {
             *way = match *way {
@@ -188,7 +188,7 @@ impl Play {
     }
 
     /// What must survive a restart.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &SavedPlay {
         &self.kept
     }
 
@@ -744,42 +744,42 @@ impl Play {
     }
 
     /// Lichess was sent the hand's resignation, with this result. `true` if the game has to be read again.
-    pub fn resigned(&mut self, result: Sent, stream: u64) -> bool {
+    pub fn resigned(&mut self, result: SendOutcome, stream: u64) -> bool {
         let way = self.kept.resigns.as_mut();
         let Some(way) = way.filter(|way| **way == Way::Sending) else {
             return false;
         };
         match result {
-            Sent::Taken => *way = Way::Taken(stream),
-            Sent::NotSent => *way = Way::Waits,
-            Sent::Unsure => *way = Way::Unsure,
-            Sent::Refused => self.kept.resigns = None,
+            SendOutcome::Taken => *way = Way::Taken(stream),
+            SendOutcome::NotSent => *way = Way::Waits,
+            SendOutcome::Unsure => *way = Way::Unsure,
+            SendOutcome::Refused => self.kept.resigns = None,
         }
-        result == Sent::Unsure
+        result == SendOutcome::Unsure
     }
 
     /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.
-    pub fn sent(&mut self, m: UciMove, result: Sent, stream: u64, out: &mut Out) -> bool {
+    pub fn sent(&mut self, m: UciMove, result: SendOutcome, stream: u64, out: &mut Out) -> bool {
         let delivery = self.kept.delivery.as_mut();
         let Some(delivery) = delivery.filter(|d| d.m == m && d.way == Way::Sending) else {
             // The stream has shown it already.
             return false;
         };
         match result {
-            Sent::Taken => delivery.way = Way::Taken(stream),
-            Sent::NotSent => delivery.way = Way::Waits,
-            Sent::Unsure => delivery.way = Way::Unsure,
-            Sent::Refused if !delivery.refused => {
+            SendOutcome::Taken => delivery.way = Way::Taken(stream),
+            SendOutcome::NotSent => delivery.way = Way::Waits,
+            SendOutcome::Unsure => delivery.way = Way::Unsure,
+            SendOutcome::Refused if !delivery.refused => {
                 delivery.refused = true;
                 delivery.way = Way::Unsure;
             }
-            Sent::Refused => {
+            SendOutcome::Refused => {
                 out.notices.extend(self.on_its_way().map(Notice::NotTaken));
                 self.kept.delivery = None;
                 self.state(out);
             }
         }
-        matches!(result, Sent::Unsure | Sent::Refused)
+        matches!(result, SendOutcome::Unsure | SendOutcome::Refused)
     }
 
     /// The stream of the game is closed.
@@ -795,7 +795,7 @@ impl Play {
 
 /// The outcome of a move that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendOutcome {
     /// Lichess has it.
     Taken,
     /// It was not looked at: too many requests.

@@ -21,7 +21,7 @@ use super::{
     objects,
     play::Play,
     request::Request,
-    session::{Memory, Outcome, Session, Ticket},
+    session::{LichessAccount, Outcome, SavedAccount, Ticket},
     settings::Settings,
     token,
 };
@@ -50,7 +50,7 @@ const LINES: usize = 4;
 const MAX_SHOWN: usize = 200;
 
 /// The game that an account leaves when it is stopped: for another one with the same board and server.
-pub type Left = Arc<Mutex<Option<Memory>>>;
+pub type Left = Arc<Mutex<Option<SavedAccount>>>;
 
 /// Everything the Lichess task receives at start.
 pub struct Table {
@@ -59,11 +59,11 @@ pub struct Table {
     /// Its number as a client, unless it has one from before a restart.
     pub client: ClientId,
     /// Its game before a restart.
-    pub memory: Option<Memory>,
+    pub memory: Option<SavedAccount>,
     /// Where it leaves its game when it is stopped.
     pub left: Left,
     /// Where it keeps its game.
-    pub shelf: Keeper<Memory>,
+    pub shelf: Keeper<SavedAccount>,
     /// Where it reports what happens.
     pub bus: Bus,
     /// What it goes by.
@@ -84,7 +84,7 @@ enum Fed {
 
 /// A stream that is kept open, and opened again after a while when it ends.
 #[derive(Debug, Default)]
-struct Kept {
+struct LastingStream {
     task: Option<AbortOnDropHandle<()>>,
     fed: Option<mpsc::Receiver<Fed>>,
     opened: Option<Instant>,
@@ -93,7 +93,7 @@ struct Kept {
     wait: Duration,
 }
 
-impl Kept {
+impl LastingStream {
     fn is_due(&self) -> bool {
         self.task.is_none() && self.next_at.is_none_or(|at| at <= Instant::now())
     }
@@ -277,15 +277,17 @@ async fn run(mut table: Table, stop: CancellationToken) {
     let presence = table.bus.clients().enter(listed);
     let mut http = Http::new(&table.settings.url);
     let mut session = match table.memory.take() {
-        Some(memory) => Session::restored(memory, table.settings.clone(), &table.board.state()),
-        None => Session::new(client, table.settings.clone()),
+        Some(memory) => {
+            LichessAccount::restored(memory, table.settings.clone(), &table.board.state())
+        }
+        None => LichessAccount::new(client, table.settings.clone()),
     };
     // That of a game that was over before the restart.
     let left = session.left().cloned().map(Arc::new);
     table.bus.pairings().leave(&board, left);
     let mut holder = table.bus.account().open(session.standing(board.clone()));
     let mut feed = table.board.feed();
-    let (mut events, mut game) = (Kept::default(), Kept::default());
+    let (mut events, mut game) = (LastingStream::default(), LastingStream::default());
     // The stream of the game that is kept open.
     let mut followed: Option<(String, u64)> = None;
     let mut request: Option<Answer> = None;
@@ -345,7 +347,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             let same = |(id, _): &(String, u64)| wanted.as_ref().is_some_and(|(w, _)| w == id);
             let again = followed.as_ref().is_some_and(same);
             if !again {
-                game = Kept::default();
+                game = LastingStream::default();
             } else if game.task.is_some() {
                 game.close();
             }
@@ -422,7 +424,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
 
 /// Shows who plays whom.
 fn pair(
-    session: &Session,
+    session: &LichessAccount,
     table: &Table,
     entry: &mut Option<(String, Entry)>,
     shown: &mut Option<Pairing>,
@@ -446,7 +448,7 @@ fn pair(
     }
 }
 
-fn of_events(session: &mut Session, stream: &mut Kept, fed: Fed) {
+fn of_events(session: &mut LichessAccount, stream: &mut LastingStream, fed: Fed) {
     match fed {
         Fed::Open => {
             stream.opened = Some(Instant::now());
@@ -467,7 +469,7 @@ fn of_events(session: &mut Session, stream: &mut Kept, fed: Fed) {
     }
 }
 
-fn of_game(session: &mut Session, stream: &mut Kept, fed: Fed) {
+fn of_game(session: &mut LichessAccount, stream: &mut LastingStream, fed: Fed) {
     match fed {
         Fed::Open => stream.opened = Some(Instant::now()),
         Fed::Line(line) => match objects::read(&line) {
@@ -489,7 +491,7 @@ fn of_game(session: &mut Session, stream: &mut Kept, fed: Fed) {
     }
 }
 
-fn of_search(session: &mut Session, search: &mut Option<Search>, fed: Fed) {
+fn of_search(session: &mut LichessAccount, search: &mut Option<Search>, fed: Fed) {
     match fed {
         Fed::Open => {
             if let Some(search) = search {
@@ -506,7 +508,7 @@ fn of_search(session: &mut Session, search: &mut Option<Search>, fed: Fed) {
 }
 
 /// A stream is closed.
-fn closed(session: &mut Session, outcome: Outcome, of_events: bool) {
+fn closed(session: &mut LichessAccount, outcome: Outcome, of_events: bool) {
     match outcome {
         Outcome::TooMany => session.pause(Instant::now().into_std()),
         Outcome::NoToken => session.no_token(),

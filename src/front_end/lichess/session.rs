@@ -16,7 +16,7 @@ use shakmaty::Position as _;
 use super::{
     notice::Notice,
     objects::{self, Compat, Event, GameInfo, Keyed, Line},
-    play::{self, Heard, Out, Play, Sent},
+    play::{self, Heard, Out, Play, SendOutcome},
     request::{InGame, OfChallenge, Request, color, is_plain},
     settings::{Accept, Settings},
 };
@@ -62,11 +62,11 @@ pub enum Outcome {
 
 /// The state that a session needs after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedAccount {
     /// Its seat at the board.
     #[serde(flatten)]
     pub seat: SavedSeat,
-    play: Option<play::Memory>,
+    play: Option<play::SavedPlay>,
     /// Who plays whom at the board, or played in the game that the board still holds.
     #[serde(default)]
     pairing: Option<Pairing>,
@@ -119,7 +119,7 @@ impl Known {
 
 /// The account and its game. See the module documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct LichessAccount {
     settings: Settings,
     user: Option<String>,
     asked_user: bool,
@@ -144,7 +144,7 @@ pub struct Session {
     last: Option<String>,
 }
 
-impl Session {
+impl LichessAccount {
     /// An account of which nothing is known yet.
     pub fn new(client: ClientId, settings: Settings) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl Session {
     }
 
     /// A session that goes on after a restart, with its board as that was restored.
-    pub fn restored(memory: Memory, settings: Settings, board: &Snapshot) -> Self {
+    pub fn restored(memory: SavedAccount, settings: Settings, board: &Snapshot) -> Self {
         let mut session = Self {
             // A stream opened from now on is newer than what was taken before the restart.
             stream: 1,
@@ -199,8 +199,8 @@ impl Session {
     }
 
     /// What it must know to go on after a restart.
-    pub fn memory(&self) -> Memory {
-        Memory {
+    pub fn memory(&self) -> SavedAccount {
+        SavedAccount {
             seat: self.out.seat.saved(),
             play: self.play.as_ref().map(|play| play.memory().clone()),
             pairing: self.pairing().or(self.left()).cloned(),
@@ -350,10 +350,10 @@ impl Session {
             self.no_token();
         }
         let sent = match &outcome {
-            Outcome::Done(_) => Sent::Taken,
-            Outcome::TooMany => Sent::NotSent,
-            Outcome::Refused(_) => Sent::Refused,
-            Outcome::Lost(_) | Outcome::NoToken => Sent::Unsure,
+            Outcome::Done(_) => SendOutcome::Taken,
+            Outcome::TooMany => SendOutcome::NotSent,
+            Outcome::Refused(_) => SendOutcome::Refused,
+            Outcome::Lost(_) | Outcome::NoToken => SendOutcome::Unsure,
         };
         let stream = self.stream;
         let play = match &request {
@@ -372,7 +372,7 @@ impl Session {
                 if play.is_some_and(|play| play.resigned(sent, stream)) {
                     self.lost_stream();
                 }
-                if sent != Sent::Refused {
+                if sent != SendOutcome::Refused {
                     return;
                 }
             }

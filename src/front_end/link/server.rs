@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
 use super::{
-    session::{Memory, Session},
+    session::{LinkedGame, SavedLink},
     side::{Player, Side},
 };
 use crate::{
@@ -26,9 +26,9 @@ pub struct Pair {
     /// The side that plays White.
     pub white: Side,
     /// Its game before a restart.
-    pub memory: Option<Memory>,
+    pub memory: Option<SavedLink>,
     /// Where it keeps its game.
-    pub shelf: Keeper<Memory>,
+    pub shelf: Keeper<SavedLink>,
     /// Where it reports what happens.
     pub bus: Bus,
 }
@@ -52,8 +52,8 @@ async fn run(mut link: Pair, stop: CancellationToken) {
     let states = link.boards.each_ref().map(BoardHandle::state);
     let states = states.each_ref().map(|state| &**state);
     let mut session = match link.memory {
-        Some(memory) => Session::restored(now(), memory, link.players, states),
-        None => Session::new(now(), link.players, link.white, states),
+        Some(memory) => LinkedGame::restored(now(), memory, link.players, states),
+        None => LinkedGame::new(now(), link.players, link.white, states),
     };
     let entries = Side::BOTH.map(|side| {
         let board = link.boards[side.index()].name.clone();

@@ -43,7 +43,7 @@ struct Wish {
 /// The state that a link needs after a restart. Take-backs and their waits are not in it: they follow from the hand's
 /// moves, which the boards save.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedLink {
     white: Side,
     game: Game,
     over: Option<GameEnd>,
@@ -52,7 +52,7 @@ pub struct Memory {
     ends: [EndMemory; 2],
 }
 
-impl Memory {
+impl SavedLink {
     /// The side that plays White.
     pub fn white(&self) -> Side {
         self.white
@@ -66,7 +66,7 @@ impl Memory {
 
 /// The game. See the module documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct LinkedGame {
     ends: [End; 2],
     white: Side,
     game: Game,
@@ -77,7 +77,7 @@ pub struct Session {
     notices: VecDeque<(Side, Notice)>,
 }
 
-impl Session {
+impl LinkedGame {
     /// A link at the start of its first game; `white` plays White in every game.
     pub fn new(now: Instant, players: [Player; 2], white: Side, boards: [&Snapshot; 2]) -> Self {
         let [here, there] = players;
@@ -100,7 +100,7 @@ impl Session {
     /// A link that goes on after a restart, with its boards as they were restored. The players are not told.
     pub fn restored(
         now: Instant,
-        memory: Memory,
+        memory: SavedLink,
         players: [Player; 2],
         boards: [&Snapshot; 2],
     ) -> Self {
@@ -129,8 +129,8 @@ impl Session {
     }
 
     /// The state that it needs after a restart.
-    pub fn memory(&self) -> Memory {
-        Memory {
+    pub fn memory(&self) -> SavedLink {
+        SavedLink {
             white: self.white,
             game: self.game.clone(),
             over: self.over,

@@ -29,7 +29,7 @@ use tracing::{Instrument, Span, debug, info, info_span};
 
 use super::{
     guard,
-    session::{Action, Session, eboards},
+    session::{Action, PageConversation, eboards},
 };
 use crate::{
     bus::{
@@ -266,7 +266,7 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
     let from = label.address();
     info!("connected by LiveChess");
     let mut socket = Socket {
-        session: Session::new(label.clone(), house.number.clone()),
+        session: PageConversation::new(label.clone(), house.number.clone()),
         house: house.clone(),
         from,
         label,
@@ -288,7 +288,7 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
 }
 
 struct Socket {
-    session: Session,
+    session: PageConversation,
     house: Arc<House>,
     from: IpAddr,
     label: ClientName,

@@ -72,23 +72,23 @@ struct Feed {
 }
 
 /// One client. See the module documentation.
-pub struct Session {
+pub struct PageConversation {
     label: ClientName,
     number_client: Arc<dyn Fn() -> ClientId + Send + Sync>,
     feeds: Vec<Feed>,
     actions: VecDeque<Action>,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for PageConversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
+        f.debug_struct("PageConversation")
             .field("label", &self.label)
             .field("feeds", &self.feeds)
             .finish_non_exhaustive()
     }
 }
 
-impl Session {
+impl PageConversation {
     /// A client that has just connected; `number_client` numbers it as a client of a board.
     pub fn new(label: ClientName, number_client: Arc<dyn Fn() -> ClientId + Send + Sync>) -> Self {
         Self {

@@ -11,7 +11,7 @@ use super::{
     engine::{Action, Engine},
     notice::Notice,
     process::Process,
-    session::{Memory, Phase, Place, Session},
+    session::{OpponentGame, Phase, Place, SavedOpponent},
     settings::{EngineSettings, Hand},
 };
 use crate::{
@@ -44,9 +44,9 @@ pub struct Table {
     /// The name of the player at the board, if it is known; it may change.
     pub player: watch::Receiver<Option<String>>,
     /// Its game before a restart.
-    pub memory: Option<Memory>,
+    pub memory: Option<SavedOpponent>,
     /// Where it keeps its game.
-    pub shelf: Keeper<Memory>,
+    pub shelf: Keeper<SavedOpponent>,
     /// Where it reports what happens.
     pub bus: Bus,
 }
@@ -63,8 +63,8 @@ pub async fn serve(mut table: Table, stop: CancellationToken) {
         hand: table.engine.as_ref().map(|(_, hand)| *hand),
     };
     let session = match table.memory.take() {
-        Some(memory) => Session::restored(memory, place, label.clone(), &table.board.state()),
-        None => Session::new(place, label.clone()),
+        Some(memory) => OpponentGame::restored(memory, place, label.clone(), &table.board.state()),
+        None => OpponentGame::new(place, label.clone()),
     };
     let presence = engine.is_some().then(|| {
         let mut client = Client::new(table.client, label.clone(), ClientKind::Engine);
@@ -97,7 +97,7 @@ fn label(engine: Option<&Engine>) -> ClientName {
 
 struct Server {
     table: Table,
-    session: Session,
+    session: OpponentGame,
     engine: Option<Engine>,
     process: Option<Process>,
     presence: Option<Presence>,

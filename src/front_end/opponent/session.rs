@@ -60,7 +60,7 @@ pub enum Phase {
 
 /// The state that is needed after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedOpponent {
     /// Its seat at the board.
     #[serde(flatten)]
     pub seat: SavedSeat,
@@ -75,7 +75,7 @@ pub struct Memory {
     put_to_start: u64,
 }
 
-impl Memory {
+impl SavedOpponent {
     /// Whether this is a game for such a hand.
     pub fn suits(&self, hand: Option<Hand>) -> bool {
         match (hand, self.hand) {
@@ -89,7 +89,7 @@ impl Memory {
 
 /// The game. See the module documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct OpponentGame {
     seat: Seat,
     board: BoardName,
     /// What the hand plays, as in [`Place`].
@@ -117,7 +117,7 @@ pub struct Session {
     notices: VecDeque<Notice>,
 }
 
-impl Session {
+impl OpponentGame {
     /// A board whose first game is about to begin.
     pub fn new(place: Place, label: ClientName) -> Self {
         let mut session = Self {
@@ -146,7 +146,12 @@ impl Session {
     }
 
     /// A game that goes on after a restart, with the board as it was restored.
-    pub fn restored(memory: Memory, place: Place, label: ClientName, board: &Snapshot) -> Self {
+    pub fn restored(
+        memory: SavedOpponent,
+        place: Place,
+        label: ClientName,
+        board: &Snapshot,
+    ) -> Self {
         let mut session = Self {
             seat: Seat::restored(memory.seat, label.clone()),
             games: memory.games,
@@ -175,8 +180,8 @@ impl Session {
     }
 
     /// The state that it needs after a restart.
-    pub fn memory(&self) -> Memory {
-        Memory {
+    pub fn memory(&self) -> SavedOpponent {
+        SavedOpponent {
             seat: self.seat.saved(),
             games: self.games,
             played: self.played,

@@ -54,7 +54,7 @@ pub struct OpponentConfig {
     #[serde(default, deserialize_with = "patience")]
     pub patience: Option<Duration>,
     /// The memory it may take in the service.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryLimit>,
 }
 
 fn options<'de, D: Deserializer<'de>>(
@@ -87,7 +87,7 @@ impl OpponentConfig {
     /// The engine, and what the hand plays against it.
     pub fn engine(&self) -> Option<(EngineSettings, Hand)> {
         let options = self.options.clone().unwrap_or_default();
-        let usual = || Memory::for_options(&options);
+        let usual = || MemoryLimit::for_options(&options);
         let settings = EngineSettings {
             program: self.engine.clone()?,
             memory: self.memory.unwrap_or_else(usual),
@@ -161,7 +161,7 @@ pub struct EngineSettings {
     /// The time for the first answer, for an answer where `go` does not limit it, and for everything else.
     pub patience: Duration,
     /// The memory it may take.
-    pub memory: Memory,
+    pub memory: MemoryLimit,
 }
 
 /// An engine's file and its arguments. In the configuration: a path, or a list that begins with one.
@@ -270,9 +270,9 @@ impl<'de> Deserialize<'de> for Program {
 
 /// The memory an engine may take, in MiB; in the configuration a text such as "512M" or "2G".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory(u64);
+pub struct MemoryLimit(u64);
 
-impl Memory {
+impl MemoryLimit {
     /// The memory that an engine with these options needs.
     pub fn for_options(options: &BTreeMap<String, OptionValue>) -> Self {
         let number = |wanted: &str| {
@@ -295,13 +295,13 @@ impl Memory {
     }
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} MiB", self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Memory {
+impl<'de> Deserialize<'de> for MemoryLimit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let number = |unit: char| text.strip_suffix(unit)?.parse::<u64>().ok();

@@ -25,7 +25,7 @@ use std::{
 use jiff::tz::TimeZone;
 
 use super::{
-    folder::{Found, Writing},
+    folder::{GameFile, Writing},
     reading,
     record::{Heading, Record},
     writing::pgn,
@@ -72,7 +72,7 @@ pub enum Notice {
 
 /// A game and its file.
 #[derive(Debug)]
-struct Kept {
+struct ArchivedGame {
     /// Numbers the games.
     id: u64,
     record: Record,
@@ -93,7 +93,7 @@ struct Kept {
     due: bool,
 }
 
-impl Kept {
+impl ArchivedGame {
     /// A game that has not begun.
     fn new(id: u64, record: Record) -> Self {
         Self {
@@ -179,7 +179,7 @@ pub struct Archive {
     heading: Heading,
     every_move: bool,
     /// The last one is, or was last, on the board; the one before may come back to it.
-    games: VecDeque<Kept>,
+    games: VecDeque<ArchivedGame>,
     /// The last game and target processed.
     seen: Option<(Arc<Game>, Option<Arc<Game>>)>,
     /// The end of a program's game that the board has not yet been led to.
@@ -204,7 +204,7 @@ impl Archive {
         board: BoardName,
         config: &GamesConfig,
         zone: TimeZone,
-        last: Option<Found>,
+        last: Option<GameFile>,
     ) -> Self {
         let given = |text: &Option<TagText>, default: &str| match text {
             Some(text) => Arc::from(text.0.as_str()),
@@ -216,12 +216,12 @@ impl Archive {
             annotator: format!("BoardBridge {} on {board}", env!("CARGO_PKG_VERSION")).into(),
             zone,
         };
-        let found = last.and_then(|Found { file, text }| {
-            Some(Kept {
+        let found = last.and_then(|GameFile { file, text }| {
+            Some(ArchivedGame {
                 file: Some(file),
                 left: true,
                 found: true,
-                ..Kept::new(0, reading::own(&text, &heading)?)
+                ..ArchivedGame::new(0, reading::own(&text, &heading)?)
             })
         });
         Self {
@@ -248,7 +248,8 @@ impl Archive {
 
     /// Processes a snapshot of the board.
     pub fn see(&mut self, at: SystemTime, snapshot: &Snapshot) {
-        let state = |games: &VecDeque<Kept>| games.back().map(|kept| (kept.id, kept.revision));
+        let state =
+            |games: &VecDeque<ArchivedGame>| games.back().map(|kept| (kept.id, kept.revision));
         let before = state(&self.games);
         let is_played = snapshot.sure || is_followed(snapshot);
         if is_played {
@@ -350,7 +351,7 @@ impl Archive {
         } else {
             self.ids += 1;
             let record = Record::new(at, Game::from_start(game.start().clone()));
-            self.games.push_back(Kept::new(self.ids, record));
+            self.games.push_back(ArchivedGame::new(self.ids, record));
         }
         if let Some(kept) = self.games.back_mut() {
             kept.go_on(game, by);
@@ -440,7 +441,7 @@ impl Archive {
         self.next(now, |_| true)
     }
 
-    fn next(&mut self, now: Instant, is_due: impl Fn(&Kept) -> bool) -> Option<Writing> {
+    fn next(&mut self, now: Instant, is_due: impl Fn(&ArchivedGame) -> bool) -> Option<Writing> {
         if self.writing.is_some() {
             return None;
         }
@@ -501,7 +502,7 @@ impl Archive {
             return None;
         }
         let after = self.write_after.max(self.retry_after);
-        let is_due = self.every_move || dirty().any(Kept::is_due);
+        let is_due = self.every_move || dirty().any(ArchivedGame::is_due);
         after.max(self.stands_at.filter(|_| !is_due))
     }
 }

@@ -54,7 +54,7 @@ const SYNCS_EACH: u64 = 2;
 
 /// A file and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct GameFile {
     /// Its name.
     pub file: String,
     /// Its content, up to a little more than is read back.
@@ -158,7 +158,7 @@ impl Folder {
     ///
     /// # Errors
     /// The folder cannot be created or read, or another daemon keeps this board's games in it.
-    pub fn open(&self) -> io::Result<Option<Found>> {
+    pub fn open(&self) -> io::Result<Option<GameFile>> {
         self.claim()?;
         let mut last = None;
         for entry in fs::read_dir(&self.path)? {
@@ -178,7 +178,7 @@ impl Folder {
         // An unreadable file is not ours to continue.
         let read = regular(File::options().read(true), &self.path.join(&file))
             .and_then(|opened| opened.take(MAX_FILE as u64 + 1).read_to_end(&mut text));
-        Ok(read.is_ok().then_some(Found { file, text }))
+        Ok(read.is_ok().then_some(GameFile { file, text }))
     }
 
     /// When a game of this board began, according to its file's name, and its number within that second.
@@ -278,7 +278,7 @@ pub struct Writer {
 }
 
 enum Job {
-    Open(Folder, oneshot::Sender<io::Result<Option<Found>>>),
+    Open(Folder, oneshot::Sender<io::Result<Option<GameFile>>>),
     Write(Folder, Writing, oneshot::Sender<io::Result<String>>),
 }
 
@@ -324,7 +324,7 @@ impl Writer {
     ///
     /// # Errors
     /// As there.
-    pub async fn open(&self, folder: &Folder) -> io::Result<Option<Found>> {
+    pub async fn open(&self, folder: &Folder) -> io::Result<Option<GameFile>> {
         let (answer, answered) = oneshot::channel();
         self.give(Job::Open(folder.clone(), answer))?;
         answered.await.map_err(io::Error::other)?

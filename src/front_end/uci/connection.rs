@@ -13,7 +13,7 @@ use tracing::{debug, error, info, warn};
 
 use super::{
     command::{self, ALIVE, UciCommand},
-    session::{Action, Session},
+    session::{Action, GuiConversation},
 };
 use crate::{
     bus::{
@@ -46,7 +46,7 @@ const READ_CHUNK: usize = 4096;
 /// One GUI's connection.
 struct Connection {
     stream: TcpStream,
-    session: Session,
+    session: GuiConversation,
     bus: Bus,
     changes: Changes,
     board: Option<BoardHandle>,
@@ -83,7 +83,7 @@ pub(super) async fn client(
     let names = names(&bus);
     let only = names.len() == 1;
     let label = ClientName::Program(peer);
-    let session = Session::new(id, label.clone(), names);
+    let session = GuiConversation::new(id, label.clone(), names);
     let mut entry = Client::new(id, label.clone(), ClientKind::Gui);
     entry.peer = Some(peer.to_string().into());
     entry.default_board = session.board().cloned();

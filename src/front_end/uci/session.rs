@@ -83,7 +83,7 @@ enum Life {
 
 /// One GUI's conversation. See the module documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct GuiConversation {
     seat: Seat,
     choice: Choice,
     statement: Statement,
@@ -102,7 +102,7 @@ pub struct Session {
     actions: VecDeque<Action>,
 }
 
-impl Session {
+impl GuiConversation {
     /// A conversation with a GUI that can choose among these boards; it begins with the first.
     pub fn new(client: ClientId, label: ClientName, boards: Vec<BoardName>) -> Self {
         Self {

@@ -67,7 +67,7 @@ pub struct House {
     bus: Bus,
     control: Control,
     names: guard::Names,
-    kept: watch::Receiver<Kept>,
+    kept: watch::Receiver<SavedGames>,
     broadcast: Broadcast,
     /// One list of games is made at a time.
     reading: Arc<Semaphore>,
@@ -75,7 +75,7 @@ pub struct House {
 
 /// The games that are kept.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct SavedGames {
     /// Their folder, if games are kept.
     pub folder: Option<PathBuf>,
     /// Where the boards are, for PGN.
@@ -101,7 +101,7 @@ impl House {
         bus: Bus,
         control: Control,
         hosts: Vec<String>,
-        kept: watch::Receiver<Kept>,
+        kept: watch::Receiver<SavedGames>,
         broadcast: Broadcast,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -115,7 +115,7 @@ impl House {
     }
 
     /// The games that are kept now.
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> SavedGames {
         self.kept.borrow().clone()
     }
 }

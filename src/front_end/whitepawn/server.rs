@@ -17,7 +17,7 @@ use super::{
     connection::{AskReceipt, Receipt},
     delivery::Delivery,
     notice::Notice,
-    session::{Action, Identity, Memory, Session},
+    session::{Action, AppConversation, Identity, SavedApp},
 };
 use crate::{
     bus::{
@@ -62,9 +62,9 @@ pub struct App {
     /// Why the app cannot connect, if it cannot.
     pub availability: watch::Receiver<Option<Arc<str>>>,
     /// The conversation before a restart.
-    pub memory: Option<Memory>,
+    pub memory: Option<SavedApp>,
     /// Where the conversation is kept.
-    pub shelf: Keeper<Memory>,
+    pub shelf: Keeper<SavedApp>,
 }
 
 /// One connection.
@@ -124,8 +124,10 @@ pub async fn serve(
         };
         let memory = app.memory.take();
         let mut session = match memory {
-            Some(memory) => Session::restored(memory, label.clone(), identity, &app.board.state()),
-            None => Session::new(app.client, label.clone(), identity),
+            Some(memory) => {
+                AppConversation::restored(memory, label.clone(), identity, &app.board.state())
+            }
+            None => AppConversation::new(app.client, label.clone(), identity),
         };
         session.name_promotion(app.names_promotion);
         let mut client = Client::new(app.client, label.clone(), ClientKind::App);
@@ -155,7 +157,7 @@ struct Server {
     presence: Presence,
     app: App,
     label: ClientName,
-    session: Session,
+    session: AppConversation,
     links: Vec<Peer>,
     /// Which of them is the app's.
     active: Option<usize>,
@@ -282,8 +284,8 @@ impl Server {
                     } else {
                         after_telnet(&line)
                     };
-                    let greets = Session::is_handshake(line);
-                    let resumes = self.active.is_none() && Session::is_apps(line);
+                    let greets = AppConversation::is_handshake(line);
+                    let resumes = self.active.is_none() && AppConversation::is_apps(line);
                     let comes = Some(index) != self.active && (greets || resumes);
                     if comes && self.is_elsewhere(index) {
                         let peer = &self.links[index].address;

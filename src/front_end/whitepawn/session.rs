@@ -105,7 +105,7 @@ enum Doubt {
 
 /// The state that a conversation needs after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedApp {
     /// The app's seat at the board.
     #[serde(flatten)]
     pub seat: SavedSeat,
@@ -122,7 +122,7 @@ pub struct Memory {
 
 /// One app's conversation. See the module's introduction.
 #[derive(Debug)]
-pub struct Session {
+pub struct AppConversation {
     seat: Seat,
     identity: Identity,
     /// Whether MB names the promotion piece.
@@ -149,7 +149,7 @@ pub struct Session {
     actions: VecDeque<Action>,
 }
 
-impl Session {
+impl AppConversation {
     /// A conversation before its first message.
     pub fn new(client: ClientId, label: ClientName, identity: Identity) -> Self {
         Self {
@@ -174,7 +174,7 @@ impl Session {
     /// A conversation that goes on after a restart, with its board as that was restored. The app is disconnected, and
     /// is not told.
     pub fn restored(
-        memory: Memory,
+        memory: SavedApp,
         label: ClientName,
         identity: Identity,
         board: &Snapshot,
@@ -214,12 +214,12 @@ impl Session {
     /// Bluetooth not taken it.
     ///
     /// What was sent since then counts as arrived: if this process ends, the kernel still delivers it.
-    pub fn memory(&self, missing: bool) -> Memory {
+    pub fn memory(&self, missing: bool) -> SavedApp {
         let under_way = self.in_flight.iter().filter(|_| !self.withdrawn);
         let unproven = self.unproven.iter().map(|(_, message)| message);
         let lost = unproven.chain(under_way).filter(|_| missing);
         let untold = lost.chain(&self.outbox);
-        Memory {
+        SavedApp {
             seat: self.seat.saved(),
             present: self.present || self.was_present,
             owner: self.owner,
@@ -667,7 +667,7 @@ mod tests {
 
     /// A conversation with an app in a game on a board without I/O.
     struct Rig {
-        session: Session,
+        session: AppConversation,
         core: Core,
         now: Instant,
     }
@@ -684,7 +684,7 @@ mod tests {
                 version: "1".to_owned(),
                 serial: String::new(),
             };
-            let session = Session::new(ClientId(1), "the app".into(), identity);
+            let session = AppConversation::new(ClientId(1), "the app".into(), identity);
             let mut rig = Self { session, core, now };
             rig.says("H0010023");
             assert_eq!(rig.next(), "H101       1\n");
@@ -767,7 +767,7 @@ mod tests {
             let memory = rig.session.memory(false);
             let identity = rig.session.identity.clone();
             let board = rig.core.snapshot();
-            rig.session = Session::restored(memory, "the app".into(), identity, &board);
+            rig.session = AppConversation::restored(memory, "the app".into(), identity, &board);
             assert!(
                 rig.session.was_present(),
                 "killed again before it came back"
@@ -792,7 +792,7 @@ mod tests {
             let identity = rig.session.identity.clone();
             // The board has not been told anything since.
             let board = rig.core.snapshot();
-            rig.session = Session::restored(memory, "the app".into(), identity, &board);
+            rig.session = AppConversation::restored(memory, "the app".into(), identity, &board);
         }
         let mut asked = std::iter::from_fn(|| rig.session.poll_action());
         assert!(!asked.any(|action| matches!(action, Action::Ask(Command::NewGame { .. }))));
@@ -855,7 +855,7 @@ mod tests {
         let identity = rig.session.identity.clone();
         let board = rig.core.snapshot();
         let memory = serde_json::from_str(&memory).unwrap();
-        rig.session = Session::restored(memory, "the app".into(), identity, &board);
+        rig.session = AppConversation::restored(memory, "the app".into(), identity, &board);
         assert!(rig.session.is_of_another(stranger));
         rig.session.comes_from(stranger);
         rig.says("H0010023");
@@ -871,7 +871,7 @@ mod tests {
     fn what_was_kept_before_addresses_were_is_read() {
         let mut kept = serde_json::to_value(Rig::new().session.memory(false)).unwrap();
         kept.as_object_mut().unwrap().remove("owner").unwrap();
-        let memory: Memory = serde_json::from_value(kept).unwrap();
+        let memory: SavedApp = serde_json::from_value(kept).unwrap();
         assert_eq!(memory.owner, None);
     }
 

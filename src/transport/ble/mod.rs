@@ -127,7 +127,7 @@ impl BleBoard {
         }
     }
 
-    async fn open_in(&self, session: &Session) -> Result<GattLink, BleError> {
+    async fn open_in(&self, session: &SystemBus) -> Result<GattLink, BleError> {
         let adapter = session.adapter(self.adapter.as_deref()).await?;
         let seen = self.find(&adapter).await?;
         let name = seen.name.clone().unwrap_or_else(|| seen.address.clone());
@@ -219,7 +219,7 @@ pub struct Radio(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    session: Mutex<Option<Arc<Session>>>,
+    session: Mutex<Option<Arc<SystemBus>>>,
     /// Links that are being closed.
     closing: TaskTracker,
 }
@@ -240,7 +240,7 @@ pub(super) enum Lost {
 }
 
 /// What was opened on the system's D-Bus, until that ends.
-struct Session {
+struct SystemBus {
     manager: Manager,
     hubs: Mutex<HashMap<String, Arc<Hub>>>,
     /// The bus is gone: a call that waits for an answer never gets one.
@@ -267,7 +267,7 @@ pub(super) struct Hub {
     pub lost: CancellationToken,
 }
 
-impl Session {
+impl SystemBus {
     /// Connects to the system's D-Bus. btleplug does not tell when it is gone, so one more connection is watched.
     async fn open() -> btleplug::Result<Self> {
         let manager = Manager::new().await?;
@@ -335,13 +335,13 @@ impl Session {
 
 impl Radio {
     /// The session, if the bus is still there, or a new one.
-    async fn session(&self) -> Result<Arc<Session>, BleError> {
+    async fn session(&self) -> Result<Arc<SystemBus>, BleError> {
         let mut session = self.0.session.lock().await;
         if let Some(session) = session.as_ref().filter(|session| session.is_usable()) {
             return Ok(Arc::clone(session));
         }
         *session = None;
-        let opened = match timeout(CALL_WAIT, Session::open()).await {
+        let opened = match timeout(CALL_WAIT, SystemBus::open()).await {
             Ok(opened) => opened.map_err(|error| error::session(&error))?,
             Err(_) => return Err(BleError::NoBluetooth("it does not answer".to_owned())),
         };

@@ -10,15 +10,15 @@ use boardbridge::{
     front_end::{
         lichess::{
             objects,
-            session::Session as Lichess,
+            session::LichessAccount as Lichess,
             settings::{Accept, Settings, TakeBacks},
         },
         link::{Player, Side, session as link},
         opponent::{
-            session::{Memory as Opposed, Place, Session as Opponent},
+            session::{OpponentGame as Opponent, Place, SavedOpponent as Opposed},
             settings::Hand,
         },
-        whitepawn::session::{Action, Identity, Session as App},
+        whitepawn::session::{Action, AppConversation as App, Identity},
     },
     vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
 };
@@ -163,7 +163,7 @@ fn nth<'a>(value: &'a mut Value, n: &mut usize) -> Option<&'a mut Value> {
 
 struct World {
     cables: [Cable; 2],
-    link: Option<link::Session>,
+    link: Option<link::LinkedGame>,
     app: Option<App>,
     opponent: Option<Opponent>,
     lichess: Option<Lichess>,
@@ -202,12 +202,12 @@ impl World {
         let [first, second] = &boards;
         let has = |these: &[Clients]| these.contains(&clients);
         let link = has(&[Clients::LinkAndApp, Clients::LichessAndLink]).then(|| {
-            if let Some(memory) = read::<link::Memory>(kept, "link") {
+            if let Some(memory) = read::<link::SavedLink>(kept, "link") {
                 let players = players(memory.clients());
-                link::Session::restored(now, memory, players, [first, second])
+                link::LinkedGame::restored(now, memory, players, [first, second])
             } else {
                 let players = players([ClientId(101), ClientId(102)]);
-                link::Session::new(now, players, Side::First, [first, second])
+                link::LinkedGame::new(now, players, Side::First, [first, second])
             }
         });
         let identity = Identity {
@@ -301,7 +301,7 @@ impl World {
         json!({
             "first": first,
             "second": second,
-            "link": self.link.as_ref().map(link::Session::memory),
+            "link": self.link.as_ref().map(link::LinkedGame::memory),
             "app": self.app.as_ref().map(|app| app.memory(false)),
             "opponent": self.opponent.as_ref().map(Opponent::memory),
             "lichess": self.lichess.as_ref().map(Lichess::memory),
@@ -405,7 +405,7 @@ impl Clocked for World {
 
     fn deadline(&self) -> Option<Instant> {
         let cables = self.cables.iter().map(Cable::deadline);
-        let link = self.link.as_ref().and_then(link::Session::deadline);
+        let link = self.link.as_ref().and_then(link::LinkedGame::deadline);
         let opponent = self.opponent.as_ref().and_then(Opponent::deadline);
         let lichess = self.lichess.as_ref().and_then(Lichess::deadline);
         cables.chain([link, opponent, lichess]).flatten().min()

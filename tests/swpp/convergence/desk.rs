@@ -8,7 +8,7 @@ use std::{
 
 use boardbridge::{
     board::core::Core,
-    front_end::whitepawn::session::{Action, Identity, Session},
+    front_end::whitepawn::session::{Action, AppConversation, Identity},
     text::{
         lines::{Line as Text, Lines},
         swpp::{self, MAX_LINE},
@@ -35,7 +35,7 @@ struct Link {
 /// See the module's introduction.
 pub struct Desk {
     pub core: Core,
-    session: Session,
+    session: AppConversation,
     commands: VecDeque<(Instant, Command)>,
     snapshot: Option<Instant>,
     active: Option<Link>,
@@ -66,7 +66,7 @@ impl Desk {
         };
         Self {
             core,
-            session: Session::new(CLIENT, "the app".into(), identity),
+            session: AppConversation::new(CLIENT, "the app".into(), identity),
             commands: VecDeque::new(),
             snapshot: None,
             active: None,
@@ -149,7 +149,7 @@ impl Desk {
             while let Some(line) = lines.next_line() {
                 let Text::Whole(line) = line else { continue };
                 if self.active.is_none() || self.active.as_ref().is_some_and(|link| link.dead) {
-                    if !Session::is_handshake(&line) {
+                    if !AppConversation::is_handshake(&line) {
                         continue;
                     }
                     self.gone(now, false);

@@ -19,7 +19,7 @@ use boardbridge::{
             picture::{Picture, Table},
             text::KEYWORDS,
         },
-        session::{self, Session},
+        session::{self, GuiConversation},
     },
     vocabulary::{
         Advice, BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Misplaced, Reason,
@@ -38,7 +38,7 @@ const PAGE: &str = include_str!("../../../docs/info-json.md");
 
 /// A session connected to a model GUI, and a clock that only the test moves.
 struct Desk {
-    session: Session,
+    session: GuiConversation,
     gui: ModelGui,
     now: Instant,
     /// The number of the client's last target.
@@ -52,7 +52,7 @@ impl Desk {
     fn new() -> Self {
         let boards = vec![name("neo"), name("citrine")];
         Self {
-            session: Session::new(CLIENT, LABEL.into(), boards),
+            session: GuiConversation::new(CLIENT, LABEL.into(), boards),
             gui: ModelGui::default(),
             now: Instant::now(),
             number: 0,

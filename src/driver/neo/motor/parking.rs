@@ -59,7 +59,7 @@ pub struct Parking {
 /// What stands beside the board.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Memory {
+pub struct SavedParking {
     /// Each slot with its piece, by its letter in a FEN.
     standing: Vec<(Slot, char)>,
     blocked: Vec<Slot>,
@@ -90,16 +90,16 @@ impl Parking {
     }
 
     /// What stands beside the board, as it is kept through a restart of the daemon.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> SavedParking {
         let letters = self.standing.iter();
-        Memory {
+        SavedParking {
             standing: letters.map(|(slot, p)| (*slot, p.char())).collect(),
             blocked: self.blocked.clone(),
         }
     }
 
     /// The same pieces stand beside the board as before the restart.
-    pub fn recall(&mut self, memory: Memory) {
+    pub fn recall(&mut self, memory: SavedParking) {
         self.clear();
         for (slot, letter) in memory.standing {
             match Piece::from_char(letter) {

@@ -1,17 +1,19 @@
 //! A board that senses which squares are occupied, but not by which pieces.
 
-mod gesture;
+mod promotion;
 mod reading;
 mod recognition;
 mod setup;
-mod strayed;
 mod touched;
+mod unasked;
 
 use std::time::Instant;
 
 use shakmaty::{Bitboard, Board, Position, Square};
 
-use self::{gesture::Gesture, reading::Reading, setup::Wrong, strayed::Strayed, touched::Touched};
+use self::{
+    promotion::PromotionGesture, reading::Reading, setup::Wrong, touched::Touched, unasked::Unasked,
+};
 use super::{Awaited, Follower, Report};
 use crate::{
     chess::{
@@ -43,9 +45,9 @@ pub struct Squares {
     by_gesture: bool,
     recogniser: Recogniser,
     touched: Touched,
-    strayed: Strayed,
+    unasked: Unasked,
     reading: Reading,
-    gesture: Gesture,
+    gesture: PromotionGesture,
     wrong: Option<Wrong>,
     follower: Follower,
 }
@@ -70,9 +72,9 @@ impl Squares {
             sensing,
             by_gesture: false,
             touched: Touched::nothing(),
-            strayed: Strayed::default(),
+            unasked: Unasked::default(),
             reading: Reading::default(),
-            gesture: Gesture::default(),
+            gesture: PromotionGesture::default(),
             wrong: None,
             follower: Follower::default(),
         }
@@ -166,7 +168,7 @@ impl Squares {
             }
         }
         if self.follower.is_known() {
-            self.recogniser.count_only(self.strayed.squares());
+            self.recogniser.count_only(self.unasked.squares());
             self.recogniser.sense(now, sensed);
         }
     }
@@ -175,7 +177,7 @@ impl Squares {
         self.reading.lifted(square);
         let correction = self.follower.correction();
         let told = correction.told(|action| action.from == Some(square));
-        self.strayed.touch(now, square, told.is_some());
+        self.unasked.touch(now, square, told.is_some());
         match told {
             Some(guidance::Action { to: None, .. }) => self.touched.take_off(square),
             told => self.touched.lift(square, told.and_then(|action| action.to)),
@@ -189,8 +191,8 @@ impl Squares {
             |action: &guidance::Action| action.from.is_none() && action.to == Some(square);
         let told = self.follower.correction().told(brought);
         let told = told.and_then(|action| action.piece);
-        let asked = self.touched.follows(square, told, self.strayed.last());
-        self.strayed.touch(now, square, asked);
+        let asked = self.touched.follows(square, told, self.unasked.last());
+        self.unasked.touch(now, square, asked);
         self.touched.put(square, told);
         self.gesture.placed(now, square);
     }
@@ -205,7 +207,7 @@ impl Squares {
         self.look_again();
         self.mind_setup(now);
         self.follower.mind_hand(self.recogniser.standing());
-        self.strayed
+        self.unasked
             .mind_list(now, self.follower.correction().is_told());
     }
 

@@ -97,11 +97,11 @@ impl Squares {
         let wanted = board.occupied();
         let known = self.touched.known().occupied();
         // A piece seen on a square where none belongs, and not lifted since: the square reads wrong.
-        let strays = known & self.reading.stood() & !wanted & !full;
+        let misread = known & self.reading.stood() & !wanted & !full;
         let mut wrong = Wrong {
             lacking: wanted & !full,
-            surplus: full & !wanted | strays,
-            others: self.touched.others(board) & full | strays,
+            surplus: full & !wanted | misread,
+            others: self.touched.others(board) & full | misread,
             since: now,
         };
         if let Some(before) = self

@@ -38,7 +38,7 @@ use crate::{
     net::reach::{Wanted, malformed, unreachable},
     text::lines::{Line, Lines},
 };
-use session::{Action, Session};
+use session::{Action, RelayConversation};
 
 /// How long one attempt to connect may take.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -93,7 +93,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     };
     let listening = thread::Builder::new().spawn(listen);
     listening.map_err(RelayError::Thread)?;
-    let mut talk = Session::new(address, board, Instant::now());
+    let mut talk = RelayConversation::new(address, board, Instant::now());
     let mut link = Link {
         address,
         sender,
@@ -161,7 +161,7 @@ pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
     }
 }
 
-fn gui_line(talk: &mut Session, line: &Line, now: Instant) {
+fn gui_line(talk: &mut RelayConversation, line: &Line, now: Instant) {
     match line {
         Line::Whole(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => talk.gui_line(text, now),

@@ -26,7 +26,7 @@ use crate::{
         command::{self, ALIVE},
         introduction::introduction,
     },
-    net::reach::{Found, Wanted},
+    net::reach::{Responder, Wanted},
     transport::backoff::Backoff,
 };
 
@@ -109,7 +109,7 @@ struct Search {
 
 /// One GUI's conversation with whatever daemon there is. See the module documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct RelayConversation {
     address: String,
     link: Link,
     backoff: Backoff,
@@ -150,7 +150,7 @@ pub struct Session {
     actions: VecDeque<Action>,
 }
 
-impl Session {
+impl RelayConversation {
     /// A GUI has started the relay, with this board chosen.
     pub fn new(address: &str, board: Option<&str>, now: Instant) -> Self {
         let board = board.map(|board| {
@@ -226,7 +226,7 @@ impl Session {
                 self.link = Link::Trying;
                 self.actions.push_back(Action::Connect);
             }
-            Link::Greeting { until } if until <= now => self.wrong(&Found::Silence, now),
+            Link::Greeting { until } if until <= now => self.wrong(&Responder::Silence, now),
             Link::Up { .. } => match self.asked.front() {
                 Some((_, since)) if *since + ANSWER_WAIT <= now => {
                     self.actions.push_back(Action::HangUp);
@@ -271,7 +271,8 @@ impl Session {
             Link::Greeting { .. } => {
                 let said = self.aside.pop();
                 let said = said.and_then(|line| Some(line.strip_prefix(INFO)?.to_owned()));
-                let why = said.unwrap_or_else(|| Found::Closed.told(&self.address, Wanted::Uci));
+                let why =
+                    said.unwrap_or_else(|| Responder::Closed.told(&self.address, Wanted::Uci));
                 self.failed(why, now);
             }
             Link::Up { .. } => self.lost("is gone", now),
@@ -299,9 +300,9 @@ impl Session {
     }
 
     /// Something other than a daemon answers.
-    fn wrong(&mut self, found: &Found, now: Instant) {
+    fn wrong(&mut self, found: &Responder, now: Instant) {
         self.actions.push_back(Action::HangUp);
-        let hangs = self.met && *found == Found::Silence;
+        let hangs = self.met && *found == Responder::Silence;
         let wait = if hangs {
             self.backoff.next_wait()
         } else {
@@ -381,10 +382,10 @@ impl Session {
         let word = line.split_whitespace().next().unwrap_or_default();
         let introduces = matches!(word, "id" | "option" | "uciok");
         match self.link {
-            Link::Greeting { .. } => match (Found::by(line.as_bytes()), word) {
-                (Found::Uci, "uciok") => self.up(now),
-                (Found::Uci, _) if introduces => self.collect(line),
-                (Found::Uci, _) => {
+            Link::Greeting { .. } => match (Responder::by(line.as_bytes()), word) {
+                (Responder::Uci, "uciok") => self.up(now),
+                (Responder::Uci, _) if introduces => self.collect(line),
+                (Responder::Uci, _) => {
                     if self.aside.len() < MAX_TOLD {
                         self.aside.push(line.to_owned());
                     }

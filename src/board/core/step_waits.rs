@@ -13,7 +13,7 @@ pub const MAX_REFUSALS: u8 = 2;
 
 /// The waits before the next step, and what they are counted from.
 #[derive(Debug)]
-pub(super) struct Waits {
+pub(super) struct StepWaits {
     /// How long the hand has to mend what it did, before the board is led back.
     correction_wait: Duration,
     /// Not before this time, so that the hand can mend what it did. A change by a program ends the wait.
@@ -28,7 +28,7 @@ pub(super) struct Waits {
     refusals: u8,
 }
 
-impl Waits {
+impl StepWaits {
     /// Starts without any wait.
     pub fn new(correction_wait: Duration) -> Self {
         Self {

@@ -14,7 +14,7 @@ const READ: Duration = Duration::from_secs(2);
 
 /// The squares that the hand has touched unasked since it last obeyed a list of corrections.
 #[derive(Debug)]
-pub(super) struct Strayed {
+pub(super) struct Unasked {
     squares: Bitboard,
     /// The time of the last unasked touch, or of the list if later; `None` while there is no list.
     since: Option<Instant>,
@@ -22,7 +22,7 @@ pub(super) struct Strayed {
     last: Option<(Square, Instant)>,
 }
 
-impl Default for Strayed {
+impl Default for Unasked {
     fn default() -> Self {
         Self {
             squares: Bitboard::FULL,
@@ -32,7 +32,7 @@ impl Default for Strayed {
     }
 }
 
-impl Strayed {
+impl Unasked {
     /// Whether there is a list of corrections.
     pub fn mind_list(&mut self, now: Instant, is_told: bool) {
         if is_told {

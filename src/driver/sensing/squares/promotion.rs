@@ -27,12 +27,12 @@ struct Landings {
 /// The gesture that chooses the promotion piece. Landings are counted from the first on, because the recogniser may
 /// take a moment to detect a promotion.
 #[derive(Debug, Default)]
-pub(super) struct Gesture {
+pub(super) struct PromotionGesture {
     promoting: Option<Promoting>,
     landings: Option<Landings>,
 }
 
-impl Gesture {
+impl PromotionGesture {
     /// A piece was put down.
     pub fn placed(&mut self, now: Instant, square: Square) {
         let before = self.landings.filter(|landings| landings.square == square);

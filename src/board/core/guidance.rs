@@ -16,9 +16,9 @@ enum Matter<'a> {
     /// How the pieces should stand for the step that is followed.
     Followed(Board),
     /// How the pieces stand, according to a board without a list.
-    Astray(&'a Board),
+    MisplacedInGame(&'a Board),
     /// How the pieces stand, according to a board that reports moves only.
-    Stray(&'a Board),
+    MisplacedByMoves(&'a Board),
     /// The player has to set this target up.
     ByHand(&'a Game),
     /// How the pieces stood when the hand was asked to move them, while nothing proves that it did.
@@ -50,8 +50,10 @@ impl Core {
                 let was = self.was().filter(|_| self.claims.target().is_some());
                 Some((was?.into(), wanted))
             }
-            Matter::Astray(astray) => Some((astray.clone().into(), self.held.nearest(astray))),
-            Matter::Stray(stray) => Some((stray.clone().into(), position.clone())),
+            Matter::MisplacedInGame(board) => {
+                Some((board.clone().into(), self.held.nearest(board)))
+            }
+            Matter::MisplacedByMoves(board) => Some((board.clone().into(), position.clone())),
             Matter::ByHand(target) => {
                 Some((self.picture()?.into(), target.position().board().clone()))
             }
@@ -84,11 +86,15 @@ impl Core {
         if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
             return Some(Matter::Followed(wanted));
         }
-        if let Some(astray) = self.held.astray().filter(|_| self.goes_on()) {
-            return Some(Matter::Astray(astray));
+        if let Some(board) = self.held.misplaced().filter(|_| self.goes_on()) {
+            return Some(Matter::MisplacedInGame(board));
         }
-        if let Some(stray) = self.deviation.stray().filter(|_| self.goes_on()) {
-            return Some(Matter::Stray(stray));
+        if let Some(board) = self
+            .deviation
+            .misplaced_by_moves()
+            .filter(|_| self.goes_on())
+        {
+            return Some(Matter::MisplacedByMoves(board));
         }
         let target = self.claims.target()?;
         if self.leading.is_by_hand() {
@@ -131,7 +137,7 @@ impl Core {
 
     /// Whether the pieces stand differently from the game.
     pub(super) fn is_off(&self) -> bool {
-        self.deviation.misplaced().is_some() || self.astray().is_some()
+        self.deviation.misplaced().is_some() || self.misplaced_board().is_some()
     }
 
     /// Whether the pieces stood so when they were last known, and nothing has contradicted that since.
@@ -149,12 +155,14 @@ impl Core {
     /// How the pieces stand, as far as the board has reported.
     fn last_seen(&self) -> &Board {
         let as_held = self.held.game().position().board();
-        self.astray().unwrap_or(as_held)
+        self.misplaced_board().unwrap_or(as_held)
     }
 
     /// Where the pieces stand as far as the board has reported, while that differs from the game.
-    pub(super) fn astray(&self) -> Option<&Board> {
-        self.held.astray().or(self.deviation.stray())
+    pub(super) fn misplaced_board(&self) -> Option<&Board> {
+        self.held
+            .misplaced()
+            .or(self.deviation.misplaced_by_moves())
     }
 
     /// What stands now, as far as known.
