@@ -17,6 +17,24 @@
 //! ```
 //!
 //! Seconds since the beginning; payloads in quotes, with Rust's byte escapes.
+//!
+//! ```
+//! use boardbridge::cli::replay::replay;
+//! use boardbridge::board::transcript::Transcript;
+//!
+//! let recorded: Transcript = r#"
+//! ! kind = "novag-ucb"
+//! 0.000 @ up
+//! 0.500 < serial "N\r\n"
+//! 4.000 < serial "Me2e4\r\n"
+//! 4.000 @ end
+//! "#.parse()?;
+//!
+//! // What comes out is computed again, without a board: a golden test, or the answer to a bug report.
+//! let played = replay(&recorded)?.to_string();
+//! assert!(played.contains(r#"4.000 = {"event":"moved","uci":"e2e4","ply":1,"by":"hand""#), "{played}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::{
     fmt::{self, Write as _},

@@ -3,6 +3,37 @@
 //! Publications go over one `tokio::sync::broadcast`. A consumer that lags never blocks a board: it takes the board's
 //! latest state and continues from there. A board's publications are numbered, so that none is handled twice after
 //! that.
+//!
+//! ```
+//! use boardbridge::bus::{BoardHandle, Bus, CAPACITY, COMMANDS, News, Publisher};
+//! use boardbridge::vocabulary::{BoardName, ClientId, Command, Event, Snapshot};
+//! use tokio::sync::{broadcast, mpsc};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A board's task has the publisher and the receiver of commands; the bus has the handle.
+//! let name: BoardName = "citrine".parse()?;
+//! let (publications, _) = broadcast::channel(CAPACITY);
+//! let publisher = Publisher::new(publications.clone(), Snapshot::new(name.clone()));
+//! let (commands, mut received) = mpsc::channel(COMMANDS);
+//! let board = BoardHandle { name, way: "/dev/ttyUSB0".into(), commands, publisher: publisher.clone() };
+//! let bus = Bus::new(publications, vec![board]);
+//!
+//! // What the task publishes reaches every front-end.
+//! let mut subscription = bus.subscribe();
+//! publisher.publish([Event::Connected], None);
+//! let News::Published(publication) = subscription.next().await else {
+//!     unreachable!("one publication is less than the capacity");
+//! };
+//! assert_eq!(publication.events[..], [Event::Connected]);
+//!
+//! // What a front-end wants reaches the task.
+//! let board = bus.board("citrine").ok_or("no such board")?;
+//! board.commands.send(Command::Ready { client: ClientId(1) }).await?;
+//! assert!(matches!(received.recv().await, Some(Command::Ready { .. })));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod account;
 pub mod clients;

@@ -4,6 +4,30 @@
 //! sleeps and needs no runtime, so a transcript and a fake clock test all of it. A driver does not know the
 //! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; [`crate::board`]
 //! decides whether a move is legal and what is shown next.
+//!
+//! ```
+//! use std::{iter, time::Instant};
+//!
+//! use boardbridge::driver::ucb::{Settings, Ucb};
+//! use boardbridge::driver::{Driver, DriverEvent};
+//! use boardbridge::vocabulary::{Channel, Reported};
+//! use shakmaty::Square;
+//!
+//! // Time is a value: nothing in a driver waits.
+//! let now = Instant::now();
+//! let mut board = Ucb::new(Settings::default());
+//! board.link_up(now);
+//!
+//! // The board reports what the hand did.
+//! board.received(now, Channel::Serial, b"Me2e4\r\n");
+//! let events: Vec<_> = iter::from_fn(|| board.poll_event()).collect();
+//! let moved = Reported::squares(Square::E2, Square::E4, None);
+//! assert_eq!(events.last(), Some(&DriverEvent::Moved(moved)));
+//!
+//! // It asks who is there, and is answered: at once, or when the driver's deadline comes.
+//! board.received(now, Channel::Serial, b"I\r\n");
+//! assert!(board.poll_transmit(now).is_some() || board.deadline().is_some());
+//! ```
 
 pub mod citrine;
 pub mod identity;

@@ -3,6 +3,25 @@
 //!
 //! Pure, and independent of any board: it compares what stands with the pieces as they should stand. `docs/guidance.md`
 //! has the rules.
+//!
+//! ```
+//! use boardbridge::chess::guidance::{Picture, guide, in_words};
+//! use shakmaty::Board;
+//!
+//! // A knight has been put on h3 that belongs on f3.
+//! let stands: Board = "rnbqkbnr/pppppppp/8/8/8/7N/PPPPPPPP/RNBQKB1R".parse()?;
+//! let wanted: Board = "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R".parse()?;
+//!
+//! let mut picture = Picture::from(stands);
+//! let actions = guide(&picture, &wanted);
+//! assert_eq!(in_words(&actions), "move the white knight from h3 to f3");
+//!
+//! for action in &actions {
+//!     picture.apply(action)?;
+//! }
+//! assert_eq!(picture.board, wanted);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod action;
 mod assignment;

@@ -10,6 +10,34 @@
 //! leave only one possibility. A move that may still continue (a piece that slides, a rook before its king) is given
 //! time: [`Waits`]. The recogniser never reports a move that was not made; if it cannot decide, it reports the unclear
 //! squares ([`Recognised::Puzzled`]).
+//!
+//! ```
+//! use std::time::Instant;
+//!
+//! use boardbridge::chess::game::{Game, uci};
+//! use boardbridge::chess::recognise::{Recognised, Recogniser, Waits};
+//! use boardbridge::chess::sense::Sensed;
+//! use shakmaty::{Position, Square};
+//!
+//! let now = Instant::now();
+//! let game = Game::standard();
+//! let mut recogniser = Recogniser::new(Waits::default(), game.position().board().clone());
+//! recogniser.follow(now, &game, false);
+//!
+//! // The hand lifts the pawn of e2 and puts it on e4.
+//! recogniser.sense(now, Sensed::Lifted(Square::E2));
+//! recogniser.sense(now, Sensed::Placed(Square::E4));
+//! assert_eq!(recogniser.poll(), None);
+//!
+//! // The pawn may still be sliding over that square: after a while it is not.
+//! let later = recogniser.deadline().ok_or("nothing is expected")?;
+//! recogniser.timeout(later);
+//! let Some(Recognised::Played(played)) = recogniser.poll() else {
+//!     return Err("not recognised".into());
+//! };
+//! assert_eq!(uci(played).to_string(), "e2e4");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod compare;
 mod evidence;
