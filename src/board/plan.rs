@@ -36,6 +36,8 @@ pub struct Circumstances {
     pub afresh: bool,
     /// The board is at the start, but the target continues a game that it held before: the position must be set up.
     pub forgotten: bool,
+    /// The target's next move was sent to the board before the link was lost, and may have been made there.
+    pub sent: bool,
     /// The purpose of the target's game, if it begins from the start.
     pub beginning: Beginning,
 }
@@ -78,7 +80,8 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         }
     }
     // An interrupted game is not begun again, even if it is uncertain what the board holds of it.
-    let has_begun = given.forgotten || game.common_plies(target).is_some_and(|common| common > 0);
+    let begun = |common| common > 0 || given.sent;
+    let has_begun = given.forgotten || game.common_plies(target).is_some_and(begun);
     let interrupted = !given.new_game && has_begun;
     if target.is_standard() && (target.is_empty() || !interrupted) {
         ways.push((
@@ -202,12 +205,18 @@ mod tests {
     fn a_new_game_is_begun_and_an_interrupted_one_is_set_up() {
         let unknown = Held::default();
         assert_eq!(next(&unknown, "e2e4", UCB), BEGIN);
+        let set_up = Plan::Do(Step::SetUp(Box::new(game("e2e4"))));
         let mut interrupted = held("e2e4");
         interrupted.doubt();
-        assert_eq!(
-            next(&interrupted, "e2e4", UCB),
-            Plan::Do(Step::SetUp(Box::new(game("e2e4"))))
-        );
+        assert_eq!(next(&interrupted, "e2e4", UCB), set_up);
+        // Its first move may stand on the board already.
+        let mut interrupted = held("");
+        interrupted.doubt();
+        let sent = Circumstances {
+            sent: true,
+            ..Circumstances::default()
+        };
+        assert_eq!(plan(&interrupted, &game("e2e4"), UCB, sent), set_up);
     }
 
     #[test]

@@ -410,6 +410,10 @@ async fn a_piece_on_a_wrong_square_is_no_move() {
     .await;
     page.until(&mut lichess, |page| page.matches.last() == Some(&true))
         .await;
+    // The page has stated its game with the last move.
+    house
+        .until(board, |state| state.awaiting && state.sure)
+        .await;
     hand.does("wrong g1g3").await;
     page.until(&mut lichess, |page| page.matches.last() == Some(&false))
         .await;

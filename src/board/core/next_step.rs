@@ -86,8 +86,17 @@ impl Core {
             forgotten: self.has_left(target),
             set_up_refused: self.waits.refuses_set_ups(),
             stands: self.stands_in(target),
+            sent: self.was_sent(target),
             beginning,
         }
+    }
+
+    /// Whether the target's next move may have reached the board before the link was lost.
+    fn was_sent(&self, target: &Game) -> bool {
+        let plies = self.held.game().len();
+        let next = target.moves().get(plies);
+        let sent = self.current_step.sent();
+        sent.is_some_and(|(after, m)| after == plies && next == Some(&m))
     }
 
     /// Carries out the plan. `true` if something was started.
