@@ -342,6 +342,8 @@ async fn a_program_that_floods_the_disk_loses_no_move_of_the_hand() {
         () = flood => {}
         _ = table.process.logs("changes faster than any game") => {}
     }
+    // A change writes one page, so that it takes long until they are too many: a watcher that does not read is dropped before.
+    table.watch = table.process.watch().await;
     table.gui.says("ucinewgame\nposition startpos\ngo").await;
     table.watch.asks_at(0).await;
     hand.does("e2e4").await;
