@@ -227,7 +227,9 @@ impl Actor {
     fn replace_core(&mut self, why: String) {
         self.core = (self.make)();
         self.core.resume(now(), self.memory.clone());
-        self.again.append(&mut self.since);
+        // What the core before the last has not finished comes after that.
+        self.since.append(&mut self.again);
+        self.again = std::mem::take(&mut self.since);
         self.record(Item::LinkDown(why.clone()));
         self.core.link_down(now(), why);
     }

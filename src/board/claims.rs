@@ -41,10 +41,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize, Serializer};
-use shakmaty::{Move, Position, Role};
+use shakmaty::{Move, Position, Role, uci::UciMove};
 
 use crate::{
-    chess::game::{Game, MAX_PLIES},
+    chess::game::{Game, MAX_PLIES, uci},
     vocabulary::{ClientId, ClientName, Occasion, Opponent},
 };
 
@@ -235,11 +235,6 @@ impl Claim {
         given
     }
 
-    /// Whether this is its game with one move more.
-    fn is_answered_in(&self, game: &Game) -> bool {
-        game.len() == self.game.len() + 1 && game.continues(&self.game)
-    }
-
     /// Whether it has played on the board longer than a client in this seat.
     fn is_before(&self, seat: Seat) -> bool {
         match (self.seat, seat) {
@@ -258,6 +253,11 @@ struct KeptForAddress {
     /// Since when; after a restart it begins again.
     #[serde(skip)]
     since: Option<Instant>,
+}
+
+/// Whether a game is this one with one move more.
+fn is_next(game: &Game, before: &Game) -> bool {
+    game.len() == before.len() + 1 && game.continues(before)
 }
 
 /// All claims to one board.
@@ -342,7 +342,7 @@ impl Claims {
         claim.returns = false;
         claim.away = false;
         let target = self.target.as_ref();
-        let lost = target.is_some_and(|target| claim.is_answered_in(target));
+        let lost = target.is_some_and(|target| is_next(target, &claim.game));
         if begins || !lost || claim.game != *game {
             return None;
         }
@@ -759,10 +759,14 @@ impl Claims {
         goes_on
     }
 
-    /// A client has taken what it was given. `false` if it was given nothing.
-    pub fn take(&mut self, client: ClientId, number: u64) -> bool {
+    /// A client has taken this move, which it was given. `false` if it was given nothing, or the hand has made another move
+    /// since.
+    pub fn take(&mut self, client: ClientId, number: u64, answer: UciMove, held: &Game) -> bool {
         let claim = self.get(client).filter(|claim| claim.number == number);
-        claim.is_some_and(|claim| std::mem::take(&mut claim.given))
+        claim.is_some_and(|claim| {
+            let given = claim.answer(held).first().copied();
+            given.is_some_and(|m| uci(m) == answer) && std::mem::take(&mut claim.given)
+        })
     }
 
     /// What a client was given and has not taken is still to be given: the plies of its game are returned.
@@ -771,12 +775,19 @@ impl Claims {
         if !claim.withdraw() {
             return None;
         }
-        if let Some(target) = &mut self.target
-            && claim.is_answered_in(target)
-        {
-            target.pop();
+        let game = claim.game.clone();
+        let target = self.target.as_mut();
+        if let Some(target) = target.filter(|target| is_next(target, &game)) {
+            // Another client's game may go on from there.
+            let needs = |other: &Claim| {
+                let is_given = other.given && other.game == game;
+                other.is_joined() && (is_given || other.game.continues(target))
+            };
+            if !self.all.iter().any(needs) {
+                target.pop();
+            }
         }
-        Some(claim.game.len())
+        Some(game.len())
     }
 
     /// A client was told the answer to its target, which extends its game. `true` if the target changed.
@@ -809,9 +820,20 @@ impl Claims {
 
     /// No move on the board now is an answer to any client.
     pub fn forget_answers(&mut self) {
+        self.withdraw_all(|_| true);
         for claim in &mut self.all {
             claim.fresh_from = usize::MAX;
         }
+    }
+
+    /// Withdraws what was given to these and not taken. `true` if that is anything.
+    fn withdraw_all(&mut self, which: impl Fn(&Claim) -> bool) -> bool {
+        let given = self.all.iter().filter(|claim| claim.given && which(claim));
+        let given: Vec<ClientId> = given.map(|claim| claim.client).collect();
+        for client in &given {
+            self.withdraw(*client);
+        }
+        !given.is_empty()
     }
 
     /// The board is known to hold this game, in which `is_found` says which moves were on it when it was first asked.
@@ -855,12 +877,7 @@ impl Claims {
     /// The held game now has this many plies: what comes after it will be new to every client. What was given to one that has
     /// not taken it yet, and is taken back, is not its answer. `true` if the target changed by that.
     pub fn taken_back_to(&mut self, plies: usize) -> bool {
-        let is_gone = |claim: &&Claim| claim.given && claim.game.len() >= plies;
-        let gone: Vec<ClientId> = self.all.iter().filter(is_gone).map(|c| c.client).collect();
-        let changed = !gone.is_empty();
-        for client in gone {
-            self.withdraw(client);
-        }
+        let changed = self.withdraw_all(|claim| claim.game.len() >= plies);
         for claim in &mut self.all {
             claim.fresh_from = claim.fresh_from.min(plies);
         }

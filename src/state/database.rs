@@ -233,6 +233,11 @@ impl Database {
         Ok(())
     }
 
+    /// Whether it is open, with the files that are in the directory.
+    pub fn is_open(&self) -> bool {
+        self.connection.is_some() && !self.is_gone()
+    }
+
     /// Whether there is something to be done after a write: see [`Self::tidy`].
     pub fn is_untidy(&self) -> bool {
         self.connection.is_some() && (!self.holds_room || self.is_long())

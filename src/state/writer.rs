@@ -2,8 +2,8 @@
 //! delays no write; one writes while the disk is slow, and moves the log.
 //!
 //! A write goes to the kernel's memory, which takes some ten microseconds; to wake a thread for it and be woken takes longer.
-//! So it is made by whoever asks for it, unless something shows that the disk may make it wait: a sync that takes long, a write
-//! that failed or took long, or others that wait.
+//! So it is made by whoever asks for it, unless something shows that the disk may make it wait: a sync that is under way or took
+//! long, a write that failed or took long, or others that wait.
 
 use std::{
     collections::BTreeMap,
@@ -67,10 +67,12 @@ struct Waiting {
     busy: bool,
     /// A write failed, or took too long: callers do not wait until one has succeeded.
     slow: bool,
-    /// Since when a sync is under way.
-    syncs_since: Option<Instant>,
-    /// The last sync, or the last write, took long.
-    dull: bool,
+    /// A sync is under way.
+    syncs: bool,
+    /// The last sync took long.
+    slow_sync: bool,
+    /// The last write took long.
+    slow_write: bool,
     /// The log is to be moved.
     untidy: bool,
     stopped: bool,
@@ -79,9 +81,8 @@ struct Waiting {
 impl Waiting {
     /// Whether nothing shows that the disk may make a write wait.
     fn is_quick(&self) -> bool {
-        let syncs = |since: Instant| since.elapsed() < QUICK_SYNC;
         let idle = !self.busy && self.changes.is_empty() && !self.untidy && !self.stopped;
-        idle && !self.slow && !self.dull && self.syncs_since.is_none_or(syncs)
+        idle && !self.slow && !self.syncs && !self.slow_sync && !self.slow_write
     }
 }
 
@@ -173,7 +174,9 @@ impl Writer {
     /// Writes a change at once. Returns it if that is for the thread.
     fn write_here(&self, key: &str, change: Kept) -> Option<Kept> {
         let quick = self.shared.lock().is_quick();
-        let disk = self.shared.disk.try_lock().ok().filter(|_| quick);
+        let disk = self.shared.disk.try_lock().ok();
+        // To open the database takes long.
+        let disk = disk.filter(|disk| quick && disk.database.is_open());
         let Some(mut disk) = disk else {
             return Some(change);
         };
@@ -183,7 +186,7 @@ impl Writer {
         let untidy = disk.database.is_untidy();
         drop(disk);
         let mut waiting = self.shared.lock();
-        waiting.dull |= began.elapsed() > QUICK_WRITE;
+        waiting.slow_write |= began.elapsed() > QUICK_WRITE;
         if written {
             // Full: a sync that has not begun yet is for this write too.
             let _ = self.syncs.try_send(());
@@ -296,7 +299,7 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         let mut waiting = shared.lock();
         waiting.busy = false;
         waiting.slow = !written;
-        waiting.dull = began.elapsed() > QUICK_WRITE;
+        waiting.slow_write = began.elapsed() > QUICK_WRITE;
         if !written {
             let newer = std::mem::replace(&mut waiting.changes, changes);
             for (key, change) in newer {
@@ -343,11 +346,11 @@ fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
             thread::sleep(SYNC_AGAIN);
         }
         let began = Instant::now();
-        shared.lock().syncs_since = Some(began);
+        shared.lock().syncs = true;
         let synced = log.sync();
         let mut waiting = shared.lock();
-        waiting.syncs_since = None;
-        waiting.dull = began.elapsed() > QUICK_SYNC;
+        waiting.syncs = false;
+        waiting.slow_sync = began.elapsed() > QUICK_SYNC;
         drop(waiting);
         if let Err(error) = synced
             && !std::mem::replace(&mut warned, true)

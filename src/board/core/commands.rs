@@ -37,7 +37,11 @@ impl Core {
     /// `false` if it changes nothing. That an answer was taken only lets others have the board.
     fn absorb_command(&mut self, now: Instant, command: Command) -> bool {
         let is_taken = match command {
-            Command::Answered { client, number, .. } => self.claims.take(client, number),
+            Command::Answered {
+                client,
+                number,
+                answer,
+            } => (self.claims).take(client, number, answer, self.held.game()),
             _ => false,
         };
         if is_taken {
