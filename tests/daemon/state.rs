@@ -383,7 +383,9 @@ async fn what_is_written_is_for_its_user_alone_whatever_the_umask() {
 
     // What an earlier version has left open is closed.
     let state = below("state");
-    drop((store, again));
+    // Their threads may still close the files otherwise.
+    store.close().await;
+    again.close().await;
     for file in [DATABASE, LOG] {
         let open = fs::Permissions::from_mode(0o644);
         let _ = fs::set_permissions(state.join(file), open);

@@ -142,7 +142,11 @@ impl Table {
                 self.hand.does(m).await;
             } else {
                 let before = self.hand.sees(&format!("executed {m}")).await;
-                assert!(!before.iter().any(|r| r.starts_with("fault")), "{before:?}");
+                // A Citrine's second send may cross the hand's move if its task began anew between the two.
+                let crosses = ply.checked_sub(2).map(|at| game[at].to_uppercase());
+                let crosses = crosses.map(|m| format!("fault illegal: {m}"));
+                let wrong = |r: &String| r.starts_with("fault") && Some(r) != crosses.as_ref();
+                assert!(!before.iter().any(wrong), "{before:?}");
             }
         }
     }
