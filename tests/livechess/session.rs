@@ -95,7 +95,10 @@ impl Rig {
                 ) => {
                     self.claim = Some((client, number, *game));
                 }
-                Action::Ask(_, Command::Release { .. }) => self.claim = None,
+                // The board shows the last move already: it lets the client go with what it says.
+                Action::Ask(_, Command::Release { .. } | Command::Ended { .. }) => {
+                    self.claim = None;
+                }
                 Action::Ask(..) => {}
             }
         }
@@ -186,6 +189,19 @@ fn a_position_in_the_middle_of_the_boards_game_begins_an_empty_list() {
     let mut lists = rig.lists();
     lists.dedup();
     assert_eq!(lists, ["Nc6", ""]);
+}
+
+#[test]
+fn after_a_game_that_ended_the_pieces_are_published_as_they_are_put_back() {
+    let mut rig = Rig::new();
+    rig.sets_up(START);
+    rig.holds("", false);
+    rig.holds("f2f3 e7e5 g2g4 d8h4", false);
+    rig.said.clear();
+    rig.holds("", false);
+    let start = Game::standard().position().board().to_string();
+    let last = rig.said.last().map(|said| &said["param"]["board"]);
+    assert_eq!(last, Some(&json!(start)));
 }
 
 #[test]

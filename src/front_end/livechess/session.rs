@@ -266,7 +266,8 @@ impl PageConversation {
         let Some(play) = &mut feed.play else {
             return;
         };
-        play.heard = false;
+        // A game that is over needs no place at the board: it may be let go in the pass that hears of it.
+        play.heard = play.over.is_some();
         let occasion = Occasion {
             opponent: Opponent::Nobody,
             hand_next: true,
