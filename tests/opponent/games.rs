@@ -142,11 +142,7 @@ impl Table {
                 self.hand.does(m).await;
             } else {
                 let before = self.hand.sees(&format!("executed {m}")).await;
-                // A Citrine's second send may cross the hand's move if its task began anew between the two.
-                let crosses = ply.checked_sub(2).map(|at| game[at].to_uppercase());
-                let crosses = crosses.map(|m| format!("fault illegal: {m}"));
-                let wrong = |r: &String| r.starts_with("fault") && Some(r) != crosses.as_ref();
-                assert!(!before.iter().any(wrong), "{before:?}");
+                assert!(!before.iter().any(|r| r.starts_with("fault")), "{before:?}");
             }
         }
     }
@@ -236,7 +232,14 @@ async fn a_reload_that_changes_the_board_goes_on_with_the_same_game() {
     let is_back =
         |state: &Snapshot| state.correction_wait.as_millis() == 200 && state.link.is_open();
     table.house.until("citrine", is_back).await;
-    table.plays(&game, 2, Color::White).await;
+    table.turn(2).await;
+    table.hand.does(&game[2]).await;
+    let before = table.hand.sees(&format!("executed {}", game[3])).await;
+    // Begun anew between the two sends of a move, the board's task lights it again: that may cross the hand's next move.
+    let crosses = format!("fault illegal: {}", game[1].to_uppercase());
+    let wrong = |r: &String| r.starts_with("fault") && *r != crosses;
+    assert!(!before.iter().any(wrong), "{before:?}");
+    table.plays(&game, 4, Color::White).await;
     table
         .ends(GameEnd::won(Reason::Checkmate, Color::White))
         .await;
