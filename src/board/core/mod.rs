@@ -8,7 +8,7 @@
 //! | the way through | `pass` |
 //! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `memory`, of this each `ply` |
+//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `saved_board`, of this each `ply` |
 //! | what takes precedence | `precedence` |
 
 mod advice;
@@ -22,7 +22,6 @@ mod identity;
 mod kings;
 mod leading;
 mod learning;
-mod memory;
 mod move_times;
 mod moves;
 mod next_step;
@@ -32,6 +31,7 @@ mod ply;
 mod precedence;
 mod published;
 mod reports;
+mod saved_board;
 mod step_waits;
 mod steps;
 mod verdict;
@@ -51,7 +51,7 @@ use self::{
     identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
     step_waits::StepWaits, verdict::Verdict,
 };
-pub use self::{memory::SavedBoard, ply::Ply};
+pub use self::{ply::Ply, saved_board::SavedBoard};
 use super::{
     claims::{Claim, Claims},
     held_game::{Certainty, Held, Listed},

@@ -109,6 +109,8 @@ impl Core {
         self.hand.put_to_start();
         self.confirm(now);
         self.waits.after_hand(now, Duration::ZERO);
+        // An answer that was not taken yet is none any more.
+        self.taken_back_to(self.held.game().len());
         // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
         let leads = self.leading.leads() && self.claims.awaiting();
         self.leading.lead(leads);

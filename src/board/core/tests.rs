@@ -17,7 +17,7 @@ use crate::{
         swpp::{Framing, MOVE_WAIT, Swpp},
         ucb,
     },
-    vocabulary::{BoardName, Channel, ClientId, GameEnd, Occasion, Reply},
+    vocabulary::{Advice, BoardName, Channel, ClientId, GameEnd, Occasion, Reply},
 };
 
 const CLIENT: ClientId = ClientId(1);
@@ -535,4 +535,22 @@ fn a_move_that_is_taken_back_before_it_was_taken_is_no_answer() {
     assert_eq!(rig.answer(), None);
     rig.hears("Md2d4\r\n");
     assert_eq!(rig.answer().unwrap().to_string(), "d2d4");
+}
+
+/// Pieces put to the start while the program has not taken its answer yet are a mistake in its game, as if it still awaited a
+/// move: the board is led back.
+#[test]
+fn pieces_put_to_the_start_before_an_answer_was_taken_are_put_right() {
+    let mut rig = Rig::ucb();
+    rig.states("e2e4 e7e5");
+    for _ in 0..4 {
+        rig.waits(70);
+    }
+    rig.hears("Mg1f3\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "g1f3");
+    rig.hears("N\r\n");
+    assert!(rig.core.snapshot().awaiting);
+    rig.waits(10);
+    let advice = rig.core.snapshot().advice;
+    assert!(matches!(advice, Advice::SetUp(_)), "{advice:?}");
 }

@@ -443,7 +443,8 @@ impl GuiConversation {
             return;
         }
         self.seat.awaits(true);
-        if go.mode == Mode::Infinite {
+        // One that ponders takes the move when it is told to, too.
+        if go.mode != Mode::Move {
             self.seat.analyses();
         }
         self.ask();
