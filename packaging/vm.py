@@ -82,7 +82,9 @@ stockfish_begins() {
 }
 stockfish_ends() {
   for _ in $(seq 900); do
-    grep -l 'Black "Stockfish' /var/lib/boardbridge/games/*.pgn 2> /dev/null | xargs -r grep -hE '^.Result "(1-0|0-1|1/2-1/2)"' > result && break
+    # The file is written when the game has ended; with none, `xargs -r` succeeds.
+    grep -l 'Black "Stockfish' /var/lib/boardbridge/games/*.pgn 2> /dev/null | xargs -r grep -hE '^.Result "(1-0|0-1|1/2-1/2)"' > result
+    [ -s result ] && break
     sleep 1
   done
   [ -s result ] || fail 'Stockfish has not played a whole game'
