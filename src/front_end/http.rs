@@ -1,6 +1,6 @@
 //! Serves HTTP on one connection, for every front-end that speaks it.
 
-use std::time::Duration;
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use axum::Router;
 use hyper::{body::Incoming, server::conn::http1};
@@ -19,6 +19,8 @@ pub const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// The most bytes of a request's head. A browser sends about 1 KiB.
 pub const MAX_HEAD: usize = 16 * 1024;
 
+/// Why nothing is answered, in the log.
+const WRONG_CLOCK: &str = "the clock of this computer is before 1970 or after 9999. Set it";
 /// The answer while no date can be written: the library panics then.
 const NO_TIME: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
     {\"error\": \"the clock of this computer is before 1970 or after 9999: set it\"}\n";
@@ -34,13 +36,13 @@ pub async fn connection(
         warn!(%error, "a dead connection will be noticed late");
     }
     if clock::is_impossible() {
-        warn!("not answered: the clock of this computer is before 1970 or after 9999. Set it");
+        warn!("not answered: {WRONG_CLOCK}");
         // The other end may be gone, and is not waited for.
         let _ = stream.try_write(NO_TIME.as_bytes());
         let _ = stream.shutdown().await;
         return;
     }
-    let served = http1::Builder::new()
+    let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_WAIT)
         .max_buf_size(MAX_HEAD)
@@ -49,11 +51,21 @@ pub async fn connection(
             TowerToHyperService::new(router.into_service::<Incoming>()),
         )
         .with_upgrades();
+    let mut serving = pin!(serving);
+    // Checked each time: the clock may be set while the connection is open, and whenever it goes on, the library writes a date.
+    let served = poll_fn(|context| {
+        if clock::is_impossible() {
+            return Poll::Ready(None);
+        }
+        serving.as_mut().poll(context).map(Some)
+    });
     tokio::select! {
         () = stop.cancelled() => {}
         () = leave.cancelled() => debug!("closed: others want to connect"),
-        served = served => if let Err(error) = served {
-            debug!(%error, "the connection ended");
+        served = served => match served {
+            None => warn!("a connection was closed: {WRONG_CLOCK}"),
+            Some(Err(error)) => debug!(%error, "the connection ended"),
+            Some(Ok(())) => {}
         },
     }
 }

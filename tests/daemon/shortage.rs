@@ -3,8 +3,8 @@
 
 use std::{
     fs,
-    io::{ErrorKind, Read as _, Write as _},
-    net::{TcpStream, UdpSocket},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
+    net::{SocketAddr, TcpStream, UdpSocket},
     os::unix::{fs::PermissionsExt as _, net::UnixDatagram},
     path::Path,
     process::Command,
@@ -138,23 +138,37 @@ async fn without_a_thread_to_be_had_boards_are_played_on_and_what_needs_one_says
     daemon.ends().await;
 }
 
+/// The library that sets the clock of one program.
+fn library() -> Option<&'static str> {
+    let library = CLOCKS
+        .into_iter()
+        .find(|library| Path::new(library).exists());
+    if library.is_none() {
+        println!("skipped: there is no libfaketime");
+    }
+    library
+}
+
+/// The program with a clock of its own.
+fn with_a_clock(library: &str) -> Command {
+    let mut command = program();
+    command
+        .env("LD_PRELOAD", library)
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+        .env("DONT_FAKE_MONOTONIC", "1");
+    command
+}
+
 #[tokio::test]
 async fn a_clock_that_no_date_has_room_for_stops_no_game() {
-    let Some(library) = CLOCKS.iter().find(|library| Path::new(library).exists()) else {
-        println!("skipped: there is no libfaketime");
-        return;
-    };
+    let Some(library) = library() else { return };
     for (shift, date) in [
         ("-60y", "1970-01-01T00:00:00"),
         ("+9000y", "9999-12-31T23:59:59"),
     ] {
         let mut daemon = Daemon::start(|_| {
-            let mut command = program();
-            command
-                .env("LD_PRELOAD", library)
-                .env("FAKETIME", shift)
-                .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-                .env("DONT_FAKE_MONOTONIC", "1");
+            let mut command = with_a_clock(library);
+            command.env("FAKETIME", shift);
             command
         });
         daemon.plays().await;
@@ -167,6 +181,77 @@ async fn a_clock_that_no_date_has_room_for_stops_no_game() {
         );
         let lost = |line: &&String| line.contains("cannot be kept");
         assert_eq!(daemon.process.log.iter().find(lost), None);
+        daemon.ends().await;
+    }
+}
+
+/// A connection to the API that stays open.
+struct Open(BufReader<TcpStream>);
+
+impl Open {
+    fn at(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    fn asks(&mut self, path: &str) {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+        self.0.get_mut().write_all(request.as_bytes()).unwrap();
+    }
+
+    /// Reads up to a line with these words; `false` if the connection ends before.
+    fn hears(&mut self, words: &str) -> bool {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match self.0.read_line(&mut line) {
+                Ok(0) => return false,
+                Ok(_) if line.contains(words) => return true,
+                Ok(_) => {}
+                // What it has not read when it closes may reset the connection.
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_becomes_impossible_ends_the_connections_that_are_open_and_nothing_else() {
+    let Some(library) = library() else { return };
+    for shift in ["-60y", "+9000y"] {
+        let folder = House::folder();
+        let clock = folder.path().join("clock");
+        fs::write(&clock, "+0").unwrap();
+        let mut daemon = Daemon::start(|_| {
+            let mut command = with_a_clock(library);
+            command
+                .env("FAKETIME_TIMESTAMP_FILE", &clock)
+                .env("FAKETIME_NO_CACHE", "1");
+            command
+        });
+        let web = daemon.process.address("web").await;
+        let (mut page, mut idle) = (Open::at(web), Open::at(web));
+        page.asks("/api/v1/events");
+        assert!(page.hears("\"event\":\"daemon\""));
+        idle.asks("/api/v1/boards/far");
+        assert!(idle.hears("200 OK"));
+        fs::write(&clock, shift).unwrap();
+        idle.asks("/api/v1/boards/far");
+        assert!(!idle.hears("200 OK"), "{shift}");
+        daemon.plays().await;
+        assert!(!page.hears("e2e4"), "{shift}");
+        let answer = daemon.answers("/api/v1/boards").await;
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 503"),
+            "{answer}"
+        );
+        fs::write(&clock, "+0").unwrap();
+        let answer = daemon.answers("/api/v1/boards").await;
+        assert!(answer.contains("\"ply\":1"), "{answer}");
         daemon.ends().await;
     }
 }

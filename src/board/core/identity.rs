@@ -55,7 +55,9 @@ impl Identity {
     pub fn follow(&mut self, now: SystemTime, played: &Game, over: bool) -> bool {
         let before = (self.since, self.began);
         if self.since.is_none() || self.is_another(played, over) {
-            let next = self.since.map_or(now, |since| now.max(since + APART));
+            // A kept time may be the last one there is.
+            let after = self.since.and_then(|since| since.checked_add(APART));
+            let next = after.map_or(now, |after| now.max(after));
             *self = Self {
                 game: played.clone(),
                 since: Some(next),
@@ -180,5 +182,16 @@ mod tests {
         identity.follow(NOW, &game(LONG), false);
         identity.follow(NOW, &game(""), false);
         assert!(identity.since().unwrap() >= first + 2 * APART);
+    }
+
+    #[test]
+    fn after_the_last_time_that_can_be_kept_a_game_has_another_identity() {
+        let last = SystemTime::UNIX_EPOCH + Duration::from_secs(i64::MAX as u64);
+        let kept = serde_json::json!({"game": game(LONG), "since": last});
+        let mut identity: Identity = serde_json::from_value(kept).unwrap();
+        assert_eq!(identity.since(), Some(last));
+        identity.begins();
+        identity.follow(NOW, &game(""), false);
+        assert_eq!(identity.since(), Some(NOW));
     }
 }
