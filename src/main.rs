@@ -346,19 +346,29 @@ fn simulation(simulate: cli::Simulate) -> ExitCode {
         game_type: simulate.swpp.game_type,
         ..Settings::of(simulate.kind)
     };
+    // The board goes on whether its output is read or not.
+    let (output, log) = (Queue::new(Output), log::Log::of_words());
     let outcome = runtime().and_then(|runtime| {
-        let outcome = runtime.block_on(run(settings, daemon::stop_signal));
+        let stop = || {
+            let signal = daemon::stop_signal();
+            async move {
+                tokio::select! {
+                    stopped = signal => stopped,
+                    // A reader that stops early, such as `head`, is not a failure.
+                    () = Output::reader_gone() => Ok(()),
+                }
+            }
+        };
+        let outcome = runtime.block_on(run(settings, |line| output.push(line), stop));
         // A read from standard input may still be under way; its result is not needed.
         runtime.shutdown_background();
         outcome
     });
+    output.flush();
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Astray) => {
-            eprintln!("boardbridge: the board left the game in the file");
-            ExitCode::FAILURE
-        }
-        Err(error) => written(Err(error)),
+        Ok(Outcome::Astray) => last_words(&log, "the board left the game in the file", FAILURE),
+        Err(error) => last_words(&log, error, FAILURE),
     }
 }
 

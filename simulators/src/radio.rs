@@ -1,7 +1,7 @@
 //! A simulated radio board on a D-Bus of its own, or advertised by a real adapter.
 
 use std::{
-    io::{self, Write},
+    io,
     path::Path,
     time::{Duration, Instant},
 };
@@ -197,16 +197,17 @@ impl<P: RadioBoard> Drop for Radio<P> {
 /// Runs a simulation until its input ends, or its automatic player's game.
 ///
 /// # Errors
-/// The output cannot be written.
+/// The input cannot be read.
 pub async fn run<P: RadioBoard>(
     radio: &Radio<P>,
     mut turns: Turns,
+    say: impl Fn(String),
     stop: impl AsyncFnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
-    let mut output = io::stdout();
     let stop = stop();
     tokio::pin!(stop);
-    writeln!(output, "{}", Report::Plugged(radio.place()))?;
+    let tell = |report: Report| say(report.to_string());
+    tell(Report::Plugged(radio.place()));
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
     let mut looks = interval(LOOK);
@@ -219,15 +220,13 @@ pub async fn run<P: RadioBoard>(
                 Some(line) => match line.parse::<HandAction>() {
                     Ok(action) => {
                         match action {
-                            HandAction::Unplug => writeln!(output, "{}", Report::Unplugged)?,
-                            HandAction::Plug => {
-                                writeln!(output, "{}", Report::Plugged(radio.place()))?;
-                            }
+                            HandAction::Unplug => tell(Report::Unplugged),
+                            HandAction::Plug => tell(Report::Plugged(radio.place())),
                             _ => {}
                         }
                         radio.hand(action);
                     }
-                    Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
+                    Err(error) => tell(Report::Refused(error.to_string())),
                 },
                 // An automatic player needs no orders.
                 None if turns.has_player() => input_open = false,
@@ -235,8 +234,8 @@ pub async fn run<P: RadioBoard>(
             },
             _ = looks.tick() => {
                 while let Some(report) = radio.with(P::look) {
-                    writeln!(output, "{report}")?;
                     turns.seen(&report);
+                    tell(report);
                 }
                 if !turns.is_due() {
                     continue;
@@ -252,11 +251,11 @@ pub async fn run<P: RadioBoard>(
                         turns.again();
                     }
                     Some(Next::Done) => {
-                        writeln!(output, "done")?;
+                        say("done".to_owned());
                         return Ok(Outcome::Done);
                     }
                     Some(Next::Astray) => {
-                        writeln!(output, "astray")?;
+                        say("astray".to_owned());
                         return Ok(Outcome::Astray);
                     }
                     None => {}

@@ -3,7 +3,7 @@
 
 use std::{
     fmt,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind},
     path::PathBuf,
     time::Duration,
 };
@@ -185,12 +185,14 @@ pub fn swpp_board(settings: &Settings) -> SwppBoard {
     })
 }
 
-/// Runs a simulation until its input ends or `stop` returns; that is called once the board is there.
+/// Runs a simulation until its input ends or `stop` returns; that is called once the board is there. Every line of the output goes to
+/// `say`, which must not wait for a reader.
 ///
 /// # Errors
 /// The place is not to be had; the words say which.
 pub async fn run(
     mut settings: Settings,
+    say: impl Fn(String),
     stop: impl AsyncFnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
     let delay = settings.hand_delay.unwrap_or_default();
@@ -201,15 +203,15 @@ pub async fn run(
             seed: settings.seed,
             ..settings.app
         };
-        return swpp::call::run(WhitePawnApp::new(app, opponent), settings.place, stop).await;
+        return swpp::call::run(WhitePawnApp::new(app, opponent), settings.place, say, stop).await;
     }
     let turns = Turns::new(player, delay, settings.told());
     match settings.kind {
-        Kind::MikoNeo => on_the_radio(Neo::new(neo(&settings)), &settings, turns, stop).await,
+        Kind::MikoNeo => on_the_radio(Neo::new(neo(&settings)), &settings, turns, say, stop).await,
         _ if settings.is_radio() => {
-            on_the_radio(swpp_board(&settings), &settings, turns, stop).await
+            on_the_radio(swpp_board(&settings), &settings, turns, say, stop).await
         }
-        _ => on_a_line(&settings, turns, stop).await,
+        _ => on_a_line(&settings, turns, say, stop).await,
     }
 }
 
@@ -242,18 +244,20 @@ async fn on_the_radio<P: RadioBoard>(
     board: P,
     settings: &Settings,
     turns: Turns,
+    say: impl Fn(String),
     stop: impl AsyncFnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
     let radio = match &settings.adapter {
         Some(adapter) => Radio::on_air(board, adapter).await,
         None => Radio::on_bus(board, settings.link.as_deref()),
     };
-    radio::run(&radio.map_err(not_to_be_had(settings))?, turns, stop).await
+    radio::run(&radio.map_err(not_to_be_had(settings))?, turns, say, stop).await
 }
 
 async fn on_a_line(
     settings: &Settings,
     mut turns: Turns,
+    say: impl Fn(String),
     stop: impl AsyncFnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
     let Some(board) = board(settings) else {
@@ -264,14 +268,9 @@ async fn on_a_line(
         None => Port::new(board, settings.link.clone()),
     };
     let mut port = port.map_err(not_to_be_had(settings))?;
-    let mut output = io::stdout();
     let stop = stop();
     tokio::pin!(stop);
-    writeln!(
-        output,
-        "{}",
-        Report::Plugged(port.name().unwrap_or_default())
-    )?;
+    say(Report::Plugged(port.name().unwrap_or_default()).to_string());
     let (orders, mut hand) = mpsc::channel(MAX_ORDERS);
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut input_open = true;
@@ -281,33 +280,33 @@ async fn on_a_line(
             stopped = &mut stop => return stopped.map(|()| Outcome::Done),
             happened = port.next(&mut hand) => match happened? {
                 Happened::Seen(report) => {
-                    writeln!(output, "{report}")?;
+                    say(report.to_string());
                     turns.seen(&report);
                 }
                 Happened::HandGone => return Ok(Outcome::Done),
             },
-            line = input.next_line(), if input_open => match line? {
+            // Orders are sent while there is room: to wait for it here would be to wait for the hand, which this loop moves.
+            line = input.next_line(), if input_open && orders.capacity() > 0 => match line? {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => match line.parse::<HandAction>() {
-                    // The queue is longer than a person types; an order too many waits here.
                     Ok(order) => { let _ = orders.send(order).await; }
-                    Err(error) => writeln!(output, "{}", Report::Refused(error.to_string()))?,
+                    Err(error) => say(Report::Refused(error.to_string()).to_string()),
                 },
                 // A hand that plays by itself needs no orders.
                 None if turns.has_player() => input_open = false,
                 None => return Ok(Outcome::Done),
             },
-            () = turns.due() => {
+            () = turns.due(), if orders.capacity() > 0 => {
                 let board = port.board();
                 match turns.next(board.game(), board.shown().is_some()) {
                     Next::Wait => {}
                     Next::Do(action) => { let _ = orders.send(action).await; }
                     Next::Done => {
-                        writeln!(output, "done")?;
+                        say("done".to_owned());
                         return Ok(Outcome::Done);
                     }
                     Next::Astray => {
-                        writeln!(output, "astray")?;
+                        say("astray".to_owned());
                         return Ok(Outcome::Astray);
                     }
                 }

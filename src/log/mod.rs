@@ -49,6 +49,11 @@ pub const MAX_LINE: usize = 4096;
 pub struct Log(Queue<Outlet>);
 
 impl Log {
+    /// A log in which nothing is but what is said there.
+    pub fn of_words() -> Self {
+        Self(Queue::new(Outlet::Stderr))
+    }
+
     /// Writes this line as it is: a message to whoever has started the program.
     pub fn say(&self, line: &str) {
         self.0.push(Line {

@@ -124,6 +124,28 @@ impl Sink for Outlet {
 #[derive(Clone, Copy, Debug)]
 pub struct Output;
 
+impl Output {
+    /// Returns when no one reads the output any more, so that `watch | head` ends when `head` does.
+    pub async fn reader_gone() {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsFd as _;
+
+            use tokio::{io::Interest, net::unix::pipe::Sender};
+
+            // Nothing is written through it: the output stays blocking, as other processes may share it.
+            let output = stdout().as_fd().try_clone_to_owned();
+            if let Ok(output) = output.and_then(Sender::from_owned_fd_unchecked)
+                && output.ready(Interest::ERROR).await.is_ok()
+            {
+                return;
+            }
+        }
+        // A file: it has no reader that could leave.
+        std::future::pending().await
+    }
+}
+
 impl Sink for Output {
     type Line = String;
 

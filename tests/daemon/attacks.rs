@@ -388,6 +388,22 @@ fn what_a_server_says_reaches_no_terminal_as_it_is() {
     }
 }
 
+/// SIGTERM ends it, within the time that the end waits for a reader, and some for a slow machine.
+async fn ends(child: &mut Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    let ended = async {
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let status = timeout(LAST_WAIT + Duration::from_secs(9), ended).await;
+    assert!(status.unwrap().success(), "SIGTERM ends it");
+}
+
 /// Lines at debug level that take more than the 64 KiB of a pipe.
 const MORE_THAN_A_PIPE: usize = 2000;
 
@@ -472,20 +488,9 @@ impl<R: Read> Unread<R> {
         }
     }
 
-    /// SIGTERM ends it, within the time that the end waits for a reader, and some for a slow machine.
+    /// SIGTERM ends it.
     async fn stops(&mut self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").arg(id).status().unwrap().success());
-        let ended = async {
-            loop {
-                if let Some(status) = self.child.try_wait().unwrap() {
-                    return status;
-                }
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let status = timeout(LAST_WAIT + Duration::from_secs(9), ended).await;
-        assert!(status.unwrap().success(), "SIGTERM ends it");
+        ends(&mut self.child).await;
     }
 }
 
@@ -495,6 +500,20 @@ impl<R> Drop for Unread<R> {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A terminal: its screen, and the end for a program.
+fn terminal() -> (fs::File, fs::File) {
+    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&screen).unwrap();
+    unlockpt(&screen).unwrap();
+    let name = ptsname(&screen, Vec::new()).unwrap();
+    let terminal = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    (screen.into(), terminal)
 }
 
 #[tokio::test]
@@ -507,16 +526,7 @@ async fn a_log_that_nobody_reads_holds_up_neither_the_game_nor_the_end() {
 
 #[tokio::test]
 async fn a_terminal_on_which_nothing_is_read_holds_up_neither_the_game_nor_the_end() {
-    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&screen).unwrap();
-    unlockpt(&screen).unwrap();
-    let name = ptsname(&screen, Vec::new()).unwrap();
-    let terminal = fs::File::options()
-        .read(true)
-        .write(true)
-        .open(name.to_str().unwrap())
-        .unwrap();
-    let screen = fs::File::from(screen);
+    let (screen, terminal) = terminal();
     let mut daemon = Unread::start(screen, terminal).await;
     daemon.goes_on_unread(MORE_THAN_A_PIPE).await;
     daemon.stops().await;
@@ -545,6 +555,95 @@ async fn a_reader_of_the_log_that_comes_back_is_told_how_much_was_left_out_and_g
     daemon.log.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("d2d3"), "{rest}");
     assert!(rest.contains(" stopping\n"), "{rest}");
+}
+
+/// Orders to a simulated hand: what is printed about them takes many times the 64 KiB of a pipe.
+const ORDERS: usize = 10_000;
+
+/// A simulation whose output is read up to its first line and no further. Killed when it is dropped.
+struct Simulation {
+    child: Child,
+    /// Its end of the output: open, so that somebody could still read.
+    _output: Box<dyn Read>,
+    first: String,
+}
+
+impl Simulation {
+    fn start(arguments: &[&str], output: impl Read + 'static, stdout: impl Into<Stdio>) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_boardbridge"))
+            .arg("simulate")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(stdout)
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::with_capacity(1, output);
+        let mut first = String::new();
+        assert!(output.read_line(&mut first).unwrap() > 0);
+        Self {
+            child,
+            _output: Box::new(output),
+            first,
+        }
+    }
+
+    /// It takes these many orders, and more words that are none.
+    fn takes_orders(&mut self) {
+        let mut input = self.child.stdin.take().unwrap();
+        let (sender, taken) = mpsc::channel();
+        thread::spawn(move || {
+            for _ in 0..ORDERS {
+                input.write_all(b"take-back\nno order\n").unwrap();
+            }
+            sender.send(input).unwrap();
+        });
+        self.child.stdin = Some(taken.recv_timeout(PATIENCE).expect("it takes no orders"));
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_simulated_board_whose_output_nobody_reads_plays_on_and_ends_when_told() {
+    let board = ["swpp-board", "--listen", "127.0.0.1:0"];
+    let (reader, writer) = io::pipe().unwrap();
+    let (screen, terminal) = terminal();
+    for mut simulation in [
+        Simulation::start(&board, reader, writer),
+        Simulation::start(&board, screen, terminal),
+    ] {
+        simulation.takes_orders();
+        let address = simulation.first.trim_end().rsplit(' ').next().unwrap();
+        let mut app = TcpStream::connect(address).await.unwrap();
+        app.write_all(b"H0010023\n").await.unwrap();
+        let mut answer = [0; 2];
+        let answered = timeout(PATIENCE, app.read_exact(&mut answer));
+        answered.await.unwrap().unwrap();
+        assert_eq!(&answer, b"H1");
+        ends(&mut simulation.child).await;
+    }
+}
+
+#[tokio::test]
+async fn simulations_whose_output_nobody_reads_take_orders_and_end_when_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("app");
+    for arguments in [
+        &["novag-citrine"][..],
+        &["miko-neo"],
+        &["whitepawn-app", "--link", link.to_str().unwrap()],
+    ] {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut simulation = Simulation::start(arguments, reader, writer);
+        simulation.takes_orders();
+        ends(&mut simulation.child).await;
+    }
 }
 
 /// Two games in a loop, as fast as they are taken: each line changes what is kept.

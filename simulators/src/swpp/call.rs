@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, Write},
+    io,
     time::{Duration, Instant},
 };
 
@@ -194,10 +194,10 @@ async fn farewell(place: &Place, line: &mut Line) {
 pub async fn run(
     app: WhitePawnApp,
     place: Place,
+    say: impl Fn(String),
     stop: impl AsyncFnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
     let mut call = Call::new(app, place).await?;
-    let mut output = io::stdout();
     let stop = stop();
     tokio::pin!(stop);
     let mut input = BufReader::new(tokio::io::stdin()).lines();
@@ -211,11 +211,11 @@ pub async fn run(
                 return stopped.map(|()| Outcome::Done);
             }
             seen = call.next() => {
-                writeln!(output, "{seen}")?;
+                say(seen.to_string());
                 match seen {
                     Seen::Ended(_) if call.app().has_opponent() => {
                         call.end().await;
-                        writeln!(output, "done")?;
+                        say("done".to_owned());
                         return Ok(Outcome::Done);
                     }
                     Seen::Astray => return Ok(Outcome::Astray),
@@ -226,7 +226,7 @@ pub async fn run(
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => match line.parse::<Order>() {
                     Ok(order) => call.order(order),
-                    Err(error) => writeln!(output, "{}", Seen::Refused(error.to_string()))?,
+                    Err(error) => say(Seen::Refused(error.to_string()).to_string()),
                 },
                 // An automatic opponent needs no orders.
                 None if call.app().has_opponent() => input_open = false,

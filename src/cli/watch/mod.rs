@@ -17,6 +17,7 @@ use tokio::{
 };
 
 use crate::{
+    log::outlet::Output,
     net::reach::{Responder, Wanted, unreachable},
     system::apart,
     text::escape::escaped_json,
@@ -91,7 +92,7 @@ pub async fn run(address: &str, board: Option<&str>, as_json: bool) -> Result<En
     let mut reader = connect(address).await?;
     let mut text = Text::default();
     let mut read = Vec::new();
-    let mut gone = pin!(reader_gone());
+    let mut gone = pin!(Output::reader_gone());
     loop {
         let first = read.is_empty();
         read.clear();
@@ -188,26 +189,4 @@ async fn connect(address: &str) -> Result<BufReader<TcpStream>, WatchError> {
     // Without it, a dead machine at the other end would be noticed late, which is no reason to fail.
     let _ = watch_over(&stream);
     Ok(BufReader::new(stream))
-}
-
-/// Returns when no one reads the output any more, so that `watch | head` ends when `head` does.
-#[cfg(target_os = "linux")]
-async fn reader_gone() {
-    use std::os::fd::AsFd;
-
-    use tokio::{io::Interest, net::unix::pipe::Sender};
-
-    // Nothing is written through it: the output stays blocking, as other processes may share it.
-    let output = io::stdout().as_fd().try_clone_to_owned();
-    let output = output.and_then(Sender::from_owned_fd_unchecked);
-    match output {
-        Ok(output) if output.ready(Interest::ERROR).await.is_ok() => {}
-        // A file: it has no reader that could leave.
-        _ => std::future::pending().await,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-async fn reader_gone() {
-    std::future::pending().await
 }
