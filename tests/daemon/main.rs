@@ -20,3 +20,4 @@ mod state;
 #[path = "../support/mod.rs"]
 mod support;
 mod systemd;
+mod wear;

@@ -30,6 +30,11 @@ impl Logged {
         }
     }
 
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for its end, whatever that is.
     pub fn ends(&mut self) {
         self.child.wait().unwrap();
