@@ -7,6 +7,8 @@ use std::{
 };
 
 use boardbridge::{
+    board::claims::RETURN_WAIT,
+    chess::game::Game,
     front_end::{
         lichess::{
             objects,
@@ -20,7 +22,7 @@ use boardbridge::{
         },
         whitepawn::session::{Action, AppConversation as App, Identity},
     },
-    vocabulary::{BoardName, ClientId, ClientName, Event, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientName, Command, Event, Snapshot},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -29,14 +31,16 @@ use simulators::HandAction;
 use crate::{
     cable::{Cable, Passed},
     clock::Clocked,
+    program::Program,
 };
 
 /// Rounds of commands and snapshots within one moment: some twenty are usual after a start.
 const MAX_ROUNDS: usize = 500;
 /// By then everything is at rest: longer than any wait of a client for another.
 const REST: Duration = Duration::from_mins(15);
-/// Commands that are no unrest after that: a game that is over begins again by itself now and then.
-const MAX_COMMANDS: usize = 400;
+/// Commands that are no unrest in as long again: a client that cannot get its boards states its game once a minute, by two commands
+/// at each of two boards, and a game that is over may begin again by itself.
+const MAX_COMMANDS: usize = 100;
 
 /// The clients of the two boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +51,18 @@ pub enum Clients {
     EngineAndApp,
     /// A game on Lichess on the first; a link waits for that board.
     LichessAndLink,
+    /// Two programs in one game on the first, a program that has lost its connection on the second; a link waits for both.
+    ProgramsAndLink,
 }
 
 impl Clients {
     /// Each kind.
-    pub const ALL: [Self; 3] = [Self::LinkAndApp, Self::EngineAndApp, Self::LichessAndLink];
+    pub const ALL: [Self; 4] = [
+        Self::LinkAndApp,
+        Self::EngineAndApp,
+        Self::LichessAndLink,
+        Self::ProgramsAndLink,
+    ];
 }
 
 /// One change of what was kept.
@@ -64,8 +75,8 @@ pub struct Edit {
 }
 
 /// What such clients keep in mid-game.
-fn kept_by(clients: Clients) -> &'static Value {
-    static KEPT: [OnceLock<Value>; 3] = [const { OnceLock::new() }; 3];
+pub fn kept_by(clients: Clients) -> &'static Value {
+    static KEPT: [OnceLock<Value>; 4] = [const { OnceLock::new() }; 4];
     KEPT[clients as usize].get_or_init(|| World::in_play(clients).kept())
 }
 
@@ -80,14 +91,34 @@ pub fn values_of(clients: Clients) -> u16 {
     }
 }
 
+/// The claims to both boards, within what is kept.
+pub fn claims(kept: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let boards = kept.as_object_mut().into_iter().flatten();
+    let boards = boards.filter(|(name, _)| ["first", "second"].contains(&name.as_str()));
+    boards.filter_map(|(_, board)| board.pointer_mut("/rest/claims"))
+}
+
+/// Whether the app and Lichess are there again after the start. Programs, which are clients of the daemon, never are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// Before their boards are left.
+    Soon,
+    /// Never.
+    Never,
+}
+
 /// Starts the daemon with what such clients keep in mid-game, edited, and lets a long time pass.
 ///
 /// # Panics
 /// If it does not come to rest.
-pub fn comes_to_rest(clients: Clients, edit: impl FnOnce(&mut Value)) {
+pub fn comes_to_rest(clients: Clients, back: Back, edit: impl FnOnce(&mut Value)) {
     let mut kept = kept_by(clients).clone();
     edit(&mut kept);
     let mut world = World::started(clients, &kept);
+    if back == Back::Soon {
+        world.pass(RETURN_WAIT / 3);
+        world.connects();
+    }
     world.pass(REST);
     let before = world.commands;
     world.pass(REST);
@@ -126,6 +157,7 @@ impl Edit {
                 Value::Array(std::mem::take(items))
             }
             (0..4, Value::Null) => other.unwrap_or_default(),
+            (9, Value::Number(_)) => i64::MAX.into(),
             (4, _) => Value::Null,
             (5, _) => json!("e2e4"),
             (6, _) => json!(true),
@@ -201,7 +233,12 @@ impl World {
         let boards = cables.each_ref().map(Cable::snapshot);
         let [first, second] = &boards;
         let has = |these: &[Clients]| these.contains(&clients);
-        let link = has(&[Clients::LinkAndApp, Clients::LichessAndLink]).then(|| {
+        let linked = [
+            Clients::LinkAndApp,
+            Clients::LichessAndLink,
+            Clients::ProgramsAndLink,
+        ];
+        let link = has(&linked).then(|| {
             if let Some(memory) = read::<link::SavedLink>(kept, "link") {
                 let players = players(memory.clients());
                 link::LinkedGame::restored(now, memory, players, [first, second])
@@ -263,11 +300,38 @@ impl World {
     /// Every client is in the middle of a game, or waits for one.
     fn in_play(clients: Clients) -> Self {
         let mut world = Self::started(clients, &Value::Null);
+        if clients == Clients::ProgramsAndLink {
+            world.programs_play();
+        }
+        world.connects();
         if let Some(app) = &mut world.app {
-            app.line("the test", b"H0010023");
             app.line("the test", b"NG1Y");
         }
-        if let Some(lichess) = &mut world.lichess {
+        // Longer than it takes to set a board up.
+        let wait = Duration::from_mins(2);
+        for (board, m) in [(0, "e2e4"), (1, "e7e5"), (0, "g1f3")] {
+            world.pass(wait);
+            if let Ok(m) = m.parse() {
+                world.cables[board].hand(world.now, HandAction::Move(m));
+            }
+        }
+        world.pass(wait);
+        if clients == Clients::ProgramsAndLink {
+            let client = ClientId(108);
+            world.cables[1].command(world.now, Command::Lost { client });
+            world.pass(wait);
+        }
+        let plies = world.cables[0].snapshot().game.len();
+        assert!(plies > 0, "nobody has played: {}", world.story());
+        world
+    }
+
+    /// The app and Lichess are connected.
+    fn connects(&mut self) {
+        if let Some(app) = &mut self.app {
+            app.line("the test", b"H0010023");
+        }
+        if let Some(lichess) = &mut self.lichess {
             let game = json!({"gameId": "Abcd1234", "color": "white", "fen": "", "source": "friend", "speed": "rapid",
                 "variant": {"key": "standard"}, "compat": {"board": true}});
             let start = json!({"type": "gameStart", "game": game});
@@ -279,21 +343,28 @@ impl World {
                 lichess.event(event);
             }
             if let Ok(line) = objects::read(full.to_string().as_bytes()) {
-                lichess.line(world.now, SystemTime::UNIX_EPOCH, line);
+                lichess.line(self.now, SystemTime::UNIX_EPOCH, line);
             }
         }
-        // Longer than it takes to set a board up.
-        let wait = Duration::from_mins(2);
-        for (board, m) in [(0, "e2e4"), (1, "e7e5"), (0, "g1f3")] {
-            world.pass(wait);
-            if let Ok(m) = m.parse() {
-                world.cables[board].hand(world.now, HandAction::Move(m));
+    }
+
+    /// Programs have the boards before others ask for them, and await the hand.
+    fn programs_play(&mut self) {
+        for (board, client, label) in [
+            (0, 106, "10.0.0.5:4000"),
+            (0, 107, "10.0.0.5:4001"),
+            (1, 108, "10.0.0.6:4000"),
+        ] {
+            let client = ClientId(client);
+            let mut program = Program {
+                client,
+                label,
+                number: 0,
+            };
+            for command in [program.states(&Game::standard()), program.awaits(true)] {
+                self.cables[board].command(self.now, command);
             }
         }
-        world.pass(wait);
-        let plies = world.cables[0].snapshot().game.len();
-        assert!(plies > 0, "nobody has played: {}", world.story());
-        world
     }
 
     fn kept(&self) -> Value {
