@@ -168,6 +168,12 @@ impl Claim {
         }
     }
 
+    /// Whether the hand plays both colours of its game, and it states the very position after which no client knew the
+    /// hand's moves. An earlier or later one of a game that nobody plays is a position like any other.
+    fn is_where_clients_left(&self) -> bool {
+        self.occasion.opponent == Opponent::Nobody && self.fresh_from == self.game.len()
+    }
+
     /// Whether a client of this name that states this game is the one that had this claim before a restart. A program
     /// has another port then: it is known by its address and its game, which it continues, took back, or has left
     /// meanwhile for a new one that it announces.
@@ -842,7 +848,8 @@ impl Claims {
     /// If a client joins a game instead of continuing its own, one further move on the board is its answer; if there
     /// are more, none is: then the board holds a different game that began the same way. In a game without a move, that
     /// move must have been seen being made. In a game with moves that the hand plays for both colours, all its later
-    /// moves count. A board that is disconnected or has not reported its game is checked once it has.
+    /// moves count if the client states the last position that clients knew: that is its own game, gone on meanwhile. A
+    /// board that is disconnected or has not reported its game is checked once it has.
     ///
     /// While the board is led elsewhere (`on_the_way`) the client is checked again: a take-back may expose an earlier
     /// move that must not count.
@@ -861,7 +868,7 @@ impl Claims {
                 let plies = claim.game.len();
                 let may_be = match plies {
                     0 if is_found(plies) => 0,
-                    1.. if claim.occasion.opponent == Opponent::Nobody => MAX_PLIES,
+                    1.. if claim.is_where_clients_left() => MAX_PLIES,
                     _ => MOVES_BEFORE,
                 };
                 if held.len() > plies + may_be && held.continues(&claim.game) {

@@ -435,6 +435,32 @@ fn what_the_hand_plays_for_both_colours_while_the_board_is_away_and_the_page_com
     }
 }
 
+/// The moves were made before any page came: the last one of them may answer it, as it may a program.
+#[test]
+fn of_a_game_that_nobody_plays_a_page_is_given_the_last_move_at_most() {
+    let whole = "e2e4 e7e5 g1f3 b8c6 f1b5";
+    for is_citrine in [true, false] {
+        for (plies, given) in [(1, ""), (2, ""), (3, ""), (4, "Bb5")] {
+            let mut desk = Desk::new(is_citrine, 0);
+            desk.pass(Duration::from_secs(30));
+            for m in whole.split_whitespace() {
+                desk.hand(m);
+                desk.pass(Duration::from_secs(10));
+            }
+            assert_eq!(*desk.cable.snapshot().game, game(whole));
+            desk.sets_up(&game(whole).truncated(plies).fen().to_string());
+            desk.pass(Duration::from_secs(30));
+            let lists = desk.feeds().into_iter().filter_map(|feed| feed.1);
+            let longest = lists.max_by_key(String::len);
+            assert_eq!(
+                longest.as_deref(),
+                Some(given),
+                "citrine {is_citrine}, {plies}"
+            );
+        }
+    }
+}
+
 #[test]
 fn each_move_is_one_feed_and_the_pieces_match_until_they_stand_otherwise() {
     for (is_citrine, seed) in [true, false]
