@@ -332,3 +332,15 @@ fn the_next_game_of_the_hand_is_seen_on_a_board_that_does_not_tell_of_it() {
     rig.makes(board, "d2d4");
     rig.guesses("e2e4");
 }
+
+#[test]
+fn a_home_made_board_that_was_told_of_no_game_is_told_of_no_end() {
+    let board = Board::HomeMade;
+    let mut rig = board.rig();
+    rig.makes(board, "f2f3 e7e5 g2g4");
+    rig.tells("f2f3 e7e5 g2g4 d8h4");
+    assert_eq!(rig.sends(10), "MA d8h4\n");
+    let (client, end) = (CLIENT, GameEnd::resigned(Color::White));
+    rig.core.command(rig.now, Command::Ended { client, end });
+    assert_eq!(rig.sends(10), "");
+}
