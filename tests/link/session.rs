@@ -241,3 +241,44 @@ fn a_position_that_the_hand_sets_up_before_a_game_is_the_game_on_both_boards() {
         assert!(rig.asked(side).iter().any(told), "{side:?}");
     }
 }
+
+/// One player has set a position up for the next game, and the daemon is started again before the other asks for one too.
+#[test]
+fn a_position_that_one_player_wishes_is_the_next_game_after_a_restart_too() {
+    let pawn = Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap();
+    let mut rig = Rig::new(true);
+    for (side, moves) in [(Side::First, "e2e4"), (Side::Second, "e2e4 e7e5")] {
+        rig.says(side, moves, None);
+        rig.asked(Side::First);
+        rig.asked(Side::Second);
+    }
+    assert_eq!(rig.session.game().len(), 2);
+    let board = |rig: &Rig, side: Side, game: &Game| {
+        let mut board = Snapshot::new(BoardName::default());
+        board.link = LinkState::Up;
+        board.sure = true;
+        board.game = Arc::new(game.clone());
+        board.put_to_start = 1;
+        board.places.push(ClientPlace {
+            client: ClientId(side.index() as u64 + 1),
+            number: rig.numbers[side.index()],
+            joined: true,
+            put_out: false,
+            answer: Vec::new(),
+        });
+        board
+    };
+    let first = board(&rig, Side::First, &pawn);
+    rig.session.snapshot(rig.now, Side::First, &first);
+    assert_eq!(rig.session.game().len(), 2, "the other one has to ask too");
+    let kept = serde_json::to_string(&rig.session.memory()).unwrap();
+    let mut second = board(&rig, Side::Second, rig.session.game());
+    second.put_to_start = 0;
+    let kept = serde_json::from_str(&kept).unwrap();
+    rig.session = LinkedGame::restored(rig.now, kept, players(), [&first, &second]);
+    rig.asked(Side::First);
+    rig.asked(Side::Second);
+    let second = board(&rig, Side::Second, &Game::standard());
+    rig.session.snapshot(rig.now, Side::Second, &second);
+    assert_eq!(*rig.session.game(), pawn);
+}

@@ -70,6 +70,9 @@ pub struct EndMemory {
     #[serde(flatten)]
     pub seat: SavedSeat,
     put_to_start: u64,
+    /// Where the hand last put the pieces up for a game.
+    #[serde(default)]
+    start: Game,
     has_begun: bool,
     told: BTreeSet<Matter>,
     absence: Absence,
@@ -120,6 +123,7 @@ impl End {
             seat: Seat::restored(memory.seat, player.label.clone()),
             // A board that has forgotten how often counts from 0 again.
             put_to_start: memory.put_to_start.min(board.put_to_start),
+            start: memory.start,
             has_begun: memory.has_begun,
             told: memory.told,
             ..Self::new(now, player, board)
@@ -131,6 +135,7 @@ impl End {
         EndMemory {
             seat: self.seat.saved(),
             put_to_start: self.put_to_start,
+            start: self.start.clone(),
             has_begun: self.has_begun,
             told: self.told.clone(),
             absence: self.presence.absence(),
